@@ -63,7 +63,7 @@ function checkCredentialsFile(): Check {
   return {
     ...check,
     state: 'warn',
-    next: 'it is closed now; if others may have read it, make a new token and revoke the old',
+    next: 'other users can no longer read it; if they may have read it before, create a new token and revoke the old one',
   }
 }
 
@@ -72,7 +72,7 @@ function checkMode(what: string, path: string, mend: string): Check {
   if (mode === undefined) return { what, state: 'ok', message: `${path} does not exist yet` }
   const octal = (mode & 0o777).toString(8).padStart(4, '0')
   if ((mode & 0o077) === 0) return { what, state: 'ok', message: `${path} (${octal})` }
-  return { what, state: 'fail', message: `${path} is open to other users (${octal})`, next: `${mend} ${path}` }
+  return { what, state: 'fail', message: `other users can read ${path} (${octal})`, next: `${mend} ${path}` }
 }
 
 function checkProject({ found, app, env }: Settings): Check {
@@ -93,15 +93,17 @@ async function checkServer({ url }: Settings): Promise<Check[]> {
     })
     const tookMs = Date.now() - before
     if (!live.ok)
-      return [{ what, state: 'fail', message: `${url} answers ${live.status}`, next: 'is it a Skerry server?' }]
+      return [{ what, state: 'fail', message: `${url} answered ${live.status}`, next: 'is it a Skerry server?' }]
     const isOurs = await live.json().then(
       (body) => body?.status === 'ok',
       () => false,
     )
     if (!isOurs)
-      return [{ what, state: 'fail', message: `${url} answers, but not as a Skerry server`, next: 'check the address' }]
+      return [
+        { what, state: 'fail', message: `${url} answered, but it is not a Skerry server`, next: 'check the address' },
+      ]
     return [
-      { what, state: 'ok', message: `${url} answers in ${tookMs} ms` },
+      { what, state: 'ok', message: `${url} answered in ${tookMs} ms` },
       await checkDatabase(url),
       checkClock(live.headers.get('date'), before + tookMs / 2),
     ]
@@ -123,7 +125,7 @@ async function checkDatabase(url: string): Promise<Check> {
   if (reads !== 200) return { what, state: 'fail', message: `not ready (${reads})`, next }
   // A server of an earlier release does not have the path.
   return (await ask('/ready/writes')) >= 500
-    ? { what, state: 'warn', message: 'takes no writes; reads work', next }
+    ? { what, state: 'warn', message: 'the server accepts no writes now; reads work', next }
     : { what, state: 'ok', message: 'ready' }
 }
 
@@ -131,7 +133,7 @@ async function checkDatabase(url: string): Promise<Check> {
 function checkClock(date: string | null, nowMs: number): Check {
   const what = 'clock'
   const serverMs = date === null ? Number.NaN : Date.parse(date)
-  if (Number.isNaN(serverMs)) return { what, state: 'warn', message: 'the server does not tell its time' }
+  if (Number.isNaN(serverMs)) return { what, state: 'warn', message: 'the server does not send its time' }
   const skew = Math.round((nowMs - serverMs) / 1000)
   if (Math.abs(skew) <= skewWarnSeconds) return { what, state: 'ok', message: 'agrees with the server' }
   const message = `${Math.abs(skew)} s ${skew > 0 ? 'ahead of' : 'behind'} the server`

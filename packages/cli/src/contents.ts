@@ -12,7 +12,7 @@ interface Listed {
  * this credential may list them.
  */
 export async function contentsOf(session: Session, environments: readonly Listed[]): Promise<string> {
-  if (environments.length === 0) return 'no environment'
+  if (environments.length === 0) return 'no environments'
   const names = new Intl.ListFormat('en').format(environments.map(({ slug }) => slug))
   return `${await secretsIn(session, environments)} in ${names}`
 }

@@ -65,10 +65,14 @@ function closeToOthers(path: string): void {
   try {
     chmodSync(path, 0o600)
   } catch {
-    const what = `${path} can be read by other users, and its mode cannot be changed by this one`
-    throw new Failure('failure', what, 'let this user own it, with mode 0600, or set SKERRY_TOKEN in its place')
+    const what = `other users can read ${path}, and you cannot change its mode`
+    throw new Failure(
+      'failure',
+      what,
+      'make yourself its owner and set its mode to 0600, or use SKERRY_TOKEN instead of the file',
+    )
   }
-  warn(`${path} could be read by other users; its mode is 0600 now`)
+  warn(`other users could read ${path}; its mode is now 0600`)
 }
 
 /** Reads, changes and writes the file under a lock, so that two commands at once do not lose each other's entry. */
@@ -91,7 +95,7 @@ export function saveProfile(name: string, profile: Profile, makeCurrent = true):
     if (old?.token !== undefined && old.token !== profile.token) {
       const aside = freeName(file, name)
       file.profiles[aside] = old
-      note(`the token that was ${name} is kept as ${aside}: use it with --profile ${aside}`)
+      note(`the earlier token of profile ${name} is now the profile ${aside}: use it with --profile ${aside}`)
     }
     file.profiles[name] = profile
     if (makeCurrent) file.current = name
@@ -110,11 +114,11 @@ export const keptAside = (): string[] => Object.keys(readCredentials().profiles)
 export function checkNewProfile(name: string | undefined, url: string, isPerson: boolean): void {
   if (name === undefined) return
   if (!/^[A-Za-z0-9][\w.@:/-]*$/.test(name)) {
-    throw usage('that cannot be the name of a profile', 'use letters, digits and _ . @ : / -')
+    throw usage('the name of the profile is not valid', 'use letters, digits and _ . @ : / -')
   }
   const { profiles } = readCredentials()
   const there = Object.hasOwn(profiles, name) ? profiles[name] : undefined
-  if (there && there.url !== url) throw usage(`profile ${name} is of ${there.url}`, 'choose another name')
+  if (there && there.url !== url) throw usage(`profile ${name} belongs to ${there.url}`, 'choose another name')
   if (there?.session && !isPerson) throw usage(`profile ${name} is a person’s session`, 'choose another name')
 }
 
@@ -140,7 +144,7 @@ export function withLock(path: string, work: () => void): void {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw cannotWrite(path, error)
       if (isStale(path)) rmSync(path, { force: true })
-      else if (Date.now() > until) throw new Failure('failure', `${path} is held by another command`, 'try again')
+      else if (Date.now() > until) throw new Failure('failure', `another command is using ${path}`, 'try again')
       Atomics.wait(pause, 0, 0, 20)
     }
   }

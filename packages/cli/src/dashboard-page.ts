@@ -23,7 +23,7 @@ export async function showPage(
     text: () => writeLine(address),
     after: async () => {
       if (browser && hasDesktop()) await openBrowser(address)
-      else if (browser) note('there is no desktop here: open the address in a browser')
+      else if (browser) note('this machine has no desktop: open the address in a browser')
       if (next !== undefined) note(next)
     },
   }

@@ -43,7 +43,7 @@ function readOwnBuild(name: string): Build {
 
 async function compareFile(baseUrl: string, path: string, integrity: string, build: Build) {
   const response = await answer(baseUrl + path)
-  if (!response.ok) return `the server answers ${response.status}`
+  if (!response.ok) return `the server answered ${response.status}`
   const bytes = new Uint8Array(await response.arrayBuffer())
   const isPage = path.endsWith('/')
   const found = createHash('sha384').update(isPage ? withoutNonce(bytes) : bytes)
@@ -51,7 +51,7 @@ async function compareFile(baseUrl: string, path: string, integrity: string, bui
   const policy = response.headers.get('content-security-policy') ?? ''
   const scripts = ["'self'", ...(build.importMapSha256 ? [`'${build.importMapSha256}'`] : [])].join(' ')
   if (isPage && !policy.split('; ').includes(`script-src ${scripts}`))
-    return 'the right content, under a policy that lets other scripts in'
+    return 'the right content, but its Content-Security-Policy allows other scripts'
 }
 
 async function answer(url: string): Promise<Response> {

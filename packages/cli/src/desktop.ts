@@ -11,7 +11,11 @@ export function hasDesktop(env: NodeJS.ProcessEnv = process.env, platform: strin
 /** Checks an address that the server names. An address that is no web page could start a program here. */
 export function checkWebAddress(address: string): string {
   if (URL.canParse(address) && /^https?:$/.test(new URL(address).protocol)) return printable(address)
-  throw new Failure('refused', 'the server names an address that is no web page', 'is it a Skerry server?')
+  throw new Failure(
+    'refused',
+    'the server returned an address that is not a web page',
+    'check the server’s address with `skerry doctor`',
+  )
 }
 
 /** Opens a browser if possible. The terminal shows the address too. */

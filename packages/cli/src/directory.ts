@@ -55,7 +55,7 @@ export async function principalIdOf(session: Session, wanted: string, option: st
   ]
   if (found.length > 1) throw usage(`${option} ${wanted} names ${found.join(', ')}`, 'give one of these ids')
   if (found[0] !== undefined) return found[0]
-  const what = `${option} ${wanted} is no member, token or machine client that this credential can see`
+  const what = `${option} ${wanted} is not a member, token or machine client that you can see`
   throw new Failure('notFound', what, 'see `skerry members ls`, `skerry token ls` and `skerry client ls`')
 }
 

@@ -10,7 +10,7 @@ export function readDotenv(text: string, settings: { rename?: boolean } = {}): D
   // compare.
   const compared = [...file.values].filter(([name]) => name !== '__proto__')
   if (parsed.size !== compared.length || !compared.every(([name, value]) => parsed.get(name) === value)) {
-    file.problems.push({ line: 1, message: 'the file cannot be read without doubt' })
+    file.problems.push({ line: 1, message: 'the file is ambiguous: programs would read it in different ways' })
   }
   return file
 }

@@ -2,10 +2,11 @@ import { usage } from './failure.ts'
 
 const unitSeconds = { s: 1, m: 60, h: 3600, d: 86_400 } as const
 
-/** Parses `30s`, `15m`, `24h` or `7d` into seconds. The unit is required. */
-export function parseDuration(text: string): number {
+/** Parses the value of an option: `30s`, `15m`, `24h` or `7d` into seconds. The unit is required. */
+export function parseDuration(text: string, option: string): number {
   const [, digits, unit] = /^(\d{1,9})([smhd])$/.exec(text) ?? []
-  if (digits === undefined) throw usage(`'${text}' is not a duration`, 'write 30s, 15m, 24h or 7d')
+  if (digits === undefined)
+    throw usage(`${option} must be a duration (you gave '${text}')`, 'write 30s, 15m, 24h or 7d')
   return Number(digits) * unitSeconds[unit as keyof typeof unitSeconds]
 }
 

@@ -61,22 +61,24 @@ const kindOfCode: Readonly<Record<string, FailureKind>> = {
 
 const nextOfCode: Readonly<Record<string, string>> = {
   unauthorized: 'check the credential with `skerry whoami`, or sign in again with `skerry login`',
-  forbidden: 'use a credential that may; see `skerry whoami`',
+  forbidden: 'use a credential with this permission; `skerry whoami` shows the current one',
   unavailable:
     'check that the server runs, and set its address with --url or SKERRY_URL; `skerry doctor` shows what fails',
   untrusted_certificate:
     'set NODE_EXTRA_CA_CERTS to a file with the certificate of your authority (PEM), and run the command again',
   old_server: 'upgrade the server',
-  internal: 'look into the server’s log, and try again',
+  internal: 'check the server’s log, and try again',
   rate_limited: 'wait a moment and try again',
-  malformed_token: 'a service token looks like skt_<22 characters>_<key>; check that it was copied whole',
-  kdf_too_weak: 'do not type the passphrase for this server: it may be trying to guess it',
-  kdf_too_strong: 'this server’s answer is not to be trusted with your keyring',
-  malformed_answer: 'check that a Skerry server is at that address with `skerry doctor`',
+  malformed_token: 'a service token has the form skt_<22 characters>_<key>; check that you copied all of it',
+  kdf_too_weak: 'do not enter your passphrase for this server: it may be trying to guess the passphrase',
+  kdf_too_strong: 'do not use your keyring with this server: its answer looks like an attack',
+  malformed_answer: 'check with `skerry doctor` that the address belongs to a Skerry server',
   own_key_replaced: 'do not use this server, and tell your organization’s owner',
-  decryption_failed: 'the key of this environment does not fit; see `skerry doctor`',
-  reference_cycle: 'see the stored texts with `skerry secrets get <NAME> --stored`, and mend one with `secrets set`',
-  reference_too_large: 'see the stored text with `skerry secrets get <NAME> --stored`, and mend it with `secrets set`',
+  decryption_failed: 'run `skerry doctor` to check the key of this environment',
+  reference_cycle:
+    'show the stored texts with `skerry secrets get <NAME> --stored`, and fix one with `skerry secrets set`',
+  reference_too_large:
+    'show the stored text with `skerry secrets get <NAME> --stored`, and fix it with `skerry secrets set`',
 }
 
 /** Maps the fields of requests to command-line options. A field that is not listed is shown by its own name. */
@@ -132,7 +134,7 @@ export function toFailure(error: unknown): Failure {
 
 /** The hint for a pipeline, where nobody can sign in and the stored token must be replaced. */
 const inPipeline =
-  'the token may have expired or been revoked (`skerry token ls` shows that); make another with `skerry token create`, and put it where the pipeline keeps SKERRY_TOKEN'
+  'the token may have expired or been revoked (check with `skerry token ls`); create another with `skerry token create`, and store it as SKERRY_TOKEN in your pipeline'
 
 function hintOf(code: string): string | undefined {
   const isPipeline = Boolean(process.env.CI) && process.env.SKERRY_TOKEN !== undefined
@@ -141,9 +143,11 @@ function hintOf(code: string): string | undefined {
 
 /** `query.limit: must be <= 200` -> `--limit must be at most 200`; undefined if no option sets the field. */
 function optionProblem(text: string): string | undefined {
-  const [, field = '', problem = ''] = /^(?:body|query)\.(\w+): (must .*)/.exec(text) ?? []
+  const [, field = '', problem = ''] = /^(?:body|query)\.(\w+): (.*)/.exec(text) ?? []
   const option = rowOf(nameOnCommandLine, field)
-  return option && `${option} ${field.endsWith('Seconds') ? inUnits(inWords(problem)) : inWords(problem)}`
+  if (option === undefined) return undefined
+  const words = field.endsWith('Seconds') ? inUnits(inWords(problem)) : inWords(problem)
+  return /^(?:must|is|has|does|contains|cannot) /.test(words) ? `${option} ${words}` : `${option}: ${words}`
 }
 
 /** Replaces the path of a request field with its option, because the user knows neither the request nor its fields. */
@@ -156,7 +160,7 @@ function withoutPlace(text: string): string {
 
 const inWords = (text: string): string =>
   text
-    .replace(/\bmust match pattern .*/, 'contains a character that is not allowed, or lacks one that is needed')
+    .replace(/\bmust match pattern .*/, 'does not have the required format')
     .replace('must be <= ', 'must be at most ')
     .replace('must be >= ', 'must be at least ')
     .replace(/\bby force\b/, 'with --force')
@@ -165,8 +169,8 @@ const inWords = (text: string): string =>
 const inUnits = (text: string): string => text.replace(/\d+$/, (seconds) => formatDuration(Number(seconds)))
 
 function unexpected(message: unknown): Failure {
-  const text = `the server’s answer was not understood, or this is a fault of skerry (${firstLine(String(message))})`
-  return new Failure('failure', text, 'see `skerry doctor`; --debug shows where it happened')
+  const text = `skerry did not understand the server’s answer, or has a bug (${firstLine(String(message))})`
+  return new Failure('failure', text, 'check the server with `skerry doctor`; --debug shows where it happened')
 }
 
 /** The code comes from the server and could be `constructor`, so only own properties are read. */

@@ -131,7 +131,11 @@ export function targetOf(path: string, { force }: Overwriting): string {
 }
 
 const fileExists = (path: string) =>
-  new Failure('conflict', `${path} exists, so nothing was written`, 'name another file, or replace it with --force')
+  new Failure(
+    'conflict',
+    `${path} already exists, so nothing was written`,
+    'name another file, or replace it with --force',
+  )
 
 export function unreadable(path: string, error: unknown): Failure {
   return new Failure('failure', `cannot read ${path}: ${reasonOf(error)}`)

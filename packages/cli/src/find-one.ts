@@ -17,7 +17,7 @@ export function findOne<T extends { id: string }>(rows: readonly T[], wanted: st
   if (found.length > 1)
     throw usage(
       `${found.length} ${noun}s are called '${wanted}': ${found.map(({ id }) => id).join(', ')}`,
-      `name one by its id; see \`${list}\``,
+      `use the id of one of them; see \`${list}\``,
     )
   if (found[0]) return found[0]
   throw new Failure('notFound', `there is no ${noun} '${wanted}'`, `see \`${list}\``)

@@ -33,7 +33,11 @@ export function formatValues(values: Values, format: ExportFormat, settings: For
 
 function cannotHold(format: ExportFormat, names: string[], { hintWithout }: FormatSettings): Failure {
   const without = hintWithout === undefined ? '' : `, or ${hintWithout(names)}`
-  return new Failure('failure', `the ${format} format cannot hold ${names.join(', ')}`, `use --format json${without}`)
+  return new Failure(
+    'failure',
+    `the ${format} format cannot contain the value of ${names.join(', ')}`,
+    `use --format json${without}`,
+  )
 }
 
 /** Finds the format by the end of the file's name; dotenv if it is unknown. */
@@ -97,11 +101,12 @@ export function readJsonValues(text: string, from: string): Values {
     throw usage(`${from} is not JSON`)
   }
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
-    throw usage(`${from} is not a JSON object of names and texts`)
+    throw usage(`${from} must be a JSON object of names and text values`)
   }
   const values: Values = new Map()
   for (const [name, value] of Object.entries(parsed)) {
-    if (!isSecretName(name)) throw usage(`${from}: entry ${values.size + 1} has no environment variable name`)
+    if (!isSecretName(name))
+      throw usage(`${from}: the name of entry ${values.size + 1} is not valid for an environment variable`)
     if (typeof value !== 'string') throw usage(`${from}: ${name} is not a text`, 'put the value in quotes')
     values.set(name, value)
   }

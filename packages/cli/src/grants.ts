@@ -78,7 +78,7 @@ export function noKey(session: Session, label: string): Failure {
   const who = name
   return new NoKeyFailure(
     'refused',
-    `this credential holds no key to ${label}`,
+    `you do not have the key of ${label}`,
     `someone who can read it must run \`skerry grant ${who} ${placeOptions(label)}\``,
   )
 }
@@ -158,7 +158,7 @@ export async function lookUpGrantee(
   const { members } = await session.client.orgs.members({ params: { orgId } })
   const { user } = who
   const found = members.find(({ userId: id, email: name }) => user !== undefined && isNamed(user, 'user', { id, name }))
-  if (!found) throw new Failure('notFound', `${who.user} is no member of this organization`)
+  if (!found) throw new Failure('notFound', `${who.user} is not a member of this organization`)
   if (found.publicKeyJwk === null) {
     throw new Failure('conflict', `${who.user} has no key yet`, 'they must sign in and run `skerry keys init`')
   }

@@ -21,8 +21,10 @@ export const heldByIfKnown = (session: Session, principalId: string): Promise<st
 
 /** After somebody's access has ended, says which keys they may have kept, and which commands replace these. */
 export function hintRekey(who: string, held: string[] | undefined): void {
-  if (held === undefined) warn(`which keys ${who} held is not known: see \`skerry grant ls\``)
+  if (held === undefined) warn(`the keys that ${who} had are not known: see \`skerry grant ls\``)
   if (held === undefined || held.length === 0) return
-  note(`${who} held the key of ${held.join(', ')}, and may have kept it. Give them another, then change the values:`)
+  note(
+    `${who} had the key of ${held.join(', ')}, and may have kept a copy. Give these environments a new key, then change their values:`,
+  )
   for (const label of held) note(`  skerry env rekey ${label}`)
 }

@@ -6,19 +6,19 @@ import { askHidden, canAsk } from './prompt.ts'
 
 /** The reason in the error about a secret on the command line. The error does not repeat the secret. */
 export const whyNotArguments =
-  'secret values are not taken from the command line, where other users and the shell’s history can see them'
+  'a secret value cannot be an argument, because other users and the shell’s history can see it'
 
 /** Reads a secret value from a file, from stdin or from a hidden prompt, without changes. */
 export async function readValue(name: string, options: { file?: string }): Promise<string> {
   if (options.file !== undefined) return readTextFile(options.file)
   if (!isTerminal.stdin()) return readStdin()
-  if (!canAsk()) throw usage(`no value for ${name}`, 'pipe it in, or use --file')
-  return askHidden(`Value of ${name} (is not shown)`)
+  if (!canAsk()) throw usage(`there is no value for ${name}`, 'pipe it in, or use --file')
+  return askHidden(`Value of ${name} (hidden)`)
 }
 
 /** Reads a credential from stdin or a hidden prompt. The line end that `echo` and editors add is removed. */
 export async function readCredential(what: string): Promise<string> {
-  const text = isTerminal.stdin() ? await askHidden(`${what} (is not shown)`) : readStdin()
+  const text = isTerminal.stdin() ? await askHidden(`${what} (hidden)`) : readStdin()
   const credential = text.trim()
   if (credential === '') throw usage(`no ${what.toLowerCase()} was given`, 'pipe it in, or type it when asked')
   return credential

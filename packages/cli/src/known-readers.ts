@@ -124,6 +124,6 @@ function readFile(): ReadersFile {
   } catch {
     // The error below reports it.
   }
-  const next = 'restore it, or move it away and compare the readers again'
+  const next = 'restore the file, or move it away and compare the readers again'
   throw new Failure('failure', `${readersPath()} is not a list of known readers`, next)
 }

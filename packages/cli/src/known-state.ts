@@ -40,7 +40,7 @@ export function knownStateHere(
 
 function warnUnlessSwap(error: RollbackError): void {
   if (error.changes.some(isSwap)) throw error
-  warn(`${error.message}: this may be an old answer, or a false one`)
+  warn(`${error.message}; the server may have sent an old or a false answer`)
 }
 
 interface Remembering {
@@ -61,7 +61,7 @@ function openKnownState(
     principalId,
     strict,
     rememberRollbacks,
-    onChanged: (changes) => warn(`${wordsOf(changes)}; if nobody meant that, this answer is false`),
+    onChanged: (changes) => warn(`${wordsOf(changes)}; if nobody on your team did this, do not trust the server`),
     onGone: (label, names) => store ?? warn(`${label} no longer has ${names.join(', ')}`),
     warn: tellOnce,
   }
@@ -115,5 +115,5 @@ export const isMemoryLost = () => told.size > 0
 function tellOnce(message: string): void {
   if (told.has(message)) return
   told.add(message)
-  warn(`${message}: check that ${join(stateFolder(), 'seen')} is yours and can be written`)
+  warn(`${message}: check that you own ${join(stateFolder(), 'seen')} and can write to it`)
 }

@@ -17,5 +17,5 @@ export function placeOptions(label: string): string {
  */
 export function trustHint(label: string | undefined): string {
   const command = ['skerry env trust', ...(label === undefined ? [] : [label])].join(' ')
-  return `the server may be lying; if someone meant it, accept it with \`${command}\``
+  return `the server may be lying; if someone on your team did this, accept it with \`${command}\``
 }

@@ -105,7 +105,8 @@ export const gather = (text: string, before: string[] = []) => [...before, ...te
 export function gatherGroups(text: string, before: string[] = []): string[] {
   const pairs = gather(text).map((pair) => {
     const [, group, env] = /^([^=:]+)[=:]([^=:]+)$/.exec(pair) ?? []
-    if (group === undefined || env === undefined) throw usage(`--with ${pair} is not group=environment`)
+    if (group === undefined || env === undefined)
+      throw usage(`--with must have the form group=environment (you gave ${pair})`)
     return `${group}:${env}`
   })
   return [...before, ...pairs]

@@ -25,7 +25,8 @@ export async function personOf(
   const [id, email] = recall(key)?.split(' ') ?? []
   if (id) return { id, email: email || null }
   const { user } = await client.me.get()
-  if (!user) throw new Failure('refused', 'this credential is nobody’s', 'sign in again with `skerry login`')
+  if (!user)
+    throw new Failure('refused', 'this credential does not belong to a person', 'sign in again with `skerry login`')
   remember(key, `${user.id} ${user.email ?? ''}`)
   return { id: user.id, email: user.email }
 }

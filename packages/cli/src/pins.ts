@@ -168,7 +168,11 @@ function readPins(): PinsFile {
   } catch {
     // The error below reports it.
   }
-  throw new Failure('failure', `${path} is not a list of known keys`, 'bring it back, or move it away and compare anew')
+  throw new Failure(
+    'failure',
+    `${path} is not a list of known keys`,
+    'restore the file, or move it away and compare the keys again',
+  )
 }
 
 async function changed(session: Session, orgId: string, grantee: PinnedGrantee): Promise<Failure> {
@@ -179,18 +183,18 @@ async function changed(session: Session, orgId: string, grantee: PinnedGrantee):
   if (grantee.principalType === 'service_token')
     return new Failure(
       'refused',
-      `the key of the token ${name} (${grantee.principalId}) is another than before; nothing was granted`,
-      'the key of a token never changes: do not use this server, and tell your organization’s owner',
+      `the token ${name} (${grantee.principalId}) has a different key than before; nothing was granted`,
+      'a token’s key never changes: do not use this server, and tell your organization’s owner',
     )
   if (isReader({ principalType: grantee.principalType ?? '' }))
     return new Failure(
       'refused',
-      `the key of ${name}, which reads for the server, is another than before; nothing was changed`,
-      'ask the operator of the server whether its key was replaced; --drop-readers leaves it out',
+      `the server’s reader ${name} has a different key than before; nothing was changed`,
+      'ask the operator of the server if its key was replaced, or leave it out with --drop-readers',
     )
   return new Failure(
     'refused',
-    `the key of ${name} is another than before; nothing was granted`,
+    `${name} has a different key than before; nothing was granted`,
     `ask them for the words of \`skerry keys fingerprint\`, then run \`skerry members trust ${name}\``,
   )
 }
@@ -198,6 +202,6 @@ async function changed(session: Session, orgId: string, grantee: PinnedGrantee):
 const notYours = () =>
   new Failure(
     'refused',
-    'the server shows another public key for you than your own',
+    'the server shows a public key for you that is not yours',
     'do not use this server, and tell your organization’s owner',
   )

@@ -53,7 +53,8 @@ export async function findGroup(session: Session, slug: string): Promise<Group> 
  */
 export function namedPlace({ settings }: Session, flags: Flags): PlaceName {
   if (flags.group === undefined) return { app: settings.app, env: settings.env, branch: settings.branch }
-  if (flags.app !== undefined || flags.branch !== undefined) throw usage('--group goes with --env alone')
+  if (flags.app !== undefined || flags.branch !== undefined)
+    throw usage('--group cannot be used with --app or --branch')
   return { group: flags.group, env: settings.env }
 }
 
@@ -85,7 +86,7 @@ export function placeNamed(session: Session, named: string | undefined, flags: F
 export const findNamed = (session: Session, named: string | undefined, flags: Flags): Promise<Place> =>
   findPlace(session, placeNamed(session, named, flags))
 
-/** @throws RollbackError if the name means another environment than before. */
+/** @throws RollbackError if the name is a different environment than before. */
 export async function findPlace(session: Session, name: PlaceName): Promise<Place> {
   if (name.env === undefined) {
     const isUnnamed = name.app === undefined && name.group === undefined
@@ -206,5 +207,5 @@ export function parsePlace(text: string, defaultApp: string | undefined): PlaceN
   if (group !== undefined) return { group, env: groupEnv }
   const [, app, env, branch] = new RegExp(`^(?:(${slug})/)?(${slug})(?:@(${slug}))?$`).exec(text) ?? []
   if (env !== undefined) return { app: app ?? defaultApp, env, branch }
-  throw usage(`'${text}' names no environment`, 'write env, app/env, app/env@branch or group:env')
+  throw usage(`'${text}' is not the name of an environment`, 'write env, app/env, app/env@branch or group:env')
 }

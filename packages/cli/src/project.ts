@@ -61,7 +61,7 @@ function parseProject(text: string, file: string): Project {
   try {
     value = JSON.parse(text.replace(/^\ufeff/, ''))
   } catch {
-    throw new Failure('usage', `${file} is not JSON`, 'mend it, or delete it and run `skerry init`')
+    throw new Failure('usage', `${file} is not JSON`, 'fix it, or delete it and run `skerry init`')
   }
   const fields = record(value, file, ['url', 'org', 'app', 'env', 'paths', 'allowNames'])
   const project: Project = {}
@@ -81,7 +81,7 @@ function parseProject(text: string, file: string): Project {
 
 function record(value: unknown, where: string, known?: string[]): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new Failure('usage', `${where} is not an object`)
+    throw new Failure('usage', `${where} must be an object`)
   }
   const unknown = known && Object.keys(value).find((key) => !known.includes(key))
   if (unknown !== undefined)
@@ -91,13 +91,13 @@ function record(value: unknown, where: string, known?: string[]): Record<string,
 
 function nameList(value: unknown, file: string): string[] {
   const isList = Array.isArray(value) && value.every((one) => typeof one === 'string' && isSecretName(one))
-  if (!isList) throw new Failure('usage', `${file}: 'allowNames' is not a list of secrets’ names`)
+  if (!isList) throw new Failure('usage', `${file}: 'allowNames' must be a list of names of secrets`)
   return value
 }
 
 function textField(fields: Record<string, unknown>, key: string, where: string): Record<string, string> {
   const value = fields[key]
   if (value === undefined) return {}
-  if (typeof value !== 'string' || value === '') throw new Failure('usage', `${where}: '${key}' is not a text`)
+  if (typeof value !== 'string' || value === '') throw new Failure('usage', `${where}: '${key}' must be text`)
   return { [key]: value }
 }

@@ -114,7 +114,7 @@ function openTerminal(): ReadStream {
 export async function confirmOrRefuse(
   effect: string,
   options: { yes?: boolean },
-  next = 'Run again with --yes.',
+  next = 'Run again with `--yes` to do it.',
 ): Promise<void> {
   if (options.yes) return
   if (!canAsk()) throw usage(`This ${effect}.`, next)

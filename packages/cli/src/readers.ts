@@ -75,7 +75,11 @@ export async function acceptReaders(session: Session, audience: Audience, flags:
   return {
     isAccepted: (reader) => {
       if (accepted.has(identityOf(reader))) return true
-      throw new Failure('conflict', `${reader.name ?? reader.principalId} was not there a moment ago`, 'try again')
+      throw new Failure(
+        'conflict',
+        `${reader.name ?? reader.principalId} was added while this command ran`,
+        'try again',
+      )
     },
     keep: async () => {
       if (isNewRecoveryKey) await keepRecoveryKey(session, recoveryPublicKeyJwk)
@@ -157,10 +161,8 @@ async function findNamed(
     const matches = called.length === 0 ? 'no reader' : `${called.length} readers`
     const possible = [...(called.length === 0 ? labelled : called).map(({ label }) => label), ...recovery].join(', ')
     throw usage(
-      `--reader ${value} matches ${matches} of ${what ?? 'this command'}; nothing was changed`,
-      possible === ''
-        ? 'leave --reader out: this command asks about no reader'
-        : `use the id of one of these: ${possible}`,
+      `--reader ${value} matches ${matches} of ${what ?? 'this command'}, but must match one; nothing was changed`,
+      possible === '' ? 'leave --reader out: this command has no new readers' : `use one of these ids: ${possible}`,
     )
   })
   return new Map(found)
@@ -212,7 +214,7 @@ export function mismatchOf(
   const known = findPin(session, orgId, principalId)
   if (wantedName === undefined || !known || isPinnedAs(session, orgId, wantedName, principalId)) return undefined
   const name = known.name === principalId ? 'by its id alone' : `as ${known.name}`
-  return `this machine knows ${principalId} ${name}, and not as ${wantedName}`
+  return `this machine knows ${principalId} ${name}, not as ${wantedName}`
 }
 
 /** The name of one of the server's own readers; undefined for a person or a token. */

@@ -33,7 +33,7 @@ const familyOf = (kind: RotationKind) => (kind === 'generated' ? 'generated' : '
 /** Builds the config of a new policy from the options. The server checks the values of its fields. */
 export function rotationConfig(kind: RotationKind, options: RotationOptions): Config {
   const settings = settingsOf(kind, options)
-  if (kind !== 'generated' && options.username === undefined) throw usage('no account is named', 'use --username')
+  if (kind !== 'generated' && options.username === undefined) throw usage('the account is missing', 'use --username')
   return { kind, ...settings }
 }
 
@@ -48,7 +48,7 @@ export function editedConfig(current: Config, options: RotationOptions, unset: r
   const edited = { ...current, ...settings }
   for (const name of unset) {
     const field = fieldOf(current.kind, toOption(name))
-    if (field in settings) throw usage(`--${name} and --unset ${name} exclude each other`)
+    if (field in settings) throw usage(`--${name} and --unset ${name} cannot be used together`)
     delete edited[field]
   }
   return unset.length === 0 && Object.keys(settings).length === 0 ? undefined : edited
@@ -65,7 +65,7 @@ const toOption = (name: Unsettable): keyof RotationOptions =>
 
 function settingsOf(kind: RotationKind, options: RotationOptions): Record<string, unknown> {
   const { length } = options
-  if (length !== undefined && !/^[1-9]\d{0,4}$/.test(length)) throw usage('--length takes a whole number')
+  if (length !== undefined && !/^[1-9]\d{0,4}$/.test(length)) throw usage('--length must be a whole number')
   const settings: Record<string, unknown> = {}
   for (const option of Object.keys(fields) as (keyof RotationOptions)[]) {
     const value = options[option]
@@ -78,6 +78,6 @@ function fieldOf(kind: RotationKind, option: keyof RotationOptions): string {
   const field = fields[option][familyOf(kind)]
   if (field !== undefined) return field
   if (kind === 'generated')
-    throw usage('a generated value has no account', 'use `rotation create` with --kind postgres, mysql or redis')
-  throw usage(`${fields[option].flag} goes with --kind generated alone`)
+    throw usage('a generated value belongs to no account', 'use `rotation create` with --kind postgres, mysql or redis')
+  throw usage(`${fields[option].flag} needs --kind generated`)
 }

@@ -25,17 +25,17 @@ export function selective(command: Command): Command {
 
 /** Checks the options before anything is fetched. */
 export function checkSelection({ only, except, prefix }: Selection): void {
-  if (only && except) throw usage('--only and --except exclude each other')
+  if (only && except) throw usage('--only and --except cannot be used together')
   for (const [option, names] of [
     ['--only', only],
     ['--except', except],
   ] as const) {
     for (const name of names ?? []) checkSecretName(name)
     // `--only "$UNSET"` is a mistake, and not a wish to start without secrets.
-    if (names?.length === 0) throw usage(`${option} names nothing`, 'name secrets, or leave it out')
+    if (names?.length === 0) throw usage(`${option} is empty`, 'name secrets, or leave it out')
   }
   if (prefix !== undefined && !isSecretName(prefix)) {
-    throw usage('--prefix cannot begin a name', 'letters, digits and _, not beginning with a digit')
+    throw usage('--prefix is not a valid start of a name', 'use letters, digits and _, not starting with a digit')
   }
 }
 
@@ -51,7 +51,7 @@ export function select({ values, unexpanded }: Selectable, selection: Selection)
     if (missing.length === 0) continue
     throw new Failure(
       'notFound',
-      `${option} names what does not exist: ${missing.join(', ')}`,
+      `${option} names secrets that do not exist: ${missing.join(', ')}`,
       'see `skerry run --explain`',
     )
   }

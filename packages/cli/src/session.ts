@@ -150,11 +150,11 @@ const bearerAnd = ({ token, profile }: { token: string; profile: Profile }) => (
 
 function notSignedIn(): Failure {
   const aside = keptAside()
-  const kept = aside.length === 0 ? '' : `; kept aside, for --profile: ${aside.join(', ')}`
+  const kept = aside.length === 0 ? '' : `; other stored profiles: ${aside.join(', ')}`
   return new Failure(
     'refused',
     `there is no credential for this server and organization${kept}`,
-    'set SKERRY_TOKEN, or run `skerry login`, or `skerry signup <name>` for a new organization',
+    'run `skerry login`, set SKERRY_TOKEN, or create an organization with `skerry signup <name>`',
   )
 }
 
@@ -187,9 +187,9 @@ export async function makeAdminToken(
   }
   try {
     saveProfile(name, profile, machine.keepSecret)
-    note(`made admin token ${parsed.tokenId} for ${org.slug}; it is kept in the credentials file`)
+    note(`created admin token ${parsed.tokenId} for ${org.slug}; it is stored in the credentials file`)
   } catch (error) {
-    warn(`the new admin token cannot be kept, so every command will make another: ${(error as Error).message}`)
+    warn(`the new admin token cannot be stored, so every command will create another: ${(error as Error).message}`)
   }
   return { token, profile }
 }
@@ -226,11 +226,19 @@ function choose<O extends Org>(orgs: O[], wanted: string | undefined): O {
   const found = orgs.filter((org) => isOrg(org, wanted))
   if (found.length === 1) return found[0]!
   if (orgs.length === 0) {
-    throw new Failure('notFound', 'you are in no organization', 'be invited to one, or run `skerry org create <name>`')
+    throw new Failure(
+      'notFound',
+      'you are in no organization',
+      'ask for an invitation, or run `skerry org create <name>`',
+    )
   }
   const slugs = orgs.map((org) => org.slug).join(', ')
   if (found.length === 0) throw new Failure('notFound', `you are not in organization ${wanted}`, `yours: ${slugs}`)
-  throw new Failure('usage', `which organization is not said (${slugs})`, 'use --org, SKERRY_ORG, or `skerry init`')
+  throw new Failure(
+    'usage',
+    `you are in several organizations (${slugs})`,
+    'choose one with --org, SKERRY_ORG or `skerry init`',
+  )
 }
 
 /** Refuses a credential of another organization than the one that the command or the project names. */

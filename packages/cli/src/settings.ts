@@ -90,7 +90,7 @@ function currentFolder(): string {
   try {
     return process.cwd()
   } catch {
-    throw new Failure('failure', 'the folder that this runs in does not exist any more', 'change to another')
+    throw new Failure('failure', 'the current folder no longer exists', 'change to another folder')
   }
 }
 
@@ -101,7 +101,7 @@ function checkUrl(url: string, allowInsecure: boolean): string {
     const reason = (error as Error).message
       .replace(/^baseUrl: /, '')
       .replace('allowInsecure', 'SKERRY_ALLOW_INSECURE=1')
-    throw usage(`the server’s address cannot be used: ${reason}`)
+    throw usage(`the server’s address ${reason}`)
   }
 }
 
@@ -114,7 +114,7 @@ export function refuseHalfClient({ profile }: Flags): void {
   if (profile !== undefined || SKERRY_TOKEN || !SKERRY_CLIENT_ID === !SKERRY_CLIENT_SECRET) return
   const names = ['SKERRY_CLIENT_ID', 'SKERRY_CLIENT_SECRET']
   const [set, other] = SKERRY_CLIENT_ID ? names : names.reverse()
-  throw usage(`${set} is set without ${other}`, 'set both, or neither')
+  throw usage(`${set} is set, but ${other} is not`, 'set both, or neither')
 }
 
 function pickCredential(flags: Flags, url: string | undefined, org: string | undefined): CredentialSource {

@@ -28,7 +28,7 @@ export async function signInPerson(settings: Settings, options: { browser: boole
   })
   const address = checkWebAddress(asked.verifyUrl)
   note(`open ${address}`)
-  note(`and approve the code ${asked.code} there, if it is the one that the page shows`)
+  note(`and approve it there if the page shows the code ${asked.code}`)
   if (options.browser && hasDesktop()) await openBrowser(asked.verifyUrl)
   const expiresAt = await approved(client, { ...asked, id })
   return keep(settings, { id, bearer, expiresAt }, options.profile)
@@ -58,7 +58,7 @@ async function approved(client: ReturnType<typeof connect>, asked: Asked): Promi
     if (answer.status === 'denied') throw new Failure('refused', 'the sign-in was denied')
     if (answer.status === 'expired') break
     if (answer.sessionId !== id || answer.expiresAt === undefined) {
-      throw new Failure('refused', 'the server approved another session than the one asked for')
+      throw new Failure('refused', 'the server approved another session than this one')
     }
     return answer.expiresAt
   }
@@ -72,7 +72,7 @@ async function keep(
 ) {
   const client = connect(settings, { bearer })
   const { user, orgs } = await client.me.get()
-  if (!user) throw new Failure('refused', 'the approved session is nobody’s')
+  if (!user) throw new Failure('refused', 'the approved session does not belong to a person')
   const name = profile ?? profileName(settings.url, user.email ?? user.id)
   await endEarlier(settings, name)
   const stored = await storeBearer(name, id, bearer)

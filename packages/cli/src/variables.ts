@@ -59,10 +59,8 @@ export function checkVariables(environment: NodeJS.ProcessEnv): void {
     const upper = name.toUpperCase()
     if (name === upper && (others.includes(name) || ofKubernetes.test(name))) continue
     const meant = aliases[upper] ?? own.find((known) => isNear(upper, known)) ?? longestIn(upper)
-    const advice = meant
-      ? `is ${meant} meant?`
-      : 'take it out of the environment; `skerry help` lists those that there are'
-    throw new Failure('usage', `there is no variable ${name}`, advice)
+    const advice = meant ? `is ${meant} meant?` : 'remove it from the environment; `skerry help` lists all variables'
+    throw new Failure('usage', `${name} is set, but Skerry has no such variable`, advice)
   }
 }
 

@@ -65,7 +65,7 @@ interface Found {
 async function found({ machine }: Trail): Promise<{ stderr: string; findings: Found[] }> {
   const { code, stdout, stderr } = await machine.shell('skerry audit verify')
   expect([code, stdout]).toEqual([3, ''])
-  expect(stderr).toContain('the audit trail is not what was sealed')
+  expect(stderr).toContain('the audit log was changed')
   const asJson = await machine.shell('skerry audit verify --json')
   expect(asJson.code).toBe(3)
   return { stderr, findings: JSON.parse(asJson.stdout).findings }
@@ -104,7 +104,7 @@ describe('skerry audit verify reports', () => {
     await insert(hidden, 'xid')
     await sealed()
     const { stderr, findings } = await found(trail)
-    expect(stderr).toContain(`entry ${late} came later than it says (at ${trail.ids.length})`)
+    expect(stderr).toContain(`entry ${late} was added later than its time says (at ${trail.ids.length})`)
     expect(stderr).toContain(`entry ${hidden} was never sealed`)
     expect(findings.map(({ kind, entryId }) => [kind, entryId])).toEqual([
       ['put_between', late],
@@ -165,7 +165,7 @@ describe('skerry audit verify reports', () => {
     const inLast = await found(trail)
     expect(inLast.findings).toMatchObject([{ kind: 'not_as_signed', index: 16 }, { kind: 'unsealed' }])
     expect(inLast.stderr).toContain(
-      `as far as the stored hashes tell, one of the entries 16 to ${last}, ${trail.ids[16]} to ${trail.ids[last]},`,
+      `according to the stored hashes, one of the entries 16 to ${last}, ${trail.ids[16]} to ${trail.ids[last]},`,
     )
   })
 })
@@ -186,5 +186,5 @@ test('skerry audit checkpoint --compare refuses a signed checkpoint of another h
     if (at <= size) expect(stderr).toContain(`the first ${at} entries are not those of the checkpoint`)
   }
   const honest = await machine.shell('skerry audit checkpoint --compare early')
-  expect([honest.code, honest.stderr]).toEqual([0, expect.stringContaining('of one history')])
+  expect([honest.code, honest.stderr]).toEqual([0, expect.stringContaining('both belong to the same audit log')])
 })

@@ -25,18 +25,18 @@ describe.skipIf(isQuick)('skerry audit', () => {
     const { code, stdout, stderr } = await machine.shell('skerry audit verify')
     expect([code, stdout, stderr]).toEqual([
       0,
-      expect.stringMatching(/^\d+ entries are what the server has signed\n$/),
-      expect.stringContaining('go on from those that this machine saw before'),
+      expect.stringMatching(/^\d+ entries match the server’s signature\n$/),
+      expect.stringContaining('they continue the entries that this machine saw before'),
     ])
   }, 400_000)
 
   test('checkpoint --compare accepts a checkpoint of the same history and refuses a forged one', async () => {
     const same = await machine.shell('skerry audit checkpoint > note && skerry audit checkpoint --compare note')
-    expect([same.code, same.stderr]).toEqual([0, expect.stringContaining('of one history')])
+    expect([same.code, same.stderr]).toEqual([0, expect.stringContaining('both belong to the same audit log')])
     const forged = await machine.shell(`sed '2s/.*/1/' note > forged && skerry audit checkpoint --compare forged`)
     expect([forged.code, forged.stderr]).toEqual([
       expect.any(Number),
-      expect.stringContaining('not signed with the key'),
+      expect.stringContaining('the checkpoint is not signed with the server’s key'),
     ])
     expect(forged.code).not.toBe(0)
   })
@@ -47,7 +47,7 @@ describe.skipIf(isQuick)('skerry audit', () => {
     const kept = JSON.parse((await machine.shell(`cat "${file}"`)).stdout)
     writeFileSync(file, JSON.stringify({ ...kept, publicKey: 'A'.repeat(43) }))
     const { code, stderr } = await machine.shell('skerry audit checkpoint')
-    expect([code, stderr]).toEqual([3, expect.stringContaining('another key than before')])
+    expect([code, stderr]).toEqual([3, expect.stringContaining('the server signs with a different key than before')])
   })
 })
 
@@ -79,7 +79,7 @@ test('skerry audit continues a search that the server has stopped, and says how 
     liar.repent()
     liar.lie(/\/audit\/timeline/, (body: Json) => ({ ...body, countedUntil: stoppedAt }))
     const counted = await searcher.shell('skerry audit timeline')
-    expect(counted.stderr).toContain(`counted back to ${stoppedAt}: --until ${stoppedAt} shows what is older\n`)
+    expect(counted.stderr).toContain(`counted back to ${stoppedAt}; for older entries use --until ${stoppedAt}\n`)
   } finally {
     await searcher.remove()
     await liar.close()

@@ -170,7 +170,9 @@ describe('a file proposed as one change', () => {
     await approve(changeRequests[1].id)
     expect(await ok('skerry secrets ls')).toMatch(/PARTNER_ID.*PARTNER_KEY/s)
     expect(await ok('skerry secrets ls')).not.toContain('PARTNER_OLD')
-    expect((await machine.shell('skerry changes propose partner.env')).stderr).toContain('nothing differs')
+    expect((await machine.shell('skerry changes propose partner.env')).stderr).toContain(
+      'all values are unchanged, so nothing was proposed',
+    )
   })
 
   test('is also what an import creates, and can be withdrawn by the id of its group', async () => {
@@ -183,10 +185,10 @@ describe('a file proposed as one change', () => {
   })
 
   test.each([
-    ['skerry changes propose', 2, 'nothing is proposed'],
-    ['skerry changes propose partner.env --delete PARTNER_ID', 2, '--delete names what the file sets: PARTNER_ID'],
+    ['skerry changes propose', 2, 'there is nothing to propose'],
+    ['skerry changes propose partner.env --delete PARTNER_ID', 2, '--delete and the file both name PARTNER_ID'],
     ['skerry changes propose --delete NONE', 4, 'there is no secret NONE'],
-    ['skerry changes show cgr_0000000000000000000000', 4, 'no such change request'],
+    ['skerry changes show cgr_0000000000000000000000', 4, 'there is no such change request'],
     ['skerry env create open && skerry changes propose partner.env --env open', 5, 'shop/open is not protected'],
   ])('%s is refused', async (command, code, text) => {
     expect(await machine.shell(command)).toMatchObject({ code, stderr: expect.stringContaining(text) })

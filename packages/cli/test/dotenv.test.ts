@@ -32,10 +32,10 @@ describe('a value in single quotes', () => {
 
 describe('differences between readers of .env files:', () => {
   it.each([
-    ['a variable', '$HOME/bin', '$NAME stays as it is: a reference is written ${NAME}'],
-    ['a default', '${PORT:-80}', '${NAME:-text} stays as it is: a reference has no default'],
-    ['a command', '$(id -u)', '$(...) stays as it is: no command is run'],
-    ['an escaped dollar', 'five \\$', '\\$ keeps its backslash; put the value into single quotes to keep a $'],
+    ['a variable', '$HOME/bin', '$NAME is not replaced: write a reference as ${NAME}'],
+    ['a default', '${PORT:-80}', '${NAME:-text} is not replaced: a reference cannot have a default'],
+    ['a command', '$(id -u)', '$(...) is not replaced: Skerry runs no command'],
+    ['an escaped dollar', 'five \\$', '\\$ keeps its backslash; to write a plain $, put the value in single quotes'],
     ['an escaped quote', '"a \\"b\\" c"', '\\" and \\\\ keep their backslashes: only \\n and \\r are line breaks'],
     ['an escaped backslash', '"C:\\\\dir"', '\\" and \\\\ keep their backslashes: only \\n and \\r are line breaks'],
   ])('readDotenv reports %s with its line and keeps it as it is written: %s', (_, value, message) => {
@@ -53,7 +53,7 @@ describe('a dotted or hyphenated name', () => {
   const text = 'my.name=1\nmy-other=2\n'
 
   it('is refused unless the caller asks to rename it', () => {
-    const message = 'the name is not an environment variable name (letters, digits, _)'
+    const message = 'the name is not valid: use letters, digits and _, not starting with a digit'
     expect(readDotenv(text).problems).toEqual([
       { line: 1, message },
       { line: 2, message },
@@ -70,7 +70,7 @@ describe('a dotted or hyphenated name', () => {
 
   it('that is renamed to an existing name is reported as a duplicate', () => {
     expect(readDotenv('my_name=1\nmy-name=2\n', { rename: true }).warnings).toEqual([
-      { line: 2, message: 'my_name stands on line 1 already; this one counts' },
+      { line: 2, message: 'my_name is also on line 1; the value on this line is used' },
     ])
   })
 })

@@ -44,7 +44,7 @@ describe('a file that exists', () => {
     const refused = await machine.shell(`skerry ${command} ${rest}`)
     expect(refused).toMatchObject({ code: 5, stdout: '' })
     expect(refused.stderr).toContain(
-      'mine exists, so nothing was written; name another file, or replace it with --force',
+      'mine already exists, so nothing was written; name another file, or replace it with --force',
     )
     expect(await machine.read('mine')).toBe('the work of a day')
     expect((await machine.shell(`skerry ${command} ${rest} --force`)).code).toBe(0)

@@ -110,6 +110,6 @@ it('a destructive command without --yes says in a sentence what it would do', as
   expect(refused).toMatchObject({
     code: 2,
     stderr:
-      'skerry: This deletes application shop with 2 secrets in development, and all branches. Run again with --yes.\n',
+      'skerry: This deletes application shop with 2 secrets in development, and all branches. Run again with `--yes` to do it.\n',
   })
 })

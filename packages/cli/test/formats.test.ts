@@ -195,7 +195,7 @@ describe('reading a .env file', () => {
 
   it('warns about a duplicate name, with both lines', () => {
     expect(readDotenv('A=1\n# A=2\nA=3\n').warnings).toEqual([
-      { line: 3, message: 'A stands on line 1 already; this one counts' },
+      { line: 3, message: 'A is also on line 1; the value on this line is used' },
     ])
   })
 

@@ -55,9 +55,9 @@ describe('skerry keys init', () => {
     const { code, stdout } = await machine.terminal('skerry keys init', [
       ['New passphrase', `${passphrase}\r`],
       ['once more', 'five random words of yours\r'],
-      ['the two differ', '\x03'],
+      ['the two passphrases differ; try again', '\x03'],
     ])
-    expect([code, stdout]).toEqual([130, expect.stringContaining('the two differ')])
+    expect([code, stdout]).toEqual([130, expect.stringContaining('the two passphrases differ; try again')])
     expect(await machine.ok('skerry keys status')).toContain('none yet')
   })
 
@@ -81,7 +81,9 @@ describe('skerry keys init', () => {
 describe('a keyring', () => {
   it('opens keys without the passphrase while it is unlocked', async () => {
     const machine = await holder()
-    await machine.ok(`skerry org create "Unlock ${count}" && skerry init --yes --env development && echo -n v | skerry secrets set A`)
+    await machine.ok(
+      `skerry org create "Unlock ${count}" && skerry init --yes --env development && echo -n v | skerry secrets set A`,
+    )
     const env = { SKERRY_PASSPHRASE_FILE: '' }
     const run = () => machine.skerry(['run', '--', 'sh', '-c', 'echo $A'], { env })
     expect(await run()).toMatchObject({ code: 3, stderr: expect.stringContaining('your keyring is locked') })
@@ -155,7 +157,9 @@ describe('a keyring', () => {
 
   it('opens a last-known-good copy while the server is unavailable', async () => {
     const machine = await holder()
-    await machine.ok(`skerry org create "Away ${count}" && skerry init --yes --env development && echo -n v | skerry secrets set A`)
+    await machine.ok(
+      `skerry org create "Away ${count}" && skerry init --yes --env development && echo -n v | skerry secrets set A`,
+    )
     await machine.ok('skerry keys unlock && skerry run -- true && skerry keys lock')
     await server.stop()
     try {

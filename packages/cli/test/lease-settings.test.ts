@@ -99,8 +99,13 @@ describe('the settings of a target', () => {
   })
 
   it.each<[string, string, ConfigOptions, string]>([
-    ['no database', 'postgres://a:b@h', {}, 'names no database'],
-    ['no connection string', 'topsecret', { provider: 'mysql' }, 'is no connection string'],
+    ['no database', 'postgres://a:b@h', {}, 'the admin connection string has no database name'],
+    [
+      'the admin credential is not a connection string',
+      'topsecret',
+      { provider: 'mysql' },
+      'the admin credential is not a connection string',
+    ],
     ['no public key', privateKey, {}, 'use --ca-public-key'],
     ['a file that is no JSON', '{}', { config: file('broken.json', '{') }, 'is not JSON'],
     ['a file that is no object', '{}', { config: file('list.json', '[]') }, 'is not a JSON object'],
@@ -109,9 +114,9 @@ describe('the settings of a target', () => {
       'an option beside the file',
       '{}',
       { config: file('bare.json', '{"provider":"cloud-a"}'), level: 'x' },
-      'exclude each other',
+      'cannot be used together',
     ],
-    ['another provider’s option', 'redis://a:b@h', { schema: 'app' }, '--schema means nothing to a target of redis'],
+    ['another provider’s option', 'redis://a:b@h', { schema: 'app' }, '--schema has no effect on a target of redis'],
   ])('with %s are refused, and the credential is not repeated', (_, secret, options, message) => {
     const refuse = () => buildConfig(secret, options)
     expect(refuse).toThrow(expect.objectContaining({ name: 'Failure', kind: 'usage' }))

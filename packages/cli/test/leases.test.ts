@@ -86,7 +86,7 @@ describe.skipIf(missingPostgres())('leases of PostgreSQL', () => {
     const { child, ended, tells } = machine.start(['lease', 'create', 'db', '--', 'echo', 'ran'])
     await expect.poll(async () => (await newest()).status).toBe('creating')
     child.kill('SIGTERM')
-    await tells('the lease that is being made')
+    await tells('skerry waits until the lease exists, and then revokes it')
     await root.query('COMMIT')
     expect(await ended).toMatchObject({ code: null, signal: 'SIGTERM', stdout: '' })
     expect(await newest()).toMatchObject({ status: 'revoked' })
@@ -121,8 +121,8 @@ describe.skipIf(missingPostgres())('leases of PostgreSQL', () => {
     ['a lifetime beyond a day', ['create', 'db', '--ttl', '2d'], 2, '--ttl'],
     ['a lifetime below a minute', ['create', 'db', '--ttl', '5s'], 2, '--ttl must be at least 1 minute'],
     ['a name that exists already', ['create', 'db', '--name', 'billing'], 5, 'exists'],
-    ['an invalid name', ['create', 'db', '--name', 'Robert"; --'], 2, 'is no name of an account'],
-    ['revoking without --yes', ['revoke', 'lse_0000000000000000000000'], 2, 'Run again with --yes'],
+    ['an invalid name', ['create', 'db', '--name', 'Robert"; --'], 2, '--name is not a valid account name'],
+    ['revoking without --yes', ['revoke', 'lse_0000000000000000000000'], 2, 'Run again with `--yes` to do it.'],
     ['forgetting an unknown lease', ['forget', 'lse_0000000000000000000000', '--yes'], 4, 'lease'],
   ])('%s is refused, and leaves no lease', async (_, args, code, message) => {
     await scene.root.query(`DO $$ BEGIN CREATE ROLE billing; EXCEPTION WHEN duplicate_object THEN NULL; END $$`)
@@ -132,7 +132,7 @@ describe.skipIf(missingPostgres())('leases of PostgreSQL', () => {
   })
 
   it.each([
-    ['without a confirmation', ['db2'], 'postgres://a:b@127.0.0.1:1/shop', 2, 'Run again with --yes'],
+    ['without a confirmation', ['db2'], 'postgres://a:b@127.0.0.1:1/shop', 2, 'Run again with `--yes` to do it.'],
     ['whose credential does not show its kind', ['db2', '--yes'], 'password', 2, 'use --provider, or --config'],
     [
       'with an option for another provider',
@@ -260,7 +260,12 @@ describe.skipIf(missingSshd())('skerry ssh', () => {
   })
 
   it.each([
-    ['a user that the target does not allow', ['hosts', 'nobody@127.0.0.1'], 1, 'not among those'],
+    [
+      'a user that the target does not allow',
+      ['hosts', 'nobody@127.0.0.1'],
+      1,
+      'principals: the target does not allow',
+    ],
     ['no user', ['hosts', '127.0.0.1'], 2, 'write user@host'],
     ['options before the host', ['hosts', '-p'], 2, ''],
   ])('%s is refused', async (_, args, code, message) => {

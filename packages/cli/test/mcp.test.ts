@@ -98,7 +98,7 @@ describe('tools', () => {
   })
 
   it('export values only into a file of the project, and only if the person has allowed it', async () => {
-    expect(await refused('export_env', { file: 'values.env' })).toContain('no tool shows a secret here')
+    expect(await refused('export_env', { file: 'values.env' })).toContain('this server shows no secrets')
     expect(existsSync(inProject('values.env'))).toBe(false)
     const { text } = await ask(revealing, 'export_env', { file: 'values.env' })
     expect(JSON.parse(text)).toEqual({ format: 'dotenv', file: 'values.env' })
@@ -127,7 +127,7 @@ describe('tools', () => {
   it('show a value only if the caller asks for it and the person has allowed it', async () => {
     for (const name of ['get_secret', 'export_env'])
       expect(await refused(name, { ...(name === 'get_secret' ? { name: 'API_KEY' } : {}), reveal: true })).toContain(
-        'no tool shows a secret here',
+        'this server shows no secrets',
       )
     const { text } = await ask(revealing, 'get_secret', { name: 'API_KEY', reveal: true })
     expect(JSON.parse(text)).toMatchObject({ name: 'API_KEY', value: planted, version: 1 })
@@ -136,13 +136,13 @@ describe('tools', () => {
   })
 
   it.each([
-    ['set_secret', { name: 'A' }, 'give either a value or random'],
+    ['set_secret', { name: 'A' }, 'give either value or random, not both'],
     ['set_secret', { name: '--reveal', value: 'x' }, 'name'],
     ['get_secret', { name: 'MISSING' }, 'there is no secret MISSING in shop/development'],
     ['list_secrets', { env: 'missing' }, 'there is no environment shop/missing'],
     ['list_secrets', { evn: 'development' }, 'evn'],
-    ['create_token', { name: 'x' }, 'where the secret goes is not said'],
-    ['create_token', { name: 'x', file: 'a', reveal: true }, 'no tool shows a secret here'],
+    ['create_token', { name: 'x' }, 'the destination of the secret is missing'],
+    ['create_token', { name: 'x', file: 'a', reveal: true }, 'this server shows no secrets'],
     ['create_token', { name: 'x', file: 'no/such/folder' }, 'there is no such file or folder'],
     ['create_pg_lease', { target: 'missing', file: 'a' }, 'there is no target missing of PostgreSQL'],
     ['nothing', {}, 'nothing'],

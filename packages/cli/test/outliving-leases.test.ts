@@ -46,7 +46,7 @@ async function join({ email, env }: PersonMachine): Promise<string> {
 }
 
 const lease = (as: string) => newSshLease(world, { ...tenant, admin: { ...tenant.admin, as } }, targetId)
-const lasting = expect.stringMatching(/\(lse_\w+\) cannot be taken back: it works until/)
+const lasting = expect.stringMatching(/\(lse_\w+\) cannot be revoked: it works until/)
 
 test('skerry members rm names the leases that the person still has', async () => {
   const guest = await newPersonMachine(server, 'guest@example.com')

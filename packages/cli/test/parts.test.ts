@@ -26,7 +26,7 @@ describe('variables', () => {
   })
 
   it.each(['SKERRY_STRICT_MODE', 'SKERRY_PROJECT', 'SKERRY_port', 'SKERRY_'])('such as %s are refused', (name) => {
-    expect(() => checkVariables({ [name]: 'x' })).toThrow(`there is no variable ${name}`)
+    expect(() => checkVariables({ [name]: 'x' })).toThrow(`${name} is set, but Skerry has no such variable`)
     expect(() => checkVariables({ [name]: '' })).not.toThrow()
   })
 })
@@ -37,10 +37,10 @@ describe('durations', () => {
     ['15m', 900],
     ['24h', 86_400],
     ['7d', 604_800],
-  ])('%s is %i seconds', (text, seconds) => expect(parseDuration(text)).toBe(seconds))
+  ])('%s is %i seconds', (text, seconds) => expect(parseDuration(text, '--ttl')).toBe(seconds))
 
   it.each(['', '45', 'h', '1.5h', '-1s', '1w', '1 h', '1h30m'])('%j is refused', (text) => {
-    expect(() => parseDuration(text)).toThrow(Failure)
+    expect(() => parseDuration(text, '--ttl')).toThrow('--ttl must be a duration')
   })
 
   it('an age is shown in the largest unit that is still precise', () => {

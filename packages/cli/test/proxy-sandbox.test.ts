@@ -111,7 +111,10 @@ describe.skipIf(isQuick || missing !== undefined)('skerry proxy run --sandbox', 
     await symlink(process.execPath, join(empty, 'node'))
     const run = ['proxy', 'run', '--sandbox', '--', '/bin/touch', 'was-started']
     const without = await machine.skerry(run, { env: { PATH: empty } })
-    expect([without.code, without.stderr]).toEqual([1, expect.stringContaining('there is no bwrap')])
+    expect([without.code, without.stderr]).toEqual([
+      1,
+      expect.stringContaining('--sandbox needs the program bwrap, which was not found'),
+    ])
     await writeFile(join(empty, 'bwrap'), '#!/bin/sh\necho no namespaces >&2; exit 1\n', { mode: 0o755 })
     const refused = await machine.skerry(run, { env: { PATH: empty } })
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('no sandbox: no namespaces')])

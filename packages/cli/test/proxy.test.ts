@@ -205,7 +205,7 @@ describe.skipIf(isQuick)('on the command line,', () => {
       await alice.ok(`skerry agent revoke ${SKERRY_TASK.slice(0, 26)}`)
       const ended = await machine.skerry(run, { env: { SKERRY_TASK } })
       expect([ended.code, ended.stdout]).toEqual([1, ''])
-      expect(ended.stderr).toContain('the proxy was not started: the task has ended, or is none')
+      expect(ended.stderr).toContain('the proxy was not started: the task is unknown or has ended')
     })
 
     it('opens its own listeners, even if another program uses the ports of the settings', async () => {
@@ -223,7 +223,7 @@ describe.skipIf(isQuick)('on the command line,', () => {
     it.each([
       ['--task', '--task needs a program'],
       ['--task -- true', '--task needs the token of a task in SKERRY_TASK'],
-      ['--preset openai --task -- true', '--task needs [tasks] in the settings'],
+      ['--preset openai --task -- true', '--task needs the section [tasks] in the settings'],
     ])('%s is refused', async (options, message) => {
       await machine.write('skerry-proxy.toml', serverRules())
       const { code, stderr } = await machine.shell(`skerry proxy run ${options}`)
@@ -254,7 +254,7 @@ describe.skipIf(isQuick)('on the command line,', () => {
     })
 
     it.each([
-      ['', 'nothing says what is to be allowed'],
+      ['', 'the settings would allow nothing'],
       ['--preset none', 'there is no preset none'],
       ['--agent builder', '--agent needs --signer'],
       ['--agent builder --signer short', 'policy.signers[0]: is no thumbprint'],
@@ -293,7 +293,7 @@ describe.skipIf(isQuick)('on the command line,', () => {
     })
 
     it.each([
-      ['--preset openai', 'no image was named'],
+      ['--preset openai', 'the image is missing'],
       ['--preset openai --image "a b"', '--image takes the name of an image'],
     ])('%s is refused', async (options, message) => {
       const { code, stdout, stderr } = await machine.shell(`skerry proxy compose ${options}`)

@@ -157,7 +157,7 @@ describe('an exported file is read back', () => {
       ]),
       'dotenv',
     )
-    expect(remarks).toEqual(['read as other values by python-dotenv, Docker Compose, a POSIX shell: BOTH'])
+    expect(remarks).toEqual(['python-dotenv, Docker Compose, a POSIX shell would read other values for BOTH'])
   })
 })
 

@@ -62,11 +62,11 @@ describe.skipIf(isQuick)('recovery on the command line', () => {
       await refused(
         admin,
         `skerry recovery setup --threshold 6 ${named()} --yes`,
-        '--threshold 6 is more than the 5 custodians',
+        '--threshold is 6, but there are only 5 custodians',
       )
       await refused(admin, `skerry recovery setup --threshold 1 ${named()} --yes`, 'a whole number from 2')
-      await refused(admin, 'skerry recovery setup --threshold 2 --yes', 'no custodian is named')
-      await refused(admin, `skerry recovery setup --threshold 3 ${named()}`, 'Run again with --yes')
+      await refused(admin, 'skerry recovery setup --threshold 2 --yes', 'the custodians are missing')
+      await refused(admin, `skerry recovery setup --threshold 3 ${named()}`, 'Run again with `--yes` to do it.')
       const all = 'all 5 custodians are needed: if one of them loses their key or leaves, nothing can be recovered'
       await refused(admin, `skerry recovery setup --threshold 5 ${named()}`, all)
       expect((await admin.shell(`skerry recovery setup --threshold 3 ${named()}`)).stderr).not.toContain('are needed')
@@ -99,12 +99,16 @@ describe.skipIf(isQuick)('recovery on the command line', () => {
       await refused(newcomer, `skerry recovery complete ${id}`, '0 of 3 shares')
       expect((await contribute(by(0), id, words)).code).toBe(0)
       await refused(by(0), `skerry recovery contribute ${id} --words "${words}"`, 'already contributed to this request')
-      await refused(by(1), `skerry recovery contribute ${id} --words "${await wordsOf(admin)}"`, 'has other words')
+      await refused(
+        by(1),
+        `skerry recovery contribute ${id} --words "${await wordsOf(admin)}"`,
+        'the words do not match the key that would get your share; nothing was given',
+      )
       await refused(by(1), `skerry recovery contribute ${id}`, 'add --words')
       expect((await contribute(by(1), id, words)).code).toBe(0)
       await refused(newcomer, `skerry recovery complete ${id}`, '2 of 3 shares')
       expect((await contribute(by(4), id, words)).stderr).toContain('enough: the target runs')
-      await refused(admin, `skerry recovery complete ${id}`, 'not for your key')
+      await refused(admin, `skerry recovery complete ${id}`, 'is for another key')
       await newcomer.ok(`skerry recovery complete ${id} --only shop/development`)
       expect(await newcomer.ok('skerry secrets get VALUE --reveal --app shop --env development')).toContain(value)
       await refused(newcomer, 'skerry secrets get VALUE --app shop --env production', /holds? no key/)
@@ -125,17 +129,21 @@ describe.skipIf(isQuick)('recovery on the command line', () => {
       }))
       const there = newcomer.env.SKERRY_URL
       newcomer.env.SKERRY_URL = liar.url
-      await refused(newcomer, `skerry recovery complete ${id}`, `not of the recovery key: share 2 of ${by(1).email}`)
+      await refused(
+        newcomer,
+        `skerry recovery complete ${id}`,
+        `these shares do not belong to the recovery key: share 2 of ${by(1).email}`,
+      )
       await contribute(by(3), id, words)
       const { stderr } = await newcomer.shell(`skerry recovery complete ${id}`)
-      expect(stderr).toContain(`share 2, of ${by(1).email}, is false; it was left out`)
+      expect(stderr).toContain(`share 2 of ${by(1).email} is false and was not used`)
       liar.repent()
       newcomer.env.SKERRY_URL = there as string
     })
 
     test('ends when an admin cancels it', async () => {
       const id = await request(newcomer)
-      await refused(admin, `skerry recovery cancel ${id}`, 'Run again with --yes')
+      await refused(admin, `skerry recovery cancel ${id}`, 'Run again with `--yes` to do it.')
       await admin.ok(`skerry recovery cancel ${id} --yes`)
       expect((await contribute(by(0), id, await wordsOf(newcomer))).code).toBeGreaterThan(0)
       await refused(newcomer, `skerry recovery complete ${id}`, 'is cancelled')
@@ -163,7 +171,7 @@ describe.skipIf(isQuick)('recovery on the command line', () => {
         'the keys of the target have changed',
       )
       await admin.ok(`skerry recovery cancel ${open} --yes`)
-      await refused(admin, `skerry recovery request ${newcomer.email}`, 'another than before')
+      await refused(admin, `skerry recovery request ${newcomer.email}`, 'has a different key than before')
       await admin.ok(`skerry members trust ${newcomer.email} --yes`)
       const id = await request(newcomer)
       for (const index of [0, 2, 3]) expect((await contribute(by(index), id, words)).code).toBe(0)
@@ -186,15 +194,19 @@ describe.skipIf(isQuick)('recovery on the command line', () => {
         return stdout
       }
       expect((await robot.shell(read)).stderr).toMatch(/holds? no key/)
-      await refused(admin, `skerry recovery request ${tokenId} --user ${admin.email}`, 'exclude each other')
+      await refused(admin, `skerry recovery request ${tokenId} --user ${admin.email}`, 'cannot be used together')
       await refused(admin, `skerry recovery request skt_${'a'.repeat(22)}`, 'there is no token')
       const id = (await admin.ok(`skerry recovery request ${tokenId} --reason "granted to nobody else"`)).trim()
       const words = (await said('skerry keys fingerprint')).trim()
-      await refused(by(0), `skerry recovery contribute ${id} --words "${await wordsOf(newcomer)}"`, 'has other words')
+      await refused(
+        by(0),
+        `skerry recovery contribute ${id} --words "${await wordsOf(newcomer)}"`,
+        'the words do not match the key that would get your share; nothing was given',
+      )
       for (const index of [0, 1]) expect((await contribute(by(index), id, words)).code).toBe(0)
       expect((await robot.shell(`skerry recovery complete ${id}`)).stderr).toContain('2 of 3 shares')
       expect((await contribute(by(3), id, words)).code).toBe(0)
-      await refused(admin, `skerry recovery complete ${id}`, 'not for your key')
+      await refused(admin, `skerry recovery complete ${id}`, 'is for another key')
       await said(`skerry recovery complete ${id} --only shop/development`)
       expect(await said(read)).toContain(value)
       const kept = JSON.parse(await admin.ok('skerry audit --action recovery_request.completed --limit 1 --json'))
@@ -216,7 +228,7 @@ describe.skipIf(isQuick)('recovery on the command line', () => {
       for (const index of [2, 3]) expect((await contribute(by(index), id, words)).code).toBe(0)
       await refused(admin, `skerry recovery drill ${id}`, '2 of 3 shares')
       await contribute(by(4), id, words)
-      await refused(newcomer, `skerry recovery drill ${id}`, /no drill that was begun|needs the admin role/)
+      await refused(newcomer, `skerry recovery drill ${id}`, /not a drill that was started|needs the admin role/)
       const { lastDrillAt } = await json(admin, `skerry recovery drill ${id}`)
       expect(lastDrillAt).toMatch(/^\d{4}-/)
       expect(await admin.ok('skerry recovery status')).toContain(`last drill: ${lastDrillAt}`)
@@ -227,10 +239,14 @@ describe.skipIf(isQuick)('recovery on the command line', () => {
     test('is given no key of a new environment, and no share, until a person has compared it', async () => {
       const { publicKeyJwk } = await generateKeyPair()
       liar.lie(/\/recovery\/public-key/, () => ({ recoveryPublicKeyJwk: publicKeyJwk }))
-      await refused(admin, 'skerry env create staging', 'the recovery key of this organization is another than before')
-      await refused(admin, 'skerry env rekey development --yes', 'another than before')
-      await refused(admin, 'skerry branch create pr-2 --env development', 'another than before')
-      await refused(admin, 'skerry recovery trust', 'Run again with --yes')
+      await refused(
+        admin,
+        'skerry env create staging',
+        'this organization has a different recovery key than before; nothing was changed',
+      )
+      await refused(admin, 'skerry env rekey development --yes', 'has a different key than before')
+      await refused(admin, 'skerry branch create pr-2 --env development', 'has a different key than before')
+      await refused(admin, 'skerry recovery trust', 'Run again with `--yes` to do it.')
       liar.repent()
       expect(await admin.ok('skerry env ls')).not.toContain('staging')
       liar.lie(/\/recovery\/public-key/, () => ({ recoveryPublicKeyJwk: null }))
@@ -264,7 +280,7 @@ describe.skipIf(isQuick)('recovery on the command line', () => {
       const { stderr } = await admin.shell('skerry recovery status')
       expect(stderr).toContain('1 custodian left or replaced their keys')
       const { fingerprint } = await json(admin, 'skerry recovery rotate --threshold 2 --yes')
-      await refused(by(0), 'skerry recovery share', 'another than before')
+      await refused(by(0), 'skerry recovery share', 'has a different key than before')
       await by(0).ok('skerry recovery trust --yes')
       expect(await by(0).ok('skerry recovery share')).toBe(`${fingerprint}\n`)
       await admin.ok('skerry recovery disable --yes')

@@ -84,7 +84,7 @@ test('a re-key refuses a changed key of the rotator', async () => {
   const { tokens } = JSON.parse(await ok('skerry token ls --json'))
   await db.rows('update server_keypairs set public_key_jwk = $1', [tokens[0].publicKeyJwk])
   const { code, stderr } = await machine.shell('skerry env rekey --yes')
-  expect([code === 0, stderr.includes('is another than before; nothing was changed')]).toEqual([false, true])
+  expect([code === 0, stderr.includes('has a different key than before; nothing was changed')]).toEqual([false, true])
   await db.rows('update server_keypairs set public_key_jwk = $1', [kept?.publicKeyJwk])
   expect(await readByRotator()).toBe('value')
 })

@@ -248,6 +248,6 @@ describe('the command line', () => {
     const env = { HOME: '/proc/none', SKERRY_TOKEN: token }
     const { code, stdout, stderr } = await run(['--', 'printenv', 'A'], env)
     expect([code, stdout]).toEqual([0, 'secret-a\n'])
-    expect(stderr).toMatch(/^warning: what was seen cannot be kept: [^\n]+\n$/)
+    expect(stderr).toMatch(/^warning: the known state cannot be stored: [^\n]+\n$/)
   })
 })

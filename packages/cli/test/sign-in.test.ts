@@ -156,6 +156,6 @@ describe('a browser', () => {
 
   it.each(['file:///etc/passwd', 'javascript:alert(1)', 'vscode://x', 'nonsense', '--help'])(
     'is never given %s',
-    (address) => expect(() => checkWebAddress(address)).toThrow(/no web page/),
+    (address) => expect(() => checkWebAddress(address)).toThrow(/not a web page/),
   )
 })

@@ -100,7 +100,7 @@ it('the end of input at a question cancels the command, as Ctrl-C does', async (
 
 it('a question is readable on a terminal that does not know its width', async () => {
   const { stdout } = await machine.terminal('sh -c "stty cols 0; exec skerry secrets set A"', [['Value of A', '\x03']])
-  expect(stdout).toContain('Value of A (is not shown)')
+  expect(stdout).toContain('Value of A (hidden)')
 })
 
 it('a destructive command asks, and does nothing if the answer is no', async () => {

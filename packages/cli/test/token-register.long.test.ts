@@ -43,7 +43,9 @@ test('a restored token reads secrets on another server after an admin has regist
   const target = await openServer({ SKERRY_OIDC_ISSUER, SKERRY_OIDC_AUDIENCE } as Record<string, string>)
   const admin = await newKeyHolder(source, 'ada@example.com')
   try {
-    await admin.ok('skerry org create Moving && skerry init --yes --env development && echo -n planted | skerry secrets set API_KEY')
+    await admin.ok(
+      'skerry org create Moving && skerry init --yes --env development && echo -n planted | skerry secrets set API_KEY',
+    )
     await admin.ok('skerry token create web > token 2> /dev/null')
     const { stderr } = await admin.shell('skerry org export moving.json')
     const key = /--key ([\w-]{43})/.exec(stderr)?.[1] as string

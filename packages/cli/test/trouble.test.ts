@@ -130,7 +130,7 @@ describe('a profile', () => {
 
 describe('a database that', () => {
   it.each([
-    ['accepts no writes', ['/ready/writes'], 'takes no writes; reads work'],
+    ['accepts no writes', ['/ready/writes'], 'the server accepts no writes now; reads work'],
     ['is unavailable', ['/ready', '/ready/writes'], 'not ready (503)'],
   ])('%s is reported by skerry doctor', async (_, failing, shown) => {
     const proxy = await openProxy(server.url, (_method, path) => (failing.includes(path) ? 503 : undefined))
@@ -155,7 +155,7 @@ describe('half a machine client', () => {
       const [id, secret] = ['m2m_one', 'not-to-be-shown']
       expect(await run({ SKERRY_CLIENT_ID: id })).toEqual([
         2,
-        'skerry: SKERRY_CLIENT_ID is set without SKERRY_CLIENT_SECRET; set both, or neither\n',
+        'skerry: SKERRY_CLIENT_ID is set, but SKERRY_CLIENT_SECRET is not; set both, or neither\n',
       ])
       expect(await run({ SKERRY_CLIENT_SECRET: secret })).toEqual([
         2,
@@ -261,7 +261,9 @@ describe('a failure', () => {
       const { code, stderr } = await machine.skerry(['whoami'], { env })
       expect(code).toBe(1)
       expect(stderr).toContain('not understood')
-      expect((await machine.skerry(['doctor'], { env })).stdout).toContain(`${url} answers, but not as a Skerry server`)
+      expect((await machine.skerry(['doctor'], { env })).stdout).toContain(
+        `${url} answered, but it is not a Skerry server`,
+      )
     } finally {
       await machine.remove()
       liar.close()
@@ -371,7 +373,8 @@ describe('a server of an earlier release', () => {
     liar.lie(/\/audit\?/, ({ entries }: Json) => ({ entries }))
     try {
       const timeline = await machine.skerry(['audit', 'timeline'])
-      const said = 'skerry: this server is older than this client: version 0.0.9 does not have audit.timeline'
+      const said =
+        'skerry: this server is older than this client, and cannot do this: version 0.0.9 does not have audit.timeline'
       expect([timeline.code, timeline.stderr]).toEqual([1, `${said}; upgrade the server\n`])
       const audit = await machine.skerry(['audit'])
       expect([audit.code, audit.stderr]).toEqual([0, ''])
@@ -396,7 +399,7 @@ describe('a server behind TLS', () => {
     try {
       const refused = await machine.skerry(['signup', 'Behind'])
       expect(refused.code).toBe(6)
-      expect(refused.stderr).toContain('the certificate of the server is not trusted')
+      expect(refused.stderr).toContain('the server’s certificate is not trusted')
       expect(refused.stderr).toContain('set NODE_EXTRA_CA_CERTS to a file with the certificate of your authority')
       expect((await machine.skerry(['doctor'])).stdout).toContain('NODE_EXTRA_CA_CERTS')
       const reached = await machine.skerry(['signup', 'Behind'], { env: { NODE_EXTRA_CA_CERTS: certFile } })

@@ -45,14 +45,14 @@ export function encodeBase64url(bytes: Uint8Array): string {
  */
 export function decodeBase64url(text: string, code: CryptoErrorCode = 'malformed_base64url'): Bytes {
   if (typeof text !== 'string') throw new CryptoError(code, 'expected a string')
-  if (text.length % 4 === 1) throw new CryptoError(code, 'base64url of an impossible length')
+  if (text.length % 4 === 1) throw new CryptoError(code, 'no base64url text has this length')
   const out = new Uint8Array(Math.floor((text.length * 6) / 8))
   let at = 0
   let buffer = 0
   let bits = 0
   for (let i = 0; i < text.length; i++) {
     const value = decodeTable[text.charCodeAt(i)] ?? outside
-    if (value === outside) throw new CryptoError(code, 'a character outside of the base64url alphabet')
+    if (value === outside) throw new CryptoError(code, 'it contains a character outside the base64url alphabet')
     buffer = ((buffer << 6) | value) & 0xffff
     bits += 6
     if (bits >= 8) {
@@ -60,7 +60,7 @@ export function decodeBase64url(text: string, code: CryptoErrorCode = 'malformed
       out[at++] = (buffer >> bits) & 255
     }
   }
-  if ((buffer & ((1 << bits) - 1)) !== 0) throw new CryptoError(code, 'base64url with trailing bits set')
+  if ((buffer & ((1 << bits) - 1)) !== 0) throw new CryptoError(code, 'its unused last bits are not zero')
   return out
 }
 

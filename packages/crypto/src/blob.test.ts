@@ -25,7 +25,7 @@ describe('an opaque blob', () => {
     ['an empty segment', 'sc1..Ag', 'malformed_blob'],
     ['padding', 'sc1.AQ==.Ag', 'malformed_blob'],
     ['whitespace', 'sc1.AQ.Ag ', 'malformed_blob'],
-    ['trailing bits set', 'sc1.AR.Ag', 'malformed_blob'],
+    ['its unused last bits are not zero', 'sc1.AR.Ag', 'malformed_blob'],
   ])('is refused with %s', (_, blob, code) => {
     expect(() => parseBlob(blob, 'sc1')).toThrow(refused(code))
   })

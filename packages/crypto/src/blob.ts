@@ -16,7 +16,7 @@ export function splitBlob(blob: string, prefix: BlobPrefix): string[] {
   const [actual, ...segments] = blob.split('.')
   if (actual !== prefix) throw new CryptoError('unsupported_prefix', `expected ${prefix}`)
   if (segments.length !== blobKinds[prefix].segments || !segments.every((segment) => segmentPattern.test(segment))) {
-    throw new CryptoError('malformed_blob', `${prefix} takes ${blobKinds[prefix].segments} base64url segments`)
+    throw new CryptoError('malformed_blob', `${prefix} needs ${blobKinds[prefix].segments} base64url segments`)
   }
   return segments
 }
@@ -41,7 +41,7 @@ export function parseBlob(blob: string, prefix: BlobPrefix): Bytes[] {
 export function formatBlob(prefix: BlobPrefix, segments: readonly (Uint8Array | string)[]): string {
   const texts = segments.map((segment) => (typeof segment === 'string' ? segment : encodeBase64url(segment)))
   if (texts.length !== blobKinds[prefix].segments || !texts.every((text) => segmentPattern.test(text))) {
-    throw new CryptoError('invalid_argument', `segments of a ${prefix} blob`)
+    throw new CryptoError('invalid_argument', `expected the segments of a ${prefix} blob`)
   }
   return [prefix, ...texts].join('.')
 }

@@ -28,7 +28,8 @@ export async function openCheckpoint(note: string, publicKey: Bytes, origin: str
   if (end < 0 || note.length > noteCharactersMax || !note.endsWith('\n')) throw new CryptoError('malformed_checkpoint')
   const text = note.slice(0, end + 1)
   const checkpoint = parseText(text)
-  if (checkpoint.origin !== origin) throw new CryptoError('malformed_checkpoint', 'it is about another trail')
+  if (checkpoint.origin !== origin)
+    throw new CryptoError('malformed_checkpoint', 'it is a checkpoint of another audit log')
   const lines = note.slice(end + 2, -1).split('\n')
   const keyHash = await hashOfKey(origin, publicKey)
   for (const line of lines) {

@@ -9,6 +9,6 @@ test('an error has its code, and its message ends with the subject', () => {
 })
 
 test('the message of an error is the text of its code, with the detail after it', () => {
-  expect(new CryptoError('malformed_key', 'detail').message).toBe('not a P-256 key in the expected form: detail')
-  expect(new CryptoError('malformed_key').message).toBe('not a P-256 key in the expected form')
+  expect(new CryptoError('malformed_key', 'detail').message).toBe('the key is malformed: detail')
+  expect(new CryptoError('malformed_key').message).toBe('the key is malformed')
 })

@@ -18,7 +18,7 @@ export const tagLengthBytes = 16
  * @example const key = await importAesKey(randomBytes(32))
  */
 export async function importAesKey(bytes: Bytes): Promise<CryptoKey> {
-  if (bytes.length !== aesKeyLengthBytes) throw new CryptoError('malformed_key', 'an AES-256 key has 32 bytes')
+  if (bytes.length !== aesKeyLengthBytes) throw new CryptoError('malformed_key', 'an AES-256 key must have 32 bytes')
   return crypto.subtle.importKey('raw', bytes, 'AES-GCM', false, ['encrypt', 'decrypt'])
 }
 
@@ -48,8 +48,9 @@ export async function sealGcm(key: CryptoKey, plaintext: Bytes, aad: Bytes): Pro
  * const plaintext = await openGcm(key, iv, ciphertext, aad)
  */
 export async function openGcm(key: CryptoKey, iv: Bytes, ciphertext: Bytes, aad: Bytes): Promise<Bytes> {
-  if (iv.length !== ivLengthBytes) throw new CryptoError('malformed_blob', 'an IV has 12 bytes')
-  if (ciphertext.length < tagLengthBytes) throw new CryptoError('malformed_blob', 'ciphertext shorter than its tag')
+  if (iv.length !== ivLengthBytes) throw new CryptoError('malformed_blob', 'an IV must have 12 bytes')
+  if (ciphertext.length < tagLengthBytes)
+    throw new CryptoError('malformed_blob', 'the ciphertext is shorter than its tag')
   try {
     return new Uint8Array(await crypto.subtle.decrypt({ name: 'AES-GCM', iv, additionalData: aad }, key, ciphertext))
   } catch {

@@ -142,7 +142,8 @@ export async function openWithPasskey(
 /** Parses the parameters of a cost. Each cost has one spelling: no sign, no leading zero. */
 function parseCost(text: string): PassphraseCost {
   const [, memoryKiB, passes, lanes] = /^([1-9]\d{0,8})-([1-9]\d{0,8})-([1-9]\d{0,8})$/.exec(text) ?? []
-  if (lanes === undefined) throw new CryptoError('malformed_blob', 'parameters are <memoryKiB>-<passes>-<lanes>')
+  if (lanes === undefined)
+    throw new CryptoError('malformed_blob', 'expected parameters of the form <memoryKiB>-<passes>-<lanes>')
   const cost = { memoryKiB: Number(memoryKiB), passes: Number(passes), lanes: Number(lanes) }
   checkCost(cost)
   return cost
@@ -150,18 +151,19 @@ function parseCost(text: string): PassphraseCost {
 
 function checkCost({ memoryKiB, passes, lanes }: PassphraseCost): void {
   if (![memoryKiB, passes, lanes].every(Number.isSafeInteger))
-    throw new CryptoError('invalid_argument', 'whole numbers')
+    throw new CryptoError('invalid_argument', 'expected whole numbers')
   if (memoryKiB < floor.memoryKiB || passes < floor.passes || lanes < floor.lanes) throw new CryptoError('kdf_too_weak')
   const beyond = memoryKiB > ceiling.memoryKiB || passes > ceiling.passes || lanes > ceiling.lanes
   if (beyond || memoryKiB * passes > workMaxKiB) throw new CryptoError('kdf_too_strong')
 }
 
 function checkSalt(salt: Bytes): void {
-  if (salt.length !== saltLengthBytes) throw new CryptoError('malformed_blob', 'a salt has 16 bytes')
+  if (salt.length !== saltLengthBytes) throw new CryptoError('malformed_blob', 'a salt must have 16 bytes')
 }
 
 async function passphraseKey(passphrase: string, salt: Bytes, cost: PassphraseCost): Promise<CryptoKey> {
-  if (typeof passphrase !== 'string' || passphrase === '') throw new CryptoError('invalid_argument', 'a passphrase')
+  if (typeof passphrase !== 'string' || passphrase === '')
+    throw new CryptoError('invalid_argument', 'expected a passphrase')
   const password = encodeUtf8(passphrase.normalize('NFKC'))
   // Loaded only when needed: it is the only WebAssembly here, and most programs never open a keyring.
   const { argon2id } = await import('hash-wasm')
@@ -172,7 +174,8 @@ async function passphraseKey(passphrase: string, salt: Bytes, cost: PassphraseCo
 }
 
 async function passkeyKey(prfOutput: Bytes, salt: Bytes): Promise<CryptoKey> {
-  if (prfOutput.length !== prfOutputLengthBytes) throw new CryptoError('invalid_argument', 'a PRF output has 32 bytes')
+  if (prfOutput.length !== prfOutputLengthBytes)
+    throw new CryptoError('invalid_argument', 'a PRF output must have 32 bytes')
   return importAesKey(await hkdf(prfOutput, salt, passkeyInfo, 32))
 }
 
@@ -183,5 +186,5 @@ const passkeyAad = (userId: string, credentialId: string): Bytes =>
 /** Refuses a slash in an id, because two different pairs of ids could then have the same AAD. */
 function plain(id: string): string {
   if (/^[A-Za-z0-9_-]+$/.test(id)) return id
-  throw new CryptoError('invalid_argument', 'an id of letters, digits, _ and -')
+  throw new CryptoError('invalid_argument', 'expected an id of letters, digits, _ and -')
 }

@@ -37,7 +37,8 @@ export async function generateKeyPair(): Promise<{ privateKey: PrivateKey; publi
  */
 export function parsePublicKeyJwk(publicKeyJwk: string): Bytes {
   const jwk = parseObject(publicKeyJwk)
-  if (Object.hasOwn(jwk, 'd')) throw new CryptoError('malformed_key', 'a public key with a private member')
+  if (Object.hasOwn(jwk, 'd'))
+    throw new CryptoError('malformed_key', 'a public key must not contain the private part (d)')
   if (jwk.kty !== 'EC' || jwk.crv !== 'P-256') throw new CryptoError('malformed_key', 'expected kty EC, crv P-256')
   const point = new Uint8Array(1 + 2 * coordinateLengthBytes)
   point[0] = 4
@@ -84,7 +85,7 @@ export async function importPublicPoint(point: Bytes): Promise<CryptoKey> {
  * const imported = await importPrivateKey(pkcs8)
  */
 export async function importPrivateKey(pkcs8: Bytes, options: { extractable?: boolean } = {}): Promise<PrivateKey> {
-  if (!isOneDerSequence(pkcs8)) throw new CryptoError('malformed_key', 'expected one whole DER sequence')
+  if (!isOneDerSequence(pkcs8)) throw new CryptoError('malformed_key', 'expected exactly one DER sequence')
   try {
     const readable = await crypto.subtle.importKey('pkcs8', pkcs8, algorithm, true, ['deriveBits'])
     const { x, y } = await crypto.subtle.exportKey('jwk', readable)
@@ -92,7 +93,7 @@ export async function importPrivateKey(pkcs8: Bytes, options: { extractable?: bo
     if (options.extractable) return { key: readable, point }
     return { key: await crypto.subtle.importKey('pkcs8', pkcs8, algorithm, false, ['deriveBits']), point }
   } catch {
-    throw new CryptoError('malformed_key', 'expected PKCS8 of a P-256 private key')
+    throw new CryptoError('malformed_key', 'expected a P-256 private key in PKCS8 format')
   }
 }
 
@@ -133,10 +134,10 @@ function parseObject(json: string): Record<string, unknown> {
   try {
     value = typeof json === 'string' ? JSON.parse(json) : undefined
   } catch {
-    throw new CryptoError('malformed_key', 'expected JWK JSON')
+    throw new CryptoError('malformed_key', 'expected a JWK in JSON format')
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new CryptoError('malformed_key', 'expected a string that holds a JWK object')
+    throw new CryptoError('malformed_key', 'expected a JWK object as a string')
   }
   return value as Record<string, unknown>
 }
@@ -154,6 +155,6 @@ function isOneDerSequence(bytes: Uint8Array): boolean {
 
 function decodeCoordinate(member: unknown): Bytes {
   const bytes = decodeBase64url(member as string, 'malformed_key')
-  if (bytes.length !== coordinateLengthBytes) throw new CryptoError('malformed_key', 'a coordinate has 32 bytes')
+  if (bytes.length !== coordinateLengthBytes) throw new CryptoError('malformed_key', 'a coordinate must have 32 bytes')
   return bytes
 }

@@ -44,5 +44,5 @@ export function verifyDigest(digest: Bytes, signature: Bytes, point: Bytes): boo
 
 function checkDigest(digest: Bytes, spec: SigningKey['spec']): void {
   if (spec !== 'ecdsa-p256-sha256' || digest.length !== digestLengthBytes)
-    throw new CryptoError('invalid_argument', 'a SHA-256, for a key of ECDSA')
+    throw new CryptoError('invalid_argument', 'an ECDSA key signs a SHA-256 digest of 32 bytes')
 }

@@ -67,7 +67,7 @@ async function publicHalf(spec: SigningSpec, pkcs8: Bytes): Promise<string> {
     const { x } = await crypto.subtle.exportKey('jwk', key)
     return JSON.stringify({ crv: 'Ed25519', kty: 'OKP', x })
   } catch {
-    throw new CryptoError('malformed_key', 'expected PKCS8 of an Ed25519 private key')
+    throw new CryptoError('malformed_key', 'expected an Ed25519 private key in PKCS8 format')
   }
 }
 
@@ -83,13 +83,14 @@ export function formatVerifyingKey(spec: SigningSpec, publicKeyJwk: string): str
   try {
     jwk = { ...JSON.parse(publicKeyJwk) }
   } catch {
-    throw new CryptoError('malformed_key', 'expected JWK JSON')
+    throw new CryptoError('malformed_key', 'expected a JWK in JSON format')
   }
-  if (Object.hasOwn(jwk, 'd')) throw new CryptoError('malformed_key', 'a public key with a private member')
+  if (Object.hasOwn(jwk, 'd'))
+    throw new CryptoError('malformed_key', 'a public key must not contain the private part (d)')
   const { kty, crv, x } = jwk
   if (kty !== 'OKP' || crv !== 'Ed25519') throw new CryptoError('malformed_key', 'expected kty OKP, crv Ed25519')
   if (decodeBase64url(x as string, 'malformed_key').length !== 32)
-    throw new CryptoError('malformed_key', 'a coordinate has 32 bytes')
+    throw new CryptoError('malformed_key', 'a coordinate must have 32 bytes')
   return JSON.stringify({ crv, kty, x })
 }
 
@@ -147,6 +148,7 @@ export const formatSignature = ({ keyId, version }: KeyVersion, signature: Bytes
 export function parseSignature(blob: string): KeyVersion & { signature: Bytes } {
   const made = versionOf(blob, 'sg1')
   const signature = decodeBase64url(splitBlob(blob, 'sg1')[2] as string, 'malformed_blob')
-  if (signature.length !== signatureLengthBytes) throw new CryptoError('malformed_blob', 'a signature has 64 bytes')
+  if (signature.length !== signatureLengthBytes)
+    throw new CryptoError('malformed_blob', 'a signature must have 64 bytes')
   return { ...made, signature }
 }

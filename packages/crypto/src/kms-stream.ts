@@ -82,7 +82,7 @@ async function readHeader(pieces: AsyncIterator<Bytes>): Promise<{ wrapped: stri
     if (done) break
     start = start.length === 0 ? value : joined([start, value])
   }
-  throw new CryptoError('malformed_blob', 'not a stream that was sealed under a managed key')
+  throw new CryptoError('malformed_blob', 'the stream was not encrypted with a managed key')
 }
 
 async function* resumed(first: Bytes, pieces: AsyncIterator<Bytes>): AsyncGenerator<Bytes, void, void> {
@@ -152,7 +152,7 @@ async function chunkCipher(dataKey: Bytes, context: string) {
       const { bytes, at } = chunk
       // Each stream has one valid form: an empty chunk is allowed only if it is the whole stream.
       const least = at === 0 ? tagLengthBytes : tagLengthBytes + 1
-      if (bytes.length < least) throw new CryptoError('decryption_failed', 'the stream was cut')
+      if (bytes.length < least) throw new CryptoError('decryption_failed', 'the end of the stream is missing')
       try {
         return new Uint8Array(await crypto.subtle.decrypt(algorithm(chunk), key, bytes))
       } catch {

@@ -39,7 +39,7 @@ export const newSealingMaterial = (): Bytes => randomBytes(aesKeyLengthBytes)
  */
 export async function importSealingKey(bytes: Bytes, { keyId, version }: KeyVersion): Promise<SealingKey> {
   if (!keyIdForm.test(keyId) || !versionForm.test(String(version)))
-    throw new CryptoError('invalid_argument', 'the id of a managed key, and a version')
+    throw new CryptoError('invalid_argument', 'expected the id of a managed key and a version')
   return { keyId, version, key: await importAesKey(bytes) }
 }
 
@@ -67,7 +67,7 @@ export async function materialFingerprint(bytes: Bytes): Promise<string> {
 export function versionOf(blob: string, prefix: Extract<BlobPrefix, 'ce1' | 'dk1' | 'sg1'>): KeyVersion {
   const [keyId = '', version = ''] = splitBlob(blob, prefix)
   if (!keyIdForm.test(keyId) || !versionForm.test(version))
-    throw new CryptoError('malformed_blob', 'the id of a managed key and its version expected')
+    throw new CryptoError('malformed_blob', 'expected the id of a managed key and a version')
   return { keyId, version: Number(version) }
 }
 
@@ -105,7 +105,7 @@ export async function openManaged(blob: string, key: SealingKey, context = ''): 
  */
 export async function newDataKey(key: SealingKey, lengthBytes = 32): Promise<{ plaintext: Bytes; wrapped: string }> {
   if (!Number.isInteger(lengthBytes) || lengthBytes < 1 || lengthBytes > 1024)
-    throw new CryptoError('invalid_argument', 'a data key has 1 to 1,024 bytes')
+    throw new CryptoError('invalid_argument', 'a data key must have 1 to 1,024 bytes')
   const plaintext = randomBytes(lengthBytes)
   return { plaintext, wrapped: await seal('dk1', plaintext, key, versionAad(key)) }
 }
@@ -128,7 +128,7 @@ async function seal(prefix: 'ce1' | 'dk1', plaintext: Bytes, key: SealingKey, aa
 async function open(prefix: 'ce1' | 'dk1', blob: string, key: SealingKey, aad: Bytes): Promise<Bytes> {
   const { keyId, version } = versionOf(blob, prefix)
   if (keyId !== key.keyId || version !== key.version)
-    throw new CryptoError('decryption_failed', 'it was made with another key or version')
+    throw new CryptoError('decryption_failed', 'another key or version encrypted it')
   const [, , iv, ciphertext] = splitBlob(blob, prefix) as [string, string, string, string]
   return openGcm(key.key, decodeBase64url(iv, 'malformed_blob'), decodeBase64url(ciphertext, 'malformed_blob'), aad)
 }

@@ -74,7 +74,8 @@ export async function redisVerifier(password: string): Promise<string> {
 }
 
 function checkedPassword(password: string): Bytes {
-  if (!/^[\u0020-\u007e]+$/.test(password)) throw new CryptoError('invalid_argument', 'a password in printable ASCII')
+  if (!/^[\u0020-\u007e]+$/.test(password))
+    throw new CryptoError('invalid_argument', 'a password must be printable ASCII')
   return encodeUtf8(password)
 }
 

@@ -83,17 +83,17 @@ export function rootOfInclusion(
   { leaf, index, size, hashes }: { leaf: Bytes; index: number; size: number; hashes: readonly Bytes[] },
 ): Bytes {
   if (!(Number.isSafeInteger(index) && Number.isSafeInteger(size) && 0 <= index && index < size))
-    throw new CryptoError('malformed_proof', 'the place is not in the tree')
+    throw new CryptoError('malformed_proof', 'the index is outside the tree')
   let [node, last, hash] = [index, size - 1, leaf]
   for (const sibling of hashes) {
-    if (last === 0) throw new CryptoError('malformed_proof', 'too long')
+    if (last === 0) throw new CryptoError('malformed_proof', 'it is too long')
     if (node % 2 === 1 || node === last) {
       hash = hasher.node(sibling, hash)
       while (node % 2 === 0 && node !== 0) [node, last] = [node / 2, Math.floor(last / 2)]
     } else hash = hasher.node(hash, sibling)
     ;[node, last] = [Math.floor(node / 2), Math.floor(last / 2)]
   }
-  if (last !== 0) throw new CryptoError('malformed_proof', 'too short')
+  if (last !== 0) throw new CryptoError('malformed_proof', 'it is too short')
   return hash
 }
 
@@ -106,22 +106,22 @@ export function rootsOfConsistency(
   { from, to, fromRoot, hashes }: { from: number; to: number; fromRoot: Bytes; hashes: readonly Bytes[] },
 ): { from: Bytes; to: Bytes } {
   if (!(Number.isSafeInteger(from) && Number.isSafeInteger(to) && 0 < from && from < to))
-    throw new CryptoError('malformed_proof', 'the sizes are not those of two trees')
+    throw new CryptoError('malformed_proof', 'the tree sizes are not valid')
   const path = isPowerOfTwo(from) ? [fromRoot, ...hashes] : [...hashes]
   let [node, last] = [from - 1, to - 1]
   while (node % 2 === 1) [node, last] = [Math.floor(node / 2), Math.floor(last / 2)]
   const [first, ...rest] = path
-  if (!first) throw new CryptoError('malformed_proof', 'too short')
+  if (!first) throw new CryptoError('malformed_proof', 'it is too short')
   let [older, newer] = [first, first]
   for (const hash of rest) {
-    if (last === 0) throw new CryptoError('malformed_proof', 'too long')
+    if (last === 0) throw new CryptoError('malformed_proof', 'it is too long')
     if (node % 2 === 1 || node === last) {
       ;[older, newer] = [hasher.node(hash, older), hasher.node(hash, newer)]
       while (node % 2 === 0 && node !== 0) [node, last] = [node / 2, Math.floor(last / 2)]
     } else newer = hasher.node(newer, hash)
     ;[node, last] = [Math.floor(node / 2), Math.floor(last / 2)]
   }
-  if (last !== 0) throw new CryptoError('malformed_proof', 'too short')
+  if (last !== 0) throw new CryptoError('malformed_proof', 'it is too short')
   return { from: older, to: newer }
 }
 

@@ -102,7 +102,7 @@ export function numberTo32Bytes(value: bigint): Bytes {
  * @example publicPointOf(1n) // the base point
  */
 export function publicPointOf(scalar: bigint): Bytes {
-  if (scalar <= 0n || scalar >= p256Order) throw new CryptoError('invalid_argument', 'a scalar from 1 to n - 1')
+  if (scalar <= 0n || scalar >= p256Order) throw new CryptoError('invalid_argument', 'a scalar must be from 1 to n - 1')
   let low = infinity
   let high = base
   // Montgomery ladder: high is always low + base, and every bit costs one addition and one doubling.

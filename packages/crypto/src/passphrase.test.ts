@@ -17,7 +17,7 @@ describe('a passphrase', () => {
     ['qwertyuiopas', 'this is similar to a commonly used password'],
     ['abcdefghijkl', 'common character sequences like "abc" are easy to guess'],
     ['letmein letmein letmein', 'repeated character patterns like "abcabcabc" are easy to guess'],
-    ['summer2024summer', 'add words that are less common'],
+    ['summer2024summer', 'use less common words'],
     ['short', 'at least 12 characters'],
   ])('that is easy to guess is refused, with the reason: %s', async (passphrase, problem) => {
     expect(await judgePassphrase(passphrase)).toBe(problem)

@@ -47,6 +47,6 @@ export async function judgePassphrase(passphrase: string, about: string[] = []):
   const { guessesLog10, feedback } = (await judge).check(passphrase.normalize('NFKC').trim(), about)
   if (guessesLog10 >= guessesLog10Min) return null
   const { warning } = feedback
-  if (!warning) return 'add words that are less common'
+  if (!warning) return 'use less common words'
   return `${warning.charAt(0).toLowerCase()}${warning.slice(1)}`.replace(/\.$/, '')
 }

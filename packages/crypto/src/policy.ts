@@ -79,7 +79,7 @@ export async function signPolicy(draft: PolicyDraft, signer: PolicySigner): Prom
     rules: canonicalRules(draft.rules),
     signer: { kid: await thumbprint(jwk), jwk },
   }
-  const problem = isPolicyBody(body) ? policyBodyProblem(body) : 'a member is of another type'
+  const problem = isPolicyBody(body) ? policyBodyProblem(body) : 'a field has the wrong type'
   if (problem !== null) throw new CryptoError('policy_invalid', problem)
   const bytes = encodeUtf8(JSON.stringify(body))
   return `ap1.${encodeBase64url(bytes)}.${encodeBase64url(await signer.sign(bytes))}`
@@ -138,9 +138,9 @@ export const readUnverifiedPolicy = (bundle: string): PolicyBody => parse(bundle
 function parse(bundle: string): { bytes: Bytes; signature: Bytes; body: PolicyBody } {
   const [prefix, bodyText, signatureText, ...more] = bundle.split('.')
   if (prefix !== 'ap1') throw malformed('it does not start with ap1')
-  if (!bodyText) throw malformed('there is no body')
-  if (!signatureText) throw malformed('there is no signature')
-  if (more.length > 0) throw malformed('there is a fourth part')
+  if (!bodyText) throw malformed('it has no body')
+  if (!signatureText) throw malformed('it has no signature')
+  if (more.length > 0) throw malformed('it has more than three parts')
   const bytes = decodeBase64url(bodyText, 'policy_malformed')
   const signature = decodeBase64url(signatureText, 'policy_malformed')
   let body: unknown
@@ -149,7 +149,7 @@ function parse(bundle: string): { bytes: Bytes; signature: Bytes; body: PolicyBo
   } catch {
     throw malformed('its body is not JSON')
   }
-  if (!isPolicyBody(body)) throw malformed('its body is not that of a policy')
+  if (!isPolicyBody(body)) throw malformed('its body is not a policy')
   return { bytes, signature, body }
 }
 
@@ -163,6 +163,6 @@ async function importSignerKey(jwk: PolicyBody['signer']['jwk']): Promise<Crypto
   try {
     return await crypto.subtle.importKey('raw', parsePublicKeyJwk(JSON.stringify(jwk)), ecdsa, false, ['verify'])
   } catch {
-    throw malformed('its key is not one of P-256')
+    throw malformed('its key is not a P-256 key')
   }
 }

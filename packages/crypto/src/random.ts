@@ -15,7 +15,8 @@ const rejectFrom = 248
  * @example const seed = randomBytes(32)
  */
 export function randomBytes(length: number): Bytes {
-  if (!Number.isSafeInteger(length) || length < 0) throw new CryptoError('invalid_argument', 'a length in bytes')
+  if (!Number.isSafeInteger(length) || length < 0)
+    throw new CryptoError('invalid_argument', 'expected a length in bytes')
   const out = new Uint8Array(length)
   for (let at = 0; at < length; at += quotaBytes) crypto.getRandomValues(out.subarray(at, at + quotaBytes))
   return out

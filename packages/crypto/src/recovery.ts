@@ -32,7 +32,7 @@ export async function splitRecoveryKey(
   { orgId, threshold, count }: { orgId: string; threshold: number; count: number },
 ): Promise<Share[]> {
   if (!Number.isInteger(threshold) || !Number.isInteger(count) || threshold < 2 || threshold > count || count > 255)
-    throw new CryptoError('invalid_argument', '2 <= threshold <= count <= 255')
+    throw new CryptoError('invalid_argument', 'expected 2 <= threshold <= count <= 255')
   const { split } = await import('shamir-secret-sharing')
   const pkcs8 = await exportPrivateKey(privateKey)
   const signer = await crypto.subtle.importKey('pkcs8', pkcs8, signing, false, ['sign'])
@@ -81,7 +81,7 @@ export async function rewrapShare(
 ): Promise<string> {
   const share = await unwrapKey(wrappedShare, holder)
   if (!(await isShareOf(share, recoveryPublicKeyJwk, place)))
-    throw new CryptoError('decryption_failed', 'not a share of this recovery key')
+    throw new CryptoError('decryption_failed', 'the text is not a share of this recovery key')
   return wrapKey(share, targetPublicKeyJwk)
 }
 
@@ -104,7 +104,7 @@ export async function combineShares(shares: readonly Share[], recoveryPublicKeyJ
   } catch {
     // Too few shares give random bytes, which are mostly no valid key.
   }
-  throw new CryptoError('decryption_failed', 'these shares do not give the recovery key')
+  throw new CryptoError('decryption_failed', 'these shares do not combine to the recovery key')
 }
 
 /** Builds the signed text. If its label changes, every share becomes unusable. */

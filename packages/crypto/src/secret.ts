@@ -62,7 +62,7 @@ export async function openSecret(blob: string, dek: Dek, environmentId: string, 
 /** Builds the AAD, `<environmentId>/<NAME>`. With a slash in the id, two different secrets could have the same AAD. */
 function placeOf(environmentId: string, name: string): Bytes {
   if (environmentId === '' || environmentId.includes('/') || name === '') {
-    throw new CryptoError('invalid_argument', 'an environment id without slash, and a name')
+    throw new CryptoError('invalid_argument', 'expected an environment id without a slash, and a name')
   }
   return encodeUtf8(`${environmentId}/${name}`)
 }

@@ -73,13 +73,13 @@ export interface SshCertificate {
  */
 export function readSshCertificate(line: string): SshCertificate {
   const [type, encoded = ''] = line.split(' ')
-  if (type !== certificateType) throw malformed('expected a certificate of an Ed25519 key')
+  if (type !== certificateType) throw malformed('expected a certificate for an Ed25519 key')
   const fields = reader(decodeBase64url(encoded.replace(/=+$/, '').replaceAll('+', '-').replaceAll('/', '_')))
-  if (decodeUtf8(fields.string()) !== certificateType) throw malformed('the certificate is of another type')
+  if (decodeUtf8(fields.string()) !== certificateType) throw malformed('the certificate has another type')
   fields.string() // nonce
   const publicKey = `${keyType} ${base64(joined(text(keyType), text(fields.string())))}`
   const serial = fields.uint64()
-  if (fields.uint32() !== 1) throw malformed('the certificate is not a person’s')
+  if (fields.uint32() !== 1) throw malformed('the certificate is not a user certificate')
   const keyId = decodeUtf8(fields.string())
   const principals = strings(fields.string()).map(decodeUtf8)
   const [validAfterSeconds, validBeforeSeconds] = [Number(fields.uint64()), Number(fields.uint64())]
@@ -87,7 +87,7 @@ export function readSshCertificate(line: string): SshCertificate {
   fields.string() // reserved
   const ca = fields.string()
   fields.string() // signature
-  if (!fields.isAtEnd()) throw malformed('the certificate has bytes behind its end')
+  if (!fields.isAtEnd()) throw malformed('the certificate has bytes after its end')
   const caPublicKey = `${decodeUtf8(reader(ca).string())} ${base64(ca)}`
   return {
     publicKey,
@@ -108,7 +108,7 @@ function reader(bytes: Bytes) {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   let at = 0
   const take = (length: number) => {
-    if (at + length > bytes.length) throw malformed('the certificate is cut off')
+    if (at + length > bytes.length) throw malformed('the end of the certificate is missing')
     at += length
     return at - length
   }

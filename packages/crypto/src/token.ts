@@ -81,7 +81,7 @@ export async function newToken(format: TokenFormat): Promise<NewToken> {
 export async function parseToken(token: string): Promise<ParsedToken> {
   const [, tokenId, rest] = (typeof token === 'string' && tokenPattern.exec(token)) || []
   if (tokenId === undefined || rest === undefined) {
-    throw new CryptoError('malformed_token', `expected skt_, ${idLength} characters, an underscore, key material`)
+    throw new CryptoError('malformed_token', `expected skt_, ${idLength} characters, an underscore and the key`)
   }
   const bytes = decodeBase64url(rest, 'malformed_token')
   if (bytes.length === seedLengthBytes) {
@@ -90,11 +90,11 @@ export async function parseToken(token: string): Promise<ParsedToken> {
   }
   if (bytes.length > classicLongerThanBytes && bytes[0] === derSequence) {
     const privateKey = await importPrivateKey(bytes).catch(() => {
-      throw new CryptoError('malformed_token', 'the key part is no P-256 private key')
+      throw new CryptoError('malformed_token', 'its key is not a P-256 private key')
     })
     return { tokenId, format: 'classic', bearer: token, privateKey, publicKeyJwk: publicKeyJwkOf(privateKey) }
   }
-  throw new CryptoError('malformed_token', 'the key part is neither a seed nor a private key')
+  throw new CryptoError('malformed_token', 'its key is neither a seed nor a private key')
 }
 
 /**

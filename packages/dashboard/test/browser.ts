@@ -22,7 +22,7 @@ function isExecutable(path: string): boolean {
 
 /** Says that this machine has no browser. Undefined if it has one. */
 export const missingChromium = (): string | undefined =>
-  findChromium() === undefined ? 'no Chromium in PATH' : undefined
+  findChromium() === undefined ? 'there is no Chromium in PATH' : undefined
 
 /** A host name that resolves to this machine. It stands for another host, which no browser trusts over plain HTTP. */
 export const elsewhere = 'skerry.test'
@@ -39,7 +39,7 @@ function openBrowser(): Promise<Browser> {
 
 async function launch(): Promise<Browser> {
   const executablePath = findChromium()
-  if (!executablePath) throw new Error('no Chromium in PATH; on Debian: apt-get install chromium')
+  if (!executablePath) throw new Error('there is no Chromium in PATH; on Debian: apt-get install chromium')
   // Chromium's own sandbox cannot start as root, which is usual in containers.
   const sandbox = process.getuid?.() === 0 ? ['--no-sandbox'] : []
   return chromium.launch({ executablePath, args: [`--host-resolver-rules=MAP ${elsewhere} 127.0.0.1`, ...sandbox] })

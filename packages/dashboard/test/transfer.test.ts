@@ -41,7 +41,7 @@ describe('a pasted .env file', () => {
     const broken = 'NEW_ONE="planted-new"\nthis is nothing\nAPI_KEY=planted-api-key-of-staging\n'
     await openColumnMenu(page, 'Staging', 'Paste .env…')
     await text().fill(broken)
-    await dialogOf(page).getByText('Line 2: is not NAME=value and not a comment').waitFor()
+    await dialogOf(page).getByText('Line 2: the line is neither NAME=value nor a comment').waitFor()
     await expect.poll(() => storing().isDisabled()).toBe(true)
     await expect.poll(() => text().inputValue()).toBe(broken)
   })

@@ -60,7 +60,7 @@ export function openCredentials(deps: CredentialDeps): Credentials {
   const remembered = new Map<string, Connection>()
   const openSealed = async (sealed: Sealed, place: VaultPlace) => {
     const key = (await keys()).find(({ thumbprint }) => thumbprint === sealed.keyThumbprint)
-    if (!key) throw fail('unavailable', 'the credential is wrapped to a key that this executor does not have')
+    if (!key) throw fail('unavailable', 'the credential is encrypted for a key that this executor does not have')
     return openCredential(sealed, place, key.privateKey)
   }
   const seal = async (text: string, place: VaultPlace) => {
@@ -140,7 +140,7 @@ async function explain(deps: CredentialDeps, connectionId: string, slot: VaultSl
 
 /** Without the key, nobody can open the credential. Only the person can provide it again. */
 async function reportLost({ server, warn }: CredentialDeps, connectionId: string) {
-  warn(`${connectionId}: its credential is wrapped to a key that is not in keys.json; its person has to connect again`)
+  warn(`${connectionId}: the credential is encrypted for a key that is not in keys.json; the person must connect again`)
   const params = { vaultConnectionId: connectionId }
   const body = { status: 'reauth_required', reason: 'reauth_requested' } as const
   await server.setStatus({ params, body }).catch((error) => {
@@ -149,13 +149,13 @@ async function reportLost({ server, warn }: CredentialDeps, connectionId: string
   })
   return fail(
     'reauth_required',
-    'the person has to connect again: reauth_requested (the executor no longer has the key of the credential)',
+    'the person must connect again: reauth_requested (the executor no longer has the key of the credential)',
   )
 }
 
 function refusalOfStatus(connection: Pick<VaultConnection, 'status' | 'statusReason'>) {
-  if (connection.status === 'revoked') return fail('connection_revoked', 'the connection is revoked')
+  if (connection.status === 'revoked') return fail('connection_revoked', 'the connection was revoked')
   if (connection.status === 'reauth_required')
-    return fail('reauth_required', `the person has to connect again: ${connection.statusReason}`)
+    return fail('reauth_required', `the person must connect again: ${connection.statusReason}`)
   return undefined
 }

@@ -51,10 +51,10 @@ const aliveEveryMs = 60_000
 export async function serve(settings: Settings): Promise<Running> {
   const { config, token } = settings
   if (token.length < tokenCharactersMin)
-    throw new Error(`the token of the executor has fewer than ${tokenCharactersMin} characters`)
+    throw new Error(`SKERRY_EXECUTOR_TOKEN must have at least ${tokenCharactersMin} characters`)
   const registration = await readRegistration(settings.stateFolder)
   if (registration.origin !== config.origin)
-    throw new Error(`the executor is registered as ${registration.origin}, and the settings say ${config.origin}`)
+    throw new Error(`the executor is registered as ${registration.origin}, but the settings say ${config.origin}`)
   checkChromium(config)
   await checkWritable(settings.stateFolder)
   await removeProfiles(settings.stateFolder)
@@ -90,7 +90,7 @@ function assemble(settings: Settings, { server: baseUrl, origin, credential }: R
   const server = createClient({ baseUrl, credential: { bearer: credential }, userAgent: sdkVersion }).vaultExecutor
   const keys = async () => {
     const found = await readKeys(stateFolder)
-    if (!found) throw fail('unavailable', 'the keys of this executor are missing: restore keys.json from its copy')
+    if (!found) throw fail('unavailable', 'the keys of this executor are missing: restore keys.json from your copy')
     return found
   }
   const credentials = openCredentials({ server, keys, warn })

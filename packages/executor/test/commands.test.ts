@@ -44,7 +44,7 @@ test('a machine registers once, with a code that works once, and no other user c
   })
   const { code: ended, out } = await register(code)
   expect([ended, out]).toEqual([0, expect.stringContaining(projectId)])
-  expect((await register()).out).toContain('is registered already')
+  expect((await register()).out).toContain('this executor is already registered')
   await rm(join(state, 'registration.json'))
   expect((await register(code)).out).toContain('unknown registration code')
   expect((await stat(join(state, 'keys.json'))).mode & 0o777).toBe(0o600)
@@ -62,7 +62,7 @@ test('a state folder that is open to others is refused before the code is used u
   await chmod(state, 0o755)
   const code = await scene.code()
   expect(await register(code)).toEqual({ code: 1, out: expect.stringContaining(`run \`chmod 700 ${state}\``) })
-  await expect(scene.start()).rejects.toThrow('is open to other users')
+  await expect(scene.start()).rejects.toThrow('other users can open')
   await chmod(state, 0o700)
   await rename(join(state, 'keys.json'), join(scene.folder, 'kept.json'))
   await symlink(join(scene.folder, 'kept.json'), join(state, 'keys.json'))
@@ -155,7 +155,7 @@ test('a connection whose key is lost needs its person, and is active again once 
   await writeFile(file, JSON.stringify({ keys: keys.slice(0, 1) }))
   expect(await fetchWith(first)).toMatchObject({ code: 'reauth_required', message: expect.stringContaining('the key') })
   expect(await lost(first)).toMatchObject(reason)
-  expect(scene.warnings.at(-1)).toContain(`${first}: its credential is wrapped to a key that is not in keys.json`)
+  expect(scene.warnings.at(-1)).toContain(`${first}: the credential is encrypted for a key that is not in keys.json`)
 
   // Another executor has registered without the key.
   const second = await connectKey(scene, 'acme', 'sk-of-the-key-before')
@@ -190,7 +190,7 @@ test('a registration that ended before the server knew all keys is completed', a
   const { out } = await command('status')
   expect(out).toContain(`${current}, current`)
   expect(out).toContain(earlier)
-  expect((await register('unused')).out).toContain('is registered already')
+  expect((await register('unused')).out).toContain('is already registered')
 })
 
 test('a disabled executor reports that to its callers, and to the person who starts it', async () => {
@@ -250,14 +250,14 @@ test('settings that cannot work are refused with their field, and a damaged key 
     [{ ...acme, rules: [{ host: '*.example.com' }] }, 'providers[0].rules[0].host: is no hostname'],
     [{ ...acme, rules: [{ host: 'a.example', paths: ['v1'] }] }, 'providers[0].rules[0].paths[0]: is no path'],
     [{ ...acme, id: 'Acme Inc' }, 'providers[0].id: is no id'],
-    [{ ...acme, method: 'saml' }, 'providers[0].method: is neither api_key nor oauth2'],
+    [{ ...acme, method: 'saml' }, 'providers[0].method: must be api_key or oauth2'],
     [{ ...acme, colour: 'red' }, 'providers[0].colour: there is no such setting'],
-    [{ ...acme, sentAs: { header: 'X Key' } }, 'providers[0].sentAs.header: is no name of a header'],
+    [{ ...acme, sentAs: { header: 'X Key' } }, 'providers[0].sentAs.header: must be the name of a header'],
     [{ ...acme, sentAs: { header: 'Host' } }, 'providers[0].sentAs.header: Host cannot hold a credential'],
     [{ ...acme, sentAs: { header: 'Accept-Encoding' } }, 'sentAs.header: Accept-Encoding cannot hold a credential'],
     [{ ...acme, sentAs: { scheme: 'basic' } }, 'providers[0].sentAs.scheme: Basic needs a user name'],
-    [{ ...acme, sentAs: { scheme: 'Bearer\r\nX: y' } }, 'providers[0].sentAs.scheme: is no single word'],
-    [{ ...acme, helpUrl: 'http://acme.example' }, 'providers[0].helpUrl: is no https:// address'],
+    [{ ...acme, sentAs: { scheme: 'Bearer\r\nX: y' } }, 'providers[0].sentAs.scheme: must be one word'],
+    [{ ...acme, helpUrl: 'http://acme.example' }, 'providers[0].helpUrl: must be an https:// address'],
   ]
   for (const [provider, message] of wrong) {
     await scene.newSettings({ providers: [provider] as never })
@@ -270,20 +270,20 @@ test('settings that cannot work are refused with their field, and a damaged key 
     signedOutUrlPrefixes: ['https://www.shop.example/in'],
   }
   const wrongSites: [object, string][] = [
-    [{ ...shop, loginUrl: 'https://evil.example/' }, 'sites[0].loginUrl: its host is none of the domains'],
-    [{ ...shop, loginUrl: 'https://evilshop.example/' }, 'sites[0].loginUrl: its host is none of the domains'],
-    [{ ...shop, startUrl: 'http://shop.example/' }, 'sites[0].startUrl: is no https:// address'],
+    [{ ...shop, loginUrl: 'https://evil.example/' }, 'sites[0].loginUrl: must be on one of the domains'],
+    [{ ...shop, loginUrl: 'https://evilshop.example/' }, 'sites[0].loginUrl: must be on one of the domains'],
+    [{ ...shop, startUrl: 'http://shop.example/' }, 'sites[0].startUrl: must be an https:// address'],
     [{ ...shop, domains: ['*.example'] }, 'sites[0].domains[0]: is no host'],
     [{ ...shop, domainSets: ['all'] }, 'sites[0].domainSets[0]: is none of common-cdns'],
-    [{ ...shop, slots: ['login', 'login'] }, 'sites[0].slots: one is there twice'],
-    [{ ...shop, id: 'acme' }, 'acme is there twice'],
+    [{ ...shop, slots: ['login', 'login'] }, 'sites[0].slots: must not list an entry twice'],
+    [{ ...shop, id: 'acme' }, 'acme is listed twice'],
   ]
   for (const [site, message] of wrongSites) {
     await scene.newSettings({ providers: [acme], sites: [site] as never })
     expect((await register('unused')).out).toContain(message)
   }
   await scene.newSettings({ providers: [acme, acme] })
-  expect((await register('unused')).out).toContain('acme is there twice')
+  expect((await register('unused')).out).toContain('acme is listed twice')
   await disable()
   await scene.newSettings({ providers: [acme] })
   const text = await readFile(join(state, 'keys.json'), 'utf8')

@@ -170,7 +170,7 @@ test('the provider’s answer is passed on even if the server cannot be told tha
   expect(headers.get('x-skerry-vault-error')).toBeNull()
   relay.isAway = () => false
   expect((await connectionOf(scene, own)).status).toBe('active')
-  expect(scene.warnings.at(-1)).toContain(`${own}: the server does not know`)
+  expect(scene.warnings.at(-1)).toContain(`${own}: the provider refused the credential`)
   expect((await call({}, { connectionId: own })).status).toBe(401)
   upstream.answers = repeat
   expect((await connectionOf(scene, own)).statusReason).toBe('provider_rejected_credential')

@@ -113,7 +113,7 @@ test('a sign-in starts only from the right origin, after consent, and for a know
   expect([elsewhere.status, elsewhere.headers.get('access-control-allow-origin')]).toEqual([403, null])
   const opened = await open(scene.world, await newLink(scene.world, scene, { providerId: 'mail' }))
   const early = await page(scene, '/connect/oauth/start', { claimToken: opened.claimToken })
-  expect([early.status, early.body.error?.message]).toEqual([409, 'the person has not consented'])
+  expect([early.status, early.body.error?.message]).toEqual([409, 'the person has not agreed yet'])
   expect((await page(scene, '/connect/oauth/start', { claimToken: `vcl_${'A'.repeat(43)}` })).status).toBe(404)
 })
 

@@ -75,7 +75,10 @@ describe('a refusal by', () => {
       const connectionId = await connect()
       answer = fault
       const error = await call(connectionId)
-      expect([error?.code, error?.message]).toEqual(['provider_failed', `mail gave no new token (${fault.told})`])
+      expect([error?.code, error?.message]).toEqual([
+        'provider_failed',
+        `mail did not issue a new token (${fault.told})`,
+      ])
       expect((await connectionOf(scene, connectionId)).status).toBe('active')
       expect(await openJournal(scene.state).open()).toEqual([])
       expect(api.got).toEqual([])

@@ -30,9 +30,9 @@ export function readServiceAccountKey(credential: string, what: string): Service
   }
   const { type, client_email, private_key, private_key_id, universe_domain = 'googleapis.com' } = key ?? {}
   if (type !== 'service_account') throw refuse('is not the key of a service account')
-  if (universe_domain !== 'googleapis.com') throw refuse('is of another universe than googleapis.com')
+  if (universe_domain !== 'googleapis.com') throw refuse('must be of the universe googleapis.com')
   if (typeof client_email !== 'string' || typeof private_key !== 'string' || typeof private_key_id !== 'string')
-    throw refuse('lacks client_email, private_key or private_key_id')
+    throw refuse('has no client_email, private_key or private_key_id')
   try {
     createPrivateKey(private_key)
   } catch {
@@ -60,7 +60,7 @@ export async function accessToken(key: ServiceAccountKey, outbound: Outbound, pr
   })
   try {
     const { token } = await client.getAccessToken()
-    if (!token) throw new ProviderError('failed', 'the answer holds no access token')
+    if (!token) throw new ProviderError('failed', 'the answer contains no access token')
     return token
   } catch (error) {
     if (error instanceof ProviderError) throw error

@@ -77,7 +77,7 @@ export function openActivity({ maxCells, send, now, warn }: ActivityDeps): Activ
       } catch (error) {
         if (!isRefusedForm(error) || part.every(({ redactions }) => redactions.size === 0)) throw error
         isPlain = true
-        warn('activity: this server does not count redactions; they are left out from now on')
+        warn('activity: this server cannot count redactions, so reports no longer contain them')
       }
     }
     const counted = part.filter(({ count }) => count > 0).map((cell) => entryOf({ ...cell, redactions: new Map() }))
@@ -100,14 +100,19 @@ export function openActivity({ maxCells, send, now, warn }: ActivityDeps): Activ
     async flush() {
       const full = [...cells.values()]
       cells = new Map()
-      if (dropped > 0) warn(`activity: ${dropped} requests are not in the report: more than ${maxCells} kinds of them`)
+      if (dropped > 0)
+        warn(
+          `activity: ${dropped} requests are missing from the report, because it can hold only ${maxCells} kinds of requests`,
+        )
       dropped = 0
       const windowStart = new Date(Math.floor(now() / 1000) * 1000).toISOString()
       for (const [version, ofVersion] of Map.groupBy(full, (cell) => cell.version)) {
         const about = { windowStart, ...(version === undefined ? {} : { policyVersion: version }) }
         for (let at = 0; at < ofVersion.length; at += limits.activityEntriesMax) {
           const part = ofVersion.slice(at, at + limits.activityEntriesMax)
-          await report(about, part).catch((error) => warn(`activity: a report was lost: ${(error as Error).message}`))
+          await report(about, part).catch((error) =>
+            warn(`activity: a report was not sent: ${(error as Error).message}`),
+          )
         }
       }
     },

@@ -40,8 +40,12 @@ describe('the policy of the server', () => {
   })
 
   test.each([
-    [403, 'forbidden', 'the agent is disabled'],
-    [404, 'not_found', 'no longer has the agent'],
+    [
+      403,
+      'forbidden',
+      'the server no longer sends the policy: the agent was disabled, or the proxy’s token is for another environment',
+    ],
+    [404, 'not_found', 'the agent or its policy was deleted'],
   ])(
     'is not in force after the server answers %d for the agent, until the server provides it again',
     async (status, code, why) => {
@@ -154,7 +158,7 @@ describe('a program that leaves its ticket out', () => {
 
   test.each([
     ['without CONNECT', []],
-    ['with CONNECT', ['--proxytunnel']],
+    ['send this proxy an absolute http:// address, or CONNECT for https://', ['--proxytunnel']],
   ])(
     'reaches a route at the address of the settings %s, although the listener of its task has another port',
     async (_, way) => {
@@ -176,7 +180,7 @@ describe('a program that leaves its ticket out', () => {
       task: taskToken,
       first: ({ on }) => on('tasks.introspect', () => refusalOf(403, 'forbidden')),
     })
-    await expect(started).rejects.toThrow('the task has ended, or is none')
+    await expect(started).rejects.toThrow('the task is unknown or has ended')
   })
 })
 
@@ -231,7 +235,7 @@ describe('an activity report', () => {
     }
     expect(entries().slice(2)).toEqual([[cell], [cell]])
     expect(warnings.filter((one) => one.startsWith('activity:'))).toEqual([
-      'activity: this server does not count redactions; they are left out from now on',
+      'activity: this server cannot count redactions, so reports no longer contain them',
     ])
   })
 
@@ -241,7 +245,7 @@ describe('an activity report', () => {
     await ask()
     await ask('MISSING')
     await flush()
-    expect(warnings.join()).toContain('1 requests are not in the report')
+    expect(warnings.join()).toContain('1 requests are missing from the report')
   })
 
   test('is dropped if it cannot be sent, and requests still pass', async () => {
@@ -249,6 +253,6 @@ describe('an activity report', () => {
     server.on('tasks.report', () => refusalOf(500, 'internal'))
     await ask()
     await flush()
-    expect([await ask(), warnings.some((one) => one.includes('a report was lost'))]).toEqual([200, true])
+    expect([await ask(), warnings.some((one) => one.includes('activity: a report was not sent:'))]).toEqual([200, true])
   })
 })

@@ -50,7 +50,7 @@ export function openApprovals({ timeoutSeconds, rules, now, onHeld }: ApprovalDe
     async hold({ ruleIndex, ...request }, signal) {
       const kind = JSON.stringify([ruleIndex, request.host, request.method])
       if (always.has(kind)) return
-      if (waiting.size >= heldMax) throw denied('too many requests wait for a person already')
+      if (waiting.size >= heldMax) throw denied('too many requests already wait for approval; try again later')
       const id = `apr_${(count++).toString(16).padStart(8, '0')}`
       const held: Held = {
         id,
@@ -60,8 +60,8 @@ export function openApprovals({ timeoutSeconds, rules, now, onHeld }: ApprovalDe
       }
       const verdict = await wait(waiting, held, timeoutSeconds, signal, onHeld)
       if (verdict === 'always') always.add(kind)
-      if (verdict === 'deny') throw denied('a person has denied this request')
-      if (verdict === 'timeout') throw denied('nobody has approved this request in time')
+      if (verdict === 'deny') throw denied('a person denied this request')
+      if (verdict === 'timeout') throw denied('nobody approved this request in time')
     },
     pending: () => [...waiting.values()].map(({ held }) => held),
     settle(id, verdict) {

@@ -25,8 +25,7 @@ export function parsePlace(text: string, defaultPort: number | null): Place {
 /** Reads the target of a proxy request without CONNECT: `http://host/path`. */
 export function parseAbsolute(url: string): Place & { target: string } {
   const [, authority, rest = ''] = /^http:\/\/([^/?#]+)([/?].*)?$/i.exec(url) ?? []
-  if (authority === undefined)
-    throw badRequest('a proxy is asked for an http:// address, or with CONNECT for all others')
+  if (authority === undefined) throw badRequest('send this proxy an absolute http:// address, or CONNECT for https://')
   return { ...parsePlace(authority, 80), target: rest.startsWith('/') ? rest : `/${rest}` }
 }
 
@@ -34,6 +33,5 @@ export function parseAbsolute(url: string): Place & { target: string } {
 export function checkHost(header: string | undefined, { host, port }: Place): void {
   if (header === undefined) return
   const named = parsePlace(header, port)
-  if (named.host !== host || named.port !== port)
-    throw badRequest('the Host header names another host than the one that was asked for')
+  if (named.host !== host || named.port !== port) throw badRequest('the Host header does not match the requested host')
 }

@@ -31,7 +31,7 @@ const leavesMax = 1000
 export async function openAuthority(certPath: string, keyPath: string): Promise<Authority> {
   const [cert, key] = [readIfThere(certPath), readIfThere(keyPath)]
   if ((cert === null) !== (key === null))
-    throw new Error(`${cert === null ? certPath : keyPath} is missing, and the other file of the pair is there`)
+    throw new Error(`${cert === null ? certPath : keyPath} is missing, but the other file of the pair exists`)
   const pair = cert !== null && key !== null ? { cert, key } : await create(certPath, keyPath)
   check(pair, certPath, keyPath)
   const issuer = new x509.X509Certificate(pair.cert)
@@ -67,16 +67,18 @@ function readIfThere(path: string): string | null {
 
 function check({ cert, key }: { cert: string; key: string }, certPath: string, keyPath: string): void {
   if (process.platform !== 'win32' && (lstatSync(keyPath).mode & 0o077) !== 0)
-    throw new Error(`${keyPath} can be read by others: set its mode to 0600, and replace it if somebody has`)
-  const again = `remove ${certPath} and ${keyPath} to have new ones made`
+    throw new Error(
+      `other users can read ${keyPath}: set its mode to 0600, and replace the key if somebody may have read it`,
+    )
+  const again = `delete ${certPath} and ${keyPath}, and the proxy makes new ones`
   let parsed: X509Certificate
   try {
     parsed = new X509Certificate(cert)
     createSecureContext({ cert, key })
   } catch {
-    throw new Error(`the two files are no certificate and its key: ${again}`)
+    throw new Error(`${certPath} and ${keyPath} are not a certificate and its key: ${again}`)
   }
-  if (!parsed.ca) throw new Error(`${certPath} is no certificate of an authority: ${again}`)
+  if (!parsed.ca) throw new Error(`${certPath} is not the certificate of a certificate authority: ${again}`)
   if (Date.parse(parsed.validTo) < Date.now() + leafDays * dayMs) throw new Error(`${certPath} has expired: ${again}`)
 }
 

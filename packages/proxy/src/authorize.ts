@@ -55,20 +55,21 @@ export async function authorize(core: Core, asking: Asking, request: Filling): P
   }
   try {
     const session = await core.sessions.of(asking.ticket)
-    if (core.secrets.isRefused()) throw new Refusal(403, 'policy_unavailable', 'the server refuses the proxy’s token')
+    if (core.secrets.isRefused())
+      throw new Refusal(403, 'policy_unavailable', 'the Skerry server refused the proxy’s token')
     const inForce = core.policies.of(session, route)
     version = inForce.version
     const operation = { host, method, path: request.target }
     const found = decide(inForce.rules, operation, session.scopes)
     ruleIndex = found.ruleIndex
     if (found.decision !== 'no_rule' && !asking.isPortPermitted)
-      return refuse('no_rule', `no rule covers port ${asking.port} of this host; the setting ports can permit it`)
+      return refuse('no_rule', `no rule covers port ${asking.port} of this host; add the port to the setting "ports"`)
     if (found.decision !== 'allow') return refuse(found.decision, sentences[found.decision])
     const lost = core.ratchet.host(session.run, host)
     if (lost !== null) return refuse('ratchet_withdrawn', lost)
     const used = new Map<string, string>()
     const give = (name: string, rules = inForce.rules): string => {
-      if (!asking.isSafe) return refuse('secret_not_allowed', `${name} does not go out over plain HTTP`, name)
+      if (!asking.isSafe) return refuse('secret_not_allowed', `${name} is not sent over plain HTTP; use https://`, name)
       const { decision } = decide(rules, { ...operation, secret: name }, session.scopes)
       if (decision !== 'allow') return refuse('secret_not_allowed', `${sentences.secret_not_allowed} ${name}`, name)
       const withdrawn = core.ratchet.secret(session.run, name)
@@ -81,7 +82,7 @@ export async function authorize(core: Core, asking: Asking, request: Filling): P
     const places = inForce.placesOf(found.ruleIndex)
     const giveIn: ValueIn = (name, place) => {
       if (place === 'own' || places === null || places.includes(place)) return give(name)
-      return refuse('secret_not_allowed', `the rule for this request fills no placeholder in the ${place}`, name)
+      return refuse('secret_not_allowed', `the rule for this request does not allow placeholders in the ${place}`, name)
     }
     const { allow } = inForce.rules[found.ruleIndex]!
     const fillsBody = allow.length > 0 && session.scopes?.length !== 0 && places?.includes('body') !== false

@@ -12,7 +12,7 @@ export const hasBody = ({ headers }: IncomingMessage): boolean =>
  * @param hint what that refusal says besides.
  */
 export async function readBody(request: IncomingMessage, bytesMax: number, status: number, hint = ''): Promise<Buffer> {
-  const tooLarge = () => new Refusal(status, 'body_too_large', `the body has more than ${bytesMax} bytes${hint}`)
+  const tooLarge = () => new Refusal(status, 'body_too_large', `the body is larger than ${bytesMax} bytes${hint}`)
   if (Number(request.headers['content-length'] ?? 0) > bytesMax) throw tooLarge()
   const chunks: Buffer[] = []
   let bytes = 0
@@ -24,7 +24,7 @@ export async function readBody(request: IncomingMessage, bytesMax: number, statu
       chunks.push(chunk)
     }
   } catch (error) {
-    throw error instanceof Refusal ? error : badRequest('the body was cut off')
+    throw error instanceof Refusal ? error : badRequest('the body ended too early')
   }
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
 }

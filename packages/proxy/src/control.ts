@@ -17,7 +17,7 @@ const routes: Readonly<Record<string, Answer>> = {
   'GET /health': ({ sessions }) => ({ ok: true, tickets: sessions.count() }),
   'POST /session': mint,
   'POST /session/revoke': ({ sessions }, { ticket }) => {
-    if (typeof ticket !== 'string') throw badRequest('ticket: is no text')
+    if (typeof ticket !== 'string') throw badRequest('ticket: must be text')
     return { revoked: sessions.revoke(ticket) }
   },
   'GET /approvals': ({ approvals }) => ({
@@ -28,20 +28,21 @@ const routes: Readonly<Record<string, Answer>> = {
   }),
   'POST /approvals/:': ({ approvals }, { decision }, id) => {
     const verdict = verdicts.find((one) => one === decision) as Verdict | undefined
-    if (verdict === undefined) throw badRequest(`decision: is none of ${verdicts.join(', ')}`)
-    if (!approvals?.settle(id, verdict)) throw new Refusal(404, 'not_found', 'no such request waits any more')
+    if (verdict === undefined) throw badRequest(`decision: must be one of ${verdicts.join(', ')}`)
+    if (!approvals?.settle(id, verdict))
+      throw new Refusal(404, 'not_found', 'this request no longer waits for a decision')
     return { decided: id, decision: verdict }
   },
 }
 
 function mint({ sessions }: Core, { agent, scopes, ttl, ...rest }: Record<string, unknown>): unknown {
   const [extra] = Object.keys(rest)
-  if (extra !== undefined) throw badRequest('the request has a member that no session has')
-  if (agent !== undefined && typeof agent !== 'string') throw badRequest('agent: is no text')
+  if (extra !== undefined) throw badRequest('the body has an unknown field')
+  if (agent !== undefined && typeof agent !== 'string') throw badRequest('agent: must be text')
   const isList = Array.isArray(scopes) && scopes.every((one): one is string => typeof one === 'string')
-  if (scopes !== undefined && scopes !== null && !isList) throw badRequest('scopes: is no list of texts')
+  if (scopes !== undefined && scopes !== null && !isList) throw badRequest('scopes: must be a list of text values')
   const ttlSeconds = ttl === undefined ? undefined : durationSeconds(ttl)
-  if (ttl !== undefined && !ttlSeconds) throw badRequest('ttl: is no duration')
+  if (ttl !== undefined && !ttlSeconds) throw badRequest('ttl: must be a duration, such as 15m')
   const made = sessions.mint({ agent, scopes: isList ? scopes : undefined, ttlSeconds })
   const { ticket, expiresInSeconds } = made
   return { ticket, agent: made.agent, expires_in_seconds: expiresInSeconds, header: 'x-seekrit-ticket' }
@@ -76,7 +77,7 @@ async function answer(core: Core, token: string | undefined, request: IncomingMe
   const [, parent = '', id = ''] = /^(\/approvals\/)([^/]+)$/.exec(path) ?? []
   const route = `${request.method} ${parent === '' ? path : `${parent}:`}`
   const found = Object.hasOwn(routes, route) ? routes[route] : undefined
-  if (!found) throw new Refusal(404, 'not_found', 'there is no such address')
+  if (!found) throw new Refusal(404, 'not_found', 'this path does not exist')
   const body = request.method === 'POST' ? parseBody(await readBody(request, bodyMaxBytes, 413)) : {}
   return { status: 200, type: 'application/json', body: JSON.stringify(found(core, body, id)), headers: {} }
 }
@@ -89,7 +90,8 @@ function checkOrigin({ headers }: IncomingMessage): void {
   const host = headers.host?.replace(/:\d+$/, '') ?? ''
   const isAddress = /^(?:localhost|[\d.]+|\[[0-9A-Fa-f:.]+\]|)$/.test(host)
   const isOwn = headers.origin === undefined || headers.origin === `http://${headers.host}`
-  if (!isAddress || !isOwn) throw new Refusal(403, 'forbidden', 'the control listener is asked by its address')
+  if (!isAddress || !isOwn)
+    throw new Refusal(403, 'forbidden', 'send requests to the control listener by its IP address')
 }
 
 /** Compares digests, so that the time taken reveals neither content nor length. */
@@ -108,7 +110,7 @@ function parseBody(bytes: Buffer): Record<string, unknown> {
   } catch {
     throw badRequest('the body is not JSON')
   }
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw badRequest('the body is no object')
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw badRequest('the body is not an object')
   return body as Record<string, unknown>
 }
 

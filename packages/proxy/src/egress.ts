@@ -42,4 +42,8 @@ export function openEgress({ blockPrivateIps, allowCidr }: Config['egress'], res
 }
 
 const refusal = (host: string, kind: string) =>
-  new Refusal(403, 'egress', `${host}: its address is ${kind}; egress.allow_cidr can allow the network`)
+  new Refusal(
+    403,
+    'egress',
+    `${host}: its address is ${kind}, which is blocked; to allow the network, add it to egress.allow_cidr`,
+  )

@@ -176,7 +176,7 @@ describe('a port', () => {
   test('must be the default of the scheme unless the settings name others', async () => {
     const { upstream, ...world } = await intercepted(ruled, '')
     const { stdout } = await curl(world, '-i', upstream.origin, '-H', 'A: {{skerry:API_KEY}}')
-    expect(stdout).toContain(`no rule covers port ${upstream.port} of this host; the setting ports can permit it`)
+    expect(stdout).toContain(`no rule covers port ${upstream.port} of this host; add the port to the setting "ports"`)
     expect(upstream.got).toEqual([])
   })
 })
@@ -349,10 +349,12 @@ describe('the certificate authority', () => {
     const folder = await scratch()
     const [one, other] = [`${folder}/a`, `${folder}/b`]
     for (const base of [one, other]) await openAuthority(`${base}.pem`, `${base}.key`)
-    await expect(openAuthority(`${one}.pem`, `${other}.key`)).rejects.toThrow('no certificate and its key')
+    await expect(openAuthority(`${one}.pem`, `${other}.key`)).rejects.toThrow('are not a certificate and its key:')
     await expect(openAuthority(`${one}.pem`, `${folder}/none`)).rejects.toThrow('is missing')
     const { chmod } = await import('node:fs/promises')
     await chmod(`${one}.key`, 0o640)
-    await expect(openAuthority(`${one}.pem`, `${one}.key`)).rejects.toThrow('can be read by others')
+    await expect(openAuthority(`${one}.pem`, `${one}.key`)).rejects.toThrow(
+      ': set its mode to 0600, and replace the key if somebody may have read it',
+    )
   })
 })

@@ -83,7 +83,7 @@ function connectRoutes(routes: Server, request: IncomingMessage, socket: Socket,
   checkHost(request.headers.host, parsePlace(request.url!, null))
   // The ticket would not apply to the requests inside, so they could do more than it permits.
   if (ticketOf(pairs(request.rawHeaders)) !== undefined)
-    throw badRequest('for a route, present the ticket in the request and not with CONNECT')
+    throw badRequest('send the ticket in the request and not with CONNECT')
   socket.write(established)
   if (head.length > 0) socket.unshift(head)
   routes.emit('connection', socket)
@@ -210,7 +210,7 @@ function innerServer(core: Core): InnerServer {
   const incomingOf = (request: IncomingMessage): Incoming => {
     const tunnel = tunnels.get(request.socket)!
     const { ticket, ...place } = tunnel
-    if (!request.url!.startsWith('/')) throw badRequest('a request inside of CONNECT names a path and nothing else')
+    if (!request.url!.startsWith('/')) throw badRequest('a request inside CONNECT must name only a path')
     const protocol = request.socket instanceof TLSSocket ? 'https:' : 'http:'
     return { ...askedFor(core, request, place, request.url!, protocol), ticket }
   }

@@ -62,7 +62,7 @@ export function traced<S extends { headers: Headers }>(
   return { ...sending, headers: [...others, ['traceparent', observed.traceparent]] }
 }
 
-const clientGone = new Error('the client has gone')
+const clientGone = new Error('the client closed the connection')
 
 /** Runs the work, and turns every error into an answer. */
 export async function answered(
@@ -168,7 +168,8 @@ async function sendingOf(
 function wholeBody({ config }: Core, request: IncomingMessage): () => Promise<Buffer> {
   let whole: Promise<Buffer> | undefined
   const read = async () => {
-    const hint = ', and is read whole because the rule may fill it; in = ["header"] lets it pass'
+    const hint =
+      ', and the proxy reads it whole because the rule allows placeholders in it; with in = ["header"] it can be larger'
     const body = await readBody(request, config.maxRequestBodyBytes, 413, hint)
     checkTrailers(request.rawTrailers)
     return body
@@ -230,4 +231,4 @@ export function refuse(request: IncomingMessage, response: ServerResponse, refus
 }
 
 export const refusalOf = (error: unknown): Refusal =>
-  error instanceof Refusal ? error : new Refusal(500, 'internal', 'something went wrong in the proxy')
+  error instanceof Refusal ? error : new Refusal(500, 'internal', 'the proxy failed; its output has the cause')

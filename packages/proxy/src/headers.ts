@@ -80,7 +80,7 @@ export const valuesOf = (headers: Headers, wanted: string): string[] =>
  */
 export function ticketOf(headers: Headers): string | undefined {
   const all = new Set(ticketHeaders.flatMap((name) => valuesOf(headers, name)))
-  if (all.size > 1) throw badRequest('the request presents two tickets')
+  if (all.size > 1) throw badRequest('the request has two tickets')
   return [...all][0]
 }
 
@@ -92,14 +92,15 @@ export function checkForm(request: IncomingMessage, headers: Headers): void {
   if (valuesOf(headers, 'host').length > 1) throw badRequest('the request has two Host headers')
   const codings = valuesOf(headers, 'transfer-encoding')
   if (codings.length > 0 && (codings.length > 1 || codings[0]!.trim().toLowerCase() !== 'chunked'))
-    throw badRequest('the only transfer coding that is taken is chunked')
-  if (codings.length > 0 && request.httpVersion === '1.0') throw badRequest('HTTP/1.0 has no transfer codings')
+    throw badRequest('the proxy accepts no transfer coding but chunked')
+  if (codings.length > 0 && request.httpVersion === '1.0')
+    throw badRequest('an HTTP/1.0 request cannot have a transfer coding')
 }
 
 const targetForm = /^\/[\x21\x22\x24-\x7e]*$/
 
 /** Checks a path with its query, and returns it. */
 export function checkTarget(target: string): string {
-  if (!targetForm.test(target)) throw badRequest('the target is no path of printable ASCII')
+  if (!targetForm.test(target)) throw badRequest('the request target must be a path in printable ASCII')
   return target
 }

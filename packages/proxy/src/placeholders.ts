@@ -62,7 +62,7 @@ function fillTarget(target: string, give: ValueIn): string {
     (value) => encodeFor(value).replaceAll('?', '%3F'),
   )
   if (isAmbiguousPath(path) && !isAmbiguousPath(marked.slice(0, end)))
-    throw new Refusal(403, 'bad_value', 'a secret would lead the path elsewhere')
+    throw new Refusal(403, 'bad_value', 'the value of a secret would change which path is requested')
   return path + put(marked.slice(end), (name) => give(name, 'query'), encodeFor)
 }
 
@@ -89,7 +89,12 @@ function fillBasic(value: string, give: ValueOf): string {
 function headerValue(value: string, name: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: a line break in a header would begin another header
   if (/[\u0000-\u0008\u000a-\u001f\u007f]/.test(value))
-    throw new Refusal(403, 'bad_value', `${name} has a line break or control character, which no header can hold`, name)
+    throw new Refusal(
+      403,
+      'bad_value',
+      `the value of ${name} has a line break or a control character, so it cannot be sent in a header`,
+      name,
+    )
   return Buffer.from(value, 'utf8').toString('latin1')
 }
 
@@ -114,5 +119,5 @@ function fillBody(body: Buffer, headers: Headers, give: ValueOf): Buffer {
 
 /** Refuses placeholders in trailers, because they would be sent without being filled in. */
 export function checkTrailers(raw: readonly string[]): void {
-  if (raw.some((text) => text.includes(mark))) throw badRequest('placeholders are not filled in in trailers')
+  if (raw.some((text) => text.includes(mark))) throw badRequest('a trailer cannot contain a placeholder')
 }

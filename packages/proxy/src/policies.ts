@@ -55,9 +55,10 @@ function filePolicies({ forward }: Config): Policies {
 
 /** Answers that end a policy which was fetched before. The lack of an answer is not among them. */
 const ends: Readonly<Record<string, string>> = {
-  unauthorized: 'the server does not know the proxy’s token any more',
-  forbidden: 'the server no longer gives the policy: the agent is disabled, or the token is for another environment',
-  not_found: 'the server no longer has the agent, or a policy of it',
+  unauthorized: 'the server no longer accepts the proxy’s token',
+  forbidden:
+    'the server no longer sends the policy: the agent was disabled, or the proxy’s token is for another environment',
+  not_found: 'the agent or its policy was deleted',
 }
 
 function serverPolicies(
@@ -90,7 +91,7 @@ function serverPolicies(
       const end = ended.get(agent ?? '')
       const body = end === undefined ? sources.get(agent ?? '')?.current() : undefined
       if (body) return { rules: body.rules, placesOf, version: body.policy_version }
-      throw new Refusal(403, 'policy_unavailable', end ?? 'no policy is in force')
+      throw new Refusal(403, 'policy_unavailable', end ?? 'this agent has no policy that is valid now')
     },
     covers: (host) => [...hosts.values()].some((known) => known.has(host)),
     start: async () => void (await Promise.all([...sources].map(([agent, source]) => load(agent, source)))),

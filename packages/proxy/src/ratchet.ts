@@ -31,7 +31,7 @@ export function openRatchet(config: RatchetConfig | null): Ratchet {
   const withdrawn = (run: string, what: string, left: (at: number) => readonly string[] | null): Withdrawn => {
     const { at, label } = placeOf(run)
     if (left(at)?.includes(what) !== false) return null
-    return `${what} was withdrawn from this run by "${label}": it is in the state "${states[at]!.name}"; a new run begins anew`
+    return `this run can no longer use ${what}: "${label}" moved it to the state "${states[at]!.name}"; a new run starts in the first state`
   }
   return {
     host: (run, host) => withdrawn(run, host, (at) => states[at]!.hosts),

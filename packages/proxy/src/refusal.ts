@@ -38,8 +38,8 @@ export const sentences: Readonly<
   Record<Exclude<Decision, 'allow' | 'ratchet_withdrawn' | 'policy_unavailable'>, string>
 > = {
   no_rule: 'no rule covers this upstream',
-  path_not_allowed: 'no rule permits this path',
-  method_not_allowed: 'the rule for this path does not permit the method',
-  secret_not_allowed: 'the rule for this request does not permit the secret',
+  path_not_allowed: 'no rule allows this path',
+  method_not_allowed: 'the rule for this path does not allow the method',
+  secret_not_allowed: 'the rule for this request does not allow the secret',
   unknown_secret: 'there is no such secret',
 }

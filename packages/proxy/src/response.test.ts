@@ -27,7 +27,7 @@ describe('an answer that contains a secret', () => {
       '31',
     ])
     expect(upstream.got[0]?.headers['accept-encoding']).toBe('identity')
-    expect(warnings).toEqual(['127.0.0.1 sent API_KEY back: replaced 2 times'])
+    expect(warnings).toEqual(['127.0.0.1 sent the value of API_KEY back; the proxy replaced it 2 times'])
   })
 
   test('is redacted as a stream if it is long, and keeps its length', async () => {

@@ -103,11 +103,12 @@ function planOf(
   const isReadable = statusCode !== 206 && canDecompress(codings)
   if (isReadable) return codings.every((coding) => accepts(accepted, coding)) ? 'unpacked' : 'packed'
   if (unsearchable === 'pass') return 'unsearched'
-  const what = statusCode === 206 ? 'is a range of a packed body' : 'is packed in a way that cannot be read'
-  throw new Refusal(502, 'unsearchable', `the answer ${what}, so nobody can search it for secrets; ${howToPass}`)
+  const what =
+    statusCode === 206 ? 'is only a part of a compressed body' : 'is compressed in a way that the proxy does not know'
+  throw new Refusal(502, 'unsearchable', `the answer ${what}, so the proxy cannot search it for secrets; ${howToPass}`)
 }
 
-const howToPass = 'unsearchable = "pass" in [redaction] lets such answers through'
+const howToPass = 'to allow such answers, set unsearchable = "pass" in [redaction]'
 
 /**
  * Whether a client with this Accept-Encoding decompresses a coding itself. Clients that send no such header seldom do.
@@ -127,7 +128,7 @@ function accepts(accepted: string | undefined, coding: string): boolean {
 function checkTransferCoding({ headers }: IncomingMessage): void {
   const coding = headers['transfer-encoding']
   if (coding !== undefined && coding.trim().toLowerCase() !== 'chunked')
-    throw new Refusal(502, 'upstream', 'the answer has a transfer coding that nobody asked for')
+    throw new Refusal(502, 'upstream', 'the answer has a transfer coding that the request did not ask for')
 }
 
 /** One answer on its way to the client. */
@@ -208,9 +209,18 @@ async function sendPacked({ answer, response, redactions, headers, head, ended }
   } catch (error) {
     if (response.headersSent) return void response.destroy()
     if (!(error instanceof FoundInPackedError))
-      throw new Refusal(502, 'unsearchable', 'the packed answer is damaged or was cut off, so it cannot be searched')
+      throw new Refusal(
+        502,
+        'unsearchable',
+        'the compressed answer is damaged or incomplete, so the proxy cannot search it for secrets',
+      )
     const { message, secret } = error
-    throw new Refusal(502, 'secret_in_packed', `${message}; a client that takes the packing gets it unpacked`, secret)
+    throw new Refusal(
+      502,
+      'secret_in_packed',
+      `${message}; send an Accept-Encoding header with this encoding, and the proxy answers uncompressed`,
+      secret,
+    )
   }
 }
 
@@ -224,7 +234,7 @@ function begin(
   try {
     response.writeHead(statusCode, words, headers.flat())
   } catch {
-    throw new Refusal(502, 'upstream', 'the head of the answer cannot be passed on')
+    throw new Refusal(502, 'upstream', 'the answer has an invalid header')
   }
 }
 
@@ -281,7 +291,7 @@ export function tell(
   asked: Answered,
 ): void {
   for (const [name, times] of counts) {
-    warn(`${asked.host} sent ${name} back: replaced ${times} times`)
+    warn(`${asked.host} sent the value of ${name} back; the proxy replaced it ${times} times`)
     telemetry?.redacted(asked.host, name, times)
   }
   if ('decision' in asked) activity?.redacted(asked, counts)

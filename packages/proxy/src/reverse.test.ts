@@ -87,7 +87,7 @@ describe('a body', () => {
   })
 
   const tooLarge =
-    'skerry-proxy: the body has more than 2097152 bytes, and is read whole because the rule may fill it; in = ["header"] lets it pass\n'
+    'skerry-proxy: the body is larger than 2097152 bytes, and the proxy reads it whole because the rule allows placeholders in it; with in = ["header"] it can be larger\n'
 
   test('above the limit is refused, and the client reads the reason although it is still sending', async () => {
     const { reverse } = await routed()
@@ -117,7 +117,7 @@ test('the head of an answer may have 60 kB, and a longer one is refused with a r
     return (await run('curl', ['-sS', '-w', '%{http_code}', `${reverse}/`])).stdout
   }
   expect(await asked(60_000)).toBe('fine200')
-  expect(await asked(70_000)).toBe('skerry-proxy: the head of the answer is longer than 64 KiB\n502')
+  expect(await asked(70_000)).toBe('skerry-proxy: the headers of the answer are longer than 64 KiB\n502')
 })
 
 describe('a placeholder is filled in', () => {
@@ -250,7 +250,7 @@ describe('the proxy refuses, and sends nothing for,', () => {
     expect((await fetch(`${reverse}/`, { method: 'POST', body: 'x'.repeat(11) })).status).toBe(413)
     const head = 'POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n'
     const chunked = `${head}6\r\nabcdef\r\n6\r\nabcdef\r\n0\r\n\r\n`
-    expect(await raw(reverse!, chunked)).toMatch(/^HTTP\/1\.1 413 [\s\S]*the body has more than 10 bytes/)
+    expect(await raw(reverse!, chunked)).toMatch(/^HTTP\/1\.1 413 [\s\S]*the body is larger than 10 bytes/)
     expect(upstream.got).toHaveLength(1)
   })
 
@@ -287,7 +287,7 @@ describe('the proxy refuses, and sends nothing for,', () => {
 test('an unreachable upstream is answered with 502, without its address', async () => {
   const { reverse } = await startWorld('[[route]]\nprefix = "/"\nupstream = "http://127.0.0.1:1"')
   const answer = await fetch(`${reverse}/`)
-  expect([answer.status, await answer.text()]).toEqual([502, 'skerry-proxy: the upstream cannot be reached\n'])
+  expect([answer.status, await answer.text()]).toEqual([502, 'skerry-proxy: the host cannot be reached\n'])
 })
 
 test('an answer streams while it is produced, and ends when the client leaves', async () => {

@@ -31,7 +31,7 @@ function routed(routes: readonly Route[], request: IncomingMessage): Incoming {
   const url = checkTarget(request.url!)
   // A page of another site sends this, in the browser of the person who runs the proxy.
   if (request.headers['sec-fetch-site'] === 'cross-site')
-    throw badRequest('the request comes from a page of another site')
+    throw badRequest('the request was sent by a web page of another site')
   const route = routes.find(({ prefix }) => url.startsWith(prefix) && /^[/?]?$/.test(url.charAt(prefix.length)))
   if (!route) throw new Refusal(404, 'no_route', 'no route matches this path')
   const rest = url.slice(route.prefix.length)

@@ -38,9 +38,10 @@ export function openSecrets(
         values = valuesOf(resolved)
         isStale = resolved.stale
       } catch (error) {
-        if (error instanceof UnavailableError) return warn(`the secrets stay as they are: ${error.message}`)
+        if (error instanceof UnavailableError)
+          return warn(`the secrets could not be refreshed, so the proxy still uses the earlier ones: ${error.message}`)
         values = null
-        warn(`nothing is sent any more: the secrets were refused: ${(error as Error).message}`)
+        warn(`the proxy sends nothing any more, because the secrets were refused: ${(error as Error).message}`)
       }
     },
   }

@@ -43,7 +43,7 @@ interface SessionDeps {
 }
 
 const taskNeeded =
-  'a request needs a task or ticket here: send it as x-skerry-ticket, or start the program with `skerry proxy run --task`'
+  'the request needs a task or a ticket: send it as x-skerry-ticket, or start the program with `skerry proxy run --task`'
 
 const noTicket = (message: string) => new Refusal(403, 'policy_unavailable', message)
 
@@ -59,18 +59,18 @@ export function openSessions(deps: SessionDeps): Sessions {
   return {
     of(ticket) {
       if (task !== undefined && ticket !== undefined && ticket !== task)
-        throw noTicket('this listener is bound to a task, and takes no other task or ticket')
+        throw noTicket('this listener belongs to a task, and accepts no other task or ticket')
       if (task !== undefined) return tasks(task)
       if (ticket === undefined && config.requireTask) throw noTicket(taskNeeded)
       if (ticket === undefined) return unticketed
       if (ticket.startsWith(idPrefixes.taskRef)) return tasks(ticket)
       const found = tickets.get(ticket)
-      if (!found || found.endsAt <= now()) throw noTicket('the ticket is unknown or has expired')
+      if (!found || found.endsAt <= now()) throw noTicket('the ticket is unknown or expired')
       return found
     },
     mint({ agent = config.agents[0], scopes, ttlSeconds = ttl }) {
       if (agent !== undefined && !config.agents.includes(agent))
-        throw new Refusal(400, 'bad_request', 'this proxy enforces no such agent')
+        throw new Refusal(400, 'bad_request', 'this proxy does not enforce the policy of that agent')
       sweep()
       const ticket = `skp_${randomBytes(32).toString('base64url')}`
       const lives = Math.min(ttlSeconds, maxTtl)
@@ -104,7 +104,7 @@ function openTasks({ config, client, now, warn }: SessionDeps): (token: string) 
     try {
       const { session } = await client.tasks.introspect({ body: { token } })
       const agent = config.agents.find((one) => one === session.agent.slug || one === session.agent.id)
-      if (agent === undefined) throw noTicket('the task is one of an agent that this proxy does not enforce')
+      if (agent === undefined) throw noTicket('the task belongs to an agent whose policy this proxy does not enforce')
       asked.endsAt = Math.min(now() + (config.tasks?.cacheTtl ?? 0) * 1000, Date.parse(session.expiresAt))
       return { run: token, agent, scopes: session.scopes }
     } catch (error) {
@@ -113,7 +113,7 @@ function openTasks({ config, client, now, warn }: SessionDeps): (token: string) 
     }
   }
   return (token) => {
-    if (config.tasks === null) throw noTicket('this proxy takes no tasks: its settings have no [tasks]')
+    if (config.tasks === null) throw noTicket('this proxy accepts no tasks: its settings have no [tasks]')
     const known = kept.get(token)
     if (known && now() < known.endsAt) return known.session
     // The server is asked once, however many requests wait for the answer.
@@ -130,9 +130,9 @@ function openTasks({ config, client, now, warn }: SessionDeps): (token: string) 
 
 /** The server's error text is for the operator of the proxy. The agent learns only that its task does not work. */
 function refusalOf(error: unknown, warn: (message: string) => void): Refusal {
-  const said = error instanceof SkerryError ? error.message.slice(0, 200) : 'the task cannot be looked up'
+  const said = error instanceof SkerryError ? error.message.slice(0, 200) : 'the task could not be checked'
   warn(`task: ${said}`)
   return error instanceof UnavailableError
-    ? noTicket('the server cannot be asked about the task')
-    : noTicket('the task has ended, or is none')
+    ? noTicket('the proxy could not ask the server about the task')
+    : noTicket('the task is unknown or has ended')
 }

@@ -13,7 +13,12 @@ export function keyOf({ accessKey, secretKey, sessionToken }: SigningNames, give
   const inHeader = (name: string): string => {
     const value = give(name)
     if (/^[\x21-\x7e]+$/.test(value)) return value
-    throw new Refusal(403, 'bad_value', `${name} is no key of AWS: it has spaces or other characters`, name)
+    throw new Refusal(
+      403,
+      'bad_value',
+      `the value of ${name} is not an AWS key: it contains a space or another character that no key has`,
+      name,
+    )
   }
   return {
     accessKeyId: inHeader(accessKey),
@@ -76,4 +81,6 @@ async function* refusing(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
 }
 
 const refusalFor = (error: unknown): unknown =>
-  error instanceof SigningError ? badRequest(`${error.message}; this host takes requests that are signed`) : error
+  error instanceof SigningError
+    ? badRequest(`${error.message}; the proxy signs requests to this host, so they must be signed already`)
+    : error

@@ -183,9 +183,9 @@ function repeat(seconds: number | null, work: () => Promise<unknown>, signal: Ab
 function checkControl({ control, approval }: Config, { controlToken, onHeld }: ProxyDeps): void {
   const isOverTcp = control !== null && (control.socket === null || control.listen !== null)
   if (isOverTcp && !controlToken)
-    throw new Error('the control listener needs a token: set SKERRY_PROXY_CONTROL_TOKEN, or control.socket')
+    throw new Error('the control listener needs a token: set SKERRY_PROXY_CONTROL_TOKEN, or use control.socket')
   if (approval && control === null && onHeld === undefined)
-    throw new Error('nobody could approve anything: add [control], or start the proxy on a terminal')
+    throw new Error('nobody could approve requests: add [control], or start the proxy on a terminal')
 }
 
 async function listenForControl(
@@ -211,7 +211,7 @@ async function listenForControl(
 /** Removes the socket file that a killed proxy left. It removes only sockets. */
 function removeLeftSocket(path: string): void {
   try {
-    if (!lstatSync(path).isSocket()) throw new Error(`${path} is there, and is no socket`)
+    if (!lstatSync(path).isSocket()) throw new Error(`${path} exists, but is not a socket`)
     unlinkSync(path)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error

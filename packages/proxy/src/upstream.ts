@@ -149,11 +149,7 @@ export function upstreamFailure(error: unknown): Refusal {
   if (error instanceof Refusal) return error
   const { code = '' } = (error ?? {}) as NodeJS.ErrnoException
   if (code === 'HPE_HEADER_OVERFLOW')
-    return new Refusal(502, 'upstream', 'the head of the answer is longer than 64 KiB')
+    return new Refusal(502, 'upstream', 'the headers of the answer are longer than 64 KiB')
   const isTls = /CERT|SSL|TLS|ALTNAME/.test(code)
-  return new Refusal(
-    502,
-    'upstream',
-    `the upstream cannot be reached${isTls ? ': its certificate is not trusted' : ''}`,
-  )
+  return new Refusal(502, 'upstream', `the host cannot be reached${isTls ? ': its certificate is not trusted' : ''}`)
 }

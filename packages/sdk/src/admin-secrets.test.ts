@@ -36,7 +36,7 @@ describe('the admin credential for a provisioner', () => {
     ['one setting less', { schema: undefined }],
   ])('does not open for changed settings: %s', async (_, change) => {
     const opening = openAdminSecret(wrapped, { ...config, ...change }, privateKey)
-    await expect(opening).rejects.toThrow('the target’s settings are not those')
+    await expect(opening).rejects.toThrow('the lease target’s settings do not match its admin credential')
   })
 
   test.each([

@@ -39,7 +39,7 @@ export async function sealAdminSecret(
 export async function openAdminSecret(wrapped: string, config: object, holder: KeyHolder): Promise<string> {
   const { adminSecret, configDigest } = parse(decodeUtf8(await unwrapKey(wrapped, holder)))
   if (configDigest !== (await digestOf(config)))
-    throw clientError('malformed_answer', 'the target’s settings are not those that its credential was given for')
+    throw clientError('malformed_answer', 'the lease target’s settings do not match its admin credential')
   return adminSecret
 }
 
@@ -51,7 +51,7 @@ function parse(json: string): Sealed {
   } catch {
     // The parser's message may quote the credential, so the error below replaces it.
   }
-  throw clientError('malformed_answer', 'the admin credential was not wrapped for a provisioner')
+  throw clientError('malformed_answer', 'the admin credential is not encrypted for a provisioner')
 }
 
 const digestOf = async (config: object): Promise<string> =>

@@ -97,6 +97,7 @@ export async function dispatchTask(
 ): Promise<{ token: string; task: AgentTask; header: string }> {
   const { token, taskRef, tokenHash } = await newTaskToken()
   const { task, header } = await client.tasks.dispatch({ params: { agentRef }, body: { taskRef, tokenHash, ...wish } })
-  if (task.taskRef !== taskRef) throw clientError('malformed_answer', 'another task than the one that was registered')
+  if (task.taskRef !== taskRef)
+    throw clientError('malformed_answer', 'it contains a different task from the one that was registered')
   return { token, task, header }
 }

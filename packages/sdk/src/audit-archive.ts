@@ -22,17 +22,21 @@ export async function readAuditArchive(pieces: AsyncIterable<Uint8Array>, public
   const hasher = await openHasher()
   const edge = header.edge.map(({ hash, leaves }) => ({ hash: decodeBase64(hash), leaves }))
   const tree = growTree(hasher, edge)
-  if (tree.size !== start) throw new SkerryError('malformed_archive', 'line 1: what comes before it has another size')
+  if (tree.size !== start)
+    throw new SkerryError('malformed_archive', 'line 1: this archive does not continue the archive before it')
   for await (const line of lines) tree.append(hasher.leaf(objectOf(line, tree.size - start + 2)))
   if (tree.size !== size)
-    throw new SkerryError('malformed_archive', `has ${tree.size - start} entries, and not ${size - start}`)
+    throw new SkerryError(
+      'malformed_archive',
+      `the archive has ${tree.size - start} entries, but its header says ${size - start}`,
+    )
   const signed = await openCheckpoint(header.checkpoint, decodeBase64url(publicKey), `skerry/${orgId}`)
   const own = { origin: signed.origin, size, root: tree.root() }
   const isSigned =
     size === signed.size
       ? isSameHash(own.root, signed.root)
       : await isBeginning(own, signed, header.consistency.map(decodeBase64))
-  if (!isSigned) throw new SkerryError('changed_archive', 'its entries are not those that the server has signed')
+  if (!isSigned) throw new SkerryError('changed_archive', 'its entries do not match the server’s signature')
   return { orgId, start, size, root: encodeBase64(own.root) }
 }
 
@@ -46,7 +50,7 @@ function headerOf(line: string): AuditArchiveHeader {
     Array.isArray(header.edge) &&
     header.edge.every(({ hash, leaves }) => typeof hash === 'string' && Number.isSafeInteger(leaves)) &&
     [header.start, header.size].every(Number.isSafeInteger)
-  if (!isWhole) throw new SkerryError('malformed_archive', 'line 1: is not the header of an archive of the audit trail')
+  if (!isWhole) throw new SkerryError('malformed_archive', 'line 1 is not the header of an audit log archive')
   return header as AuditArchiveHeader
 }
 
@@ -55,7 +59,7 @@ function objectOf(line: string, number: number): object {
     const value: unknown = JSON.parse(line)
     if (typeof value === 'object' && value !== null) return value
   } catch {}
-  throw new SkerryError('malformed_archive', `line ${number}: is no JSON object`)
+  throw new SkerryError('malformed_archive', `line ${number} is not a JSON object`)
 }
 
 /** Longer than any line that a server writes. */
@@ -67,9 +71,9 @@ async function* linesOf(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<strin
   for await (const piece of pieces) {
     const lines = (rest + utf8.decode(piece, { stream: true })).split('\n')
     rest = lines.pop() ?? ''
-    if (rest.length > lineCharactersMax) throw new SkerryError('malformed_archive', 'has a line that is too long')
+    if (rest.length > lineCharactersMax) throw new SkerryError('malformed_archive', 'a line is too long')
     yield* lines
   }
-  if (rest !== '') throw new SkerryError('malformed_archive', 'its last line does not end')
+  if (rest !== '') throw new SkerryError('malformed_archive', 'the last line is incomplete')
   return undefined
 }

@@ -72,7 +72,7 @@ export async function fetchCheckpoint(client: Client, orgId: string): Promise<Si
     client.auditProof.checkpoint({ params: { orgId } }),
     client.auditProof.exportKey({}),
   ])
-  const message = `the server found stored hashes of the trail changed, and has sealed nothing since ${brokenAt}`
+  const message = `the server found that stored hashes of the audit log were changed, and has sealed no entry since ${brokenAt}`
   const unsealed: Finding[] = brokenAt === null ? [] : [{ kind: 'unsealed', message }]
   return { note, publicKey, parsed: await open({ note, publicKey }, orgId), unsealed }
 }
@@ -107,10 +107,13 @@ export async function verifyTrail(
   const { note, publicKey, parsed, unsealed } = await fetchCheckpoint(client, orgId)
   const findings: Finding[] = []
   if (seen && seen.publicKey !== publicKey)
-    findings.push({ kind: 'other_key', message: 'the server signs with another key than before' })
+    findings.push({ kind: 'other_key', message: 'the server signs with a different key than before' })
   const before = seen && (await open(seen, orgId))
   if (before && before.size > parsed.size)
-    findings.push({ kind: 'shorter', message: `the trail had ${before.size} entries, and now has ${parsed.size}` })
+    findings.push({
+      kind: 'shorter',
+      message: `the audit log had ${before.size} entries, but now has only ${parsed.size}`,
+    })
   const hasher = await openHasher()
   const walk: Walk = {
     hasher,
@@ -138,7 +141,7 @@ export async function verifyTrail(
 
 const otherHistory = (size: number): Finding => ({
   kind: 'other_history',
-  message: `the first ${size} entries are not those of the checkpoint that was seen before`,
+  message: `the first ${size} entries do not match the checkpoint that was seen before`,
 })
 
 /**
@@ -196,7 +199,11 @@ function checkLeaf(walk: Walk, { index, entryId, createdAt, hash, entry }: Leaf)
   // The sealed entry counts, not the one that was listed under the same id.
   if (entry) walk.moves = [...walk.moves.filter(({ id }) => id !== entryId), ...movesOf([entry])]
   if (isLate(createdAt, walk.newest))
-    walk.findings.push({ kind: 'put_between', message: `entry ${entryId} came later than it says`, ...place })
+    walk.findings.push({
+      kind: 'put_between',
+      message: `entry ${entryId} was added later than its time says`,
+      ...place,
+    })
   walk.tree.append(own)
   walk.sealed.add(entryId)
   if (createdAt > walk.newest) walk.newest = createdAt
@@ -215,7 +222,7 @@ function checkGone(walk: Walk, archives: readonly ProvenArchive[]): Verified['ar
   for (const { start, size } of archives.filter((archive) => !read.includes(archive)))
     walk.findings.push({
       kind: 'other_archive',
-      message: `the archive of the entries from ${start} to ${size - 1} is of another history`,
+      message: `the archive of entries ${start} to ${size - 1} does not belong to this audit log`,
       index: start,
     })
   const isRead = (index: number) => read.some(({ start, size }) => start <= index && index < size)
@@ -233,8 +240,8 @@ async function notAsSigned(client: Client, orgId: string, signed: Checkpoint, ha
   const { start, end, isProven } = await findDamage(client, orgId, { hasher, signed, entries })
   const [first, last] = [entries[start]?.id, entries[end - 1]?.id]
   const which = end - start > 1 ? `one of the entries ${start} to ${end - 1}, ${first} to ${last},` : `entry ${first}`
-  const tells = isProven ? '' : 'as far as the stored hashes tell, '
-  const message = `${tells}${which} is not what the server has signed: it was changed together with its stored hash`
+  const tells = isProven ? '' : 'according to the stored hashes, '
+  const message = `${tells}${which} does not match the server’s signature: it was changed together with its stored hash`
   return { kind: 'not_as_signed', message, index: start }
 }
 
@@ -267,7 +274,7 @@ async function* leavesOf(client: Client, orgId: string, size: number): AsyncGene
   for (let from = 0; from < size; ) {
     const { leaves } = await client.auditProof.leaves({ params: { orgId }, query: { from } })
     if (leaves.length === 0 || leaves.some(({ index }, place) => index !== from + place))
-      throw new SkerryError('malformed_answer', `the server leaves out the entry at ${from}`)
+      throw new SkerryError('malformed_answer', `the server left out entry number ${from} of the audit log`)
     for (const leaf of leaves.slice(0, size - from)) yield leaf
     from += leaves.length
   }

@@ -15,13 +15,15 @@ export function parseBaseUrl(baseUrl: string, options: { allowInsecure?: boolean
   try {
     url = new URL(baseUrl)
   } catch {
-    throw invalid(`${setting}: an absolute URL expected`)
+    throw invalid(`${setting}: must be an absolute URL`)
   }
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') throw invalid(`${setting}: https:// expected`)
-  if (url.username || url.password) throw invalid(`${setting}: no user or password belongs there`)
-  if (url.search || url.hash) throw invalid(`${setting}: no query or fragment belongs there`)
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') throw invalid(`${setting}: must start with https://`)
+  if (url.username || url.password) throw invalid(`${setting}: must not contain a user name or password`)
+  if (url.search || url.hash) throw invalid(`${setting}: must not contain a query (?) or a fragment (#)`)
   if (url.protocol === 'http:' && !options.allowInsecure && !isThisMachine(url.hostname)) {
-    throw invalid(`${setting}: http:// to another machine would show the credential; use https://, or allowInsecure`)
+    throw invalid(
+      `${setting}: http:// would send the credential unencrypted to another machine; use https://, or set allowInsecure`,
+    )
   }
   return url.origin + url.pathname.replace(/\/+$/, '')
 }

@@ -153,7 +153,8 @@ export function createClient(settings: ClientSettings): Client {
     const incoming = await send(transport, outgoingOf(operation, input, options)).catch(explained(operation))
     const { status, etag, requestId } = incoming
     if (status !== 304) return { status, etag, requestId, text: incoming.text, body: parseBody(incoming) }
-    if (options.etag === undefined) throw clientError('malformed_answer', '304 to a request without a condition')
+    if (options.etag === undefined)
+      throw clientError('malformed_answer', 'it is 304 Not Modified, but the request had no condition')
     return { status, etag, requestId }
   }
 
@@ -179,7 +180,7 @@ export function createClient(settings: ClientSettings): Client {
 function lookUp(heading: string, name: string): Operation {
   const table: Record<string, Record<string, Operation>> = operations
   const operation = table[heading]?.[name]
-  if (!operation) throw invalid(`${heading}.${name}: no such operation`)
+  if (!operation) throw invalid(`${heading}.${name}: there is no such operation`)
   return operation
 }
 
@@ -234,12 +235,13 @@ function lowerCase(headers: Record<string, string> = {}): Record<string, string>
  */
 function authorizationOf(credential: Credential): string {
   if ('bearer' in credential) {
-    if (!/^[A-Za-z0-9._~+/=-]+$/.test(credential.bearer)) throw invalid('credential: not a bearer (RFC 6750)')
+    if (!/^[A-Za-z0-9._~+/=-]+$/.test(credential.bearer))
+      throw invalid('credential: the bearer contains a character that RFC 6750 does not allow')
     return `Bearer ${credential.bearer}`
   }
   const { clientId, clientSecret } = credential
   if (!/^[\x21-\x39\x3b-\x7e]+$/.test(clientId) || !/^[\x21-\x7e]+$/.test(clientSecret)) {
-    throw invalid('credential: not client credentials')
+    throw invalid('credential: expected clientId and clientSecret')
   }
   return `Basic ${btoa(`${clientId}:${clientSecret}`)}`
 }
@@ -252,7 +254,7 @@ function pathOf(path: string, params: Record<string, string>): string {
   return path.replace(/:([A-Za-z]+)/g, (_, name: string) => {
     const value = Object.hasOwn(params, name) ? params[name] : undefined
     if (typeof value !== 'string' || value === '' || value === '.' || value === '..' || !value.isWellFormed()) {
-      throw invalid(`${name}: a path segment expected`)
+      throw invalid(`${name}: must be one path segment`)
     }
     return encodeURIComponent(value)
   })
@@ -273,5 +275,5 @@ function parseBody({ status, text, requestId }: Incoming): unknown {
   } catch {
     // The parser's message may quote the body, so the error below replaces it.
   }
-  throw clientError('malformed_answer', 'not a JSON object', { status, requestId })
+  throw clientError('malformed_answer', 'it is not a JSON object', { status, requestId })
 }

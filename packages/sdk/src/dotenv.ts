@@ -59,7 +59,7 @@ export function readDotenv(text: string, { rename = false }: ReadSettings = {}):
     noteEntry(name, match, line, file)
     const earlier = firstSeen.get(name)
     if (earlier !== undefined) {
-      file.warnings.push({ line, message: `${name} stands on line ${earlier} already; this one counts` })
+      file.warnings.push({ line, message: `${name} is also on line ${earlier}; the value on this line is used` })
     } else firstSeen.set(name, line)
     const value = readValue(match[2] ?? '')
     file.values.set(name, value)
@@ -84,26 +84,32 @@ const isLiteral = (raw = '') => /^\s*'/.test(raw)
 function noteEntry(name: string, match: RegExpExecArray, line: number, file: DotenvFile): void {
   const [, , raw = '', blank = '', comment = ''] = match
   if (!secretName.test(name)) {
-    file.problems.push({ line, message: 'the name is not an environment variable name (letters, digits, _)' })
+    file.problems.push({ line, message: 'the name is not valid: use letters, digits and _, not starting with a digit' })
   }
   for (const message of isLiteral(raw) ? [] : differencesIn(raw, name)) file.differences.push({ line, message })
   const value = raw.trim()
   const quote = value[0]
   const quoted = quote === "'" || quote === '"' || quote === '`'
   if (quoted && (value.length < 2 || value.at(-1) !== quote)) {
-    file.problems.push({ line, message: 'a quote is opened and not closed' })
+    file.problems.push({ line, message: 'the closing quote is missing' })
   } else if (!quoted && comment !== '' && blank === '' && /\S$/.test(raw)) {
-    file.warnings.push({ line, message: `${name} ends at the #, which begins a comment; quote the value to keep it` })
+    file.warnings.push({
+      line,
+      message: `the value of ${name} ends at the #, which starts a comment; quote the value to keep the #`,
+    })
   }
 }
 
 /** Text that stays as it is written, although its author may have expected otherwise, with the reason. */
 const unlikeOthers: readonly { pattern: RegExp; message: string }[] = [
-  { pattern: /(?<![\\$])\$[A-Za-z_]/, message: '$NAME stays as it is: a reference is written ${NAME}' },
-  { pattern: /\$\{[A-Za-z_]\w*[:?+-]/, message: '${NAME:-text} stays as it is: a reference has no default' },
-  { pattern: /\$\(/, message: '$(...) stays as it is: no command is run' },
-  { pattern: /\\\$/, message: '\\$ keeps its backslash; put the value into single quotes to keep a $' },
-  { pattern: /^\s*"[\s\S]*\\["\\]/, message: '\\" and \\\\ keep their backslashes: only \\n and \\r are line breaks' },
+  { pattern: /(?<![\\$])\$[A-Za-z_]/, message: '$NAME is not replaced: write a reference as ${NAME}' },
+  { pattern: /\$\{[A-Za-z_]\w*[:?+-]/, message: '${NAME:-text} is not replaced: a reference cannot have a default' },
+  { pattern: /\$\(/, message: '$(...) is not replaced: Skerry runs no command' },
+  { pattern: /\\\$/, message: '\\$ keeps its backslash; to write a plain $, put the value in single quotes' },
+  {
+    pattern: /^\s*"[\s\S]*\\["\\]/,
+    message: '\\" and \\\\ keep their backslashes; only \\n and \\r are replaced, with line breaks',
+  },
 ]
 
 function differencesIn(raw: string, name: string): string[] {
@@ -117,7 +123,7 @@ function noteUnread(source: string, from: number, to: number, lineOf: (at: numbe
   for (const line of source.slice(from, to).split('\n')) {
     const text = line.trim()
     if (text !== '' && !text.startsWith('#')) {
-      out.push({ line: lineOf(at), message: 'is not NAME=value and not a comment' })
+      out.push({ line: lineOf(at), message: 'the line is neither NAME=value nor a comment' })
     }
     at += line.length + 1
   }

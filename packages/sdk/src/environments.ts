@@ -101,7 +101,7 @@ export async function createBranch(
   const isCaller = callerAmong(grantees, { ...principal, publicKeyJwk })
   const readers = grantees.filter(isClient).filter((one) => !isCaller(one) && reads(one))
   if (readers.length > limits.branchGrantsMax) {
-    throw invalid(`reads: at most ${limits.branchGrantsMax} grantees when a branch is created`)
+    throw invalid(`reads: a new branch can be shared with at most ${limits.branchGrantsMax} members and tokens`)
   }
 
   const key = await environmentKeyOf(newDek())
@@ -197,10 +197,11 @@ async function rekeyOnce(
   ])
   const isCaller = callerAmong(grantees, { ...principal, publicKeyJwk: own.publicKeyJwk })
   const kept = grantees.filter((one) => isCaller(one) || keeps(one))
-  if (!kept.some(isCaller))
-    throw new SkerryError('conflict', 'the server does not list you among the holders of this key')
-  if (secrets.length > limits.rekeySecretsMax) throw invalid(`at most ${limits.rekeySecretsMax} secrets at once`)
-  if (kept.length > limits.rekeyGrantsMax) throw invalid(`at most ${limits.rekeyGrantsMax} holders at once`)
+  if (!kept.some(isCaller)) throw new SkerryError('conflict', 'the server does not list you as a holder of this key')
+  if (secrets.length > limits.rekeySecretsMax)
+    throw invalid(`at most ${limits.rekeySecretsMax} secrets can be re-encrypted at once`)
+  if (kept.length > limits.rekeyGrantsMax)
+    throw invalid(`the new key can be given to at most ${limits.rekeyGrantsMax} holders at once`)
 
   const key = await environmentKeyOf(newDek())
   const expectedVersions = Object.fromEntries(secrets.map(({ name, version }) => [name, version]))

@@ -3,16 +3,16 @@ import { type ErrorCode, errorStatus } from '@skerry/contract/errors'
 /** Errors that the client itself detects, in addition to the API's error codes. */
 const clientErrors = {
   unavailable: 'the server cannot be reached',
-  untrusted_certificate: 'the certificate of the server is not trusted',
+  untrusted_certificate: 'the server’s certificate is not trusted',
   request_too_large: 'the request is too large for a proxy in front of the server',
-  old_server: 'this server is older than this client',
+  old_server: 'this server is older than this client, and cannot do this',
   timeout: 'the server did not answer in time',
-  offline: 'there is no usable cached copy',
-  malformed_answer: 'the server’s answer does not have the shape that the API promises',
+  offline: 'there is no cached copy that can be used',
+  malformed_answer: 'the server’s answer is not valid',
   decryption_failed: 'a secret cannot be decrypted',
-  own_key_replaced: 'the server lists another public key for you than your own',
-  malformed_archive: 'not an archive of an audit trail',
-  changed_archive: 'the archive is not the one that the server made',
+  own_key_replaced: 'the server shows a public key for you that is not yours',
+  malformed_archive: 'the file is not an audit log archive',
+  changed_archive: 'the archive was changed after the server wrote it',
 } as const
 
 export type ClientErrorCode = keyof typeof clientErrors
@@ -81,8 +81,9 @@ export class DecryptionError extends SkerryError {
   readonly secret: string | undefined
 
   constructor(layer: string, secret: string | undefined) {
-    const what = secret === undefined ? 'its key was not wrapped to this private key' : `secret ${secret}`
-    super('decryption_failed', `cannot decrypt layer ${layer}: ${what}`)
+    const what =
+      secret === undefined ? 'the environment’s key is not encrypted for this private key' : `secret ${secret}`
+    super('decryption_failed', `${layer} cannot be decrypted: ${what}`)
     this.layer = layer
     this.secret = secret
   }
@@ -130,16 +131,16 @@ export function errorOf(status: number, body: string, context: ErrorContext, sec
 
 /** Explains the status of a proxy. The body is left out, because it is a page for a browser. */
 const proxyReasons: Readonly<Record<number, string>> = {
-  502: 'the server does not run or does not answer',
+  502: 'the server is not running or does not answer',
   503: 'the server is not ready',
-  504: 'the server takes too long',
+  504: 'the server took too long',
 }
 
 function proxyError(status: number, context: ErrorContext): SkerryError {
-  const raise = 'HTTP 413; raise its limit for request bodies, for example `client_max_body_size 64m` of nginx'
+  const raise = 'HTTP 413; raise the proxy’s limit for request bodies, for example `client_max_body_size 64m` in nginx'
   if (status === 413) return clientError('request_too_large', raise, context)
   const reason = proxyReasons[status]
-  const answer = `a proxy in front of it answers HTTP ${status}`
+  const answer = `a proxy in front of it answered HTTP ${status}`
   return clientError('unavailable', reason === undefined ? answer : `${answer}, because ${reason}`, context)
 }
 

@@ -171,7 +171,7 @@ export async function openManagedKey(
 ): Promise<OpenedKey> {
   const { orgId, kmsKeyId: keyId } = place
   const { spec, currentVersion, grants } = await client.kms.own({ params: place })
-  if (!Object.hasOwn(kmsSpecs, spec)) throw clientError('malformed_answer', 'a spec that there is not')
+  if (!Object.hasOwn(kmsSpecs, spec)) throw clientError('malformed_answer', 'it names an unknown key spec')
   const held = await Promise.all(grants.map((one) => openGrant(one, { keyId, spec, holder })))
   held.sort((a, b) => a.shown.version - b.shown.version)
   await check?.(
@@ -180,7 +180,7 @@ export async function openManagedKey(
   )
   const checkPurpose = (use: 'sealing' | 'signing') => {
     const needed = use === 'sealing' ? 'encrypt' : 'sign'
-    if (kmsSpecs[spec].purpose !== needed) throw new SkerryError('forbidden', `this key is not one to ${needed} with`)
+    if (kmsSpecs[spec].purpose !== needed) throw new SkerryError('forbidden', `this key cannot be used to ${needed}`)
   }
   const heldAt = <K extends 'sealing' | 'signing'>(use: K, version = currentVersion): NonNullable<Held[K]> => {
     checkPurpose(use)
@@ -190,7 +190,7 @@ export async function openManagedKey(
   }
   const sealingOf = (blob: string, prefix: 'ce1' | 'dk1') => {
     const made = versionOf(blob, prefix)
-    if (made.keyId !== keyId) throw invalid(`it was made with another key, ${made.keyId}`)
+    if (made.keyId !== keyId) throw invalid(`another key, ${made.keyId}, encrypted or signed it`)
     return heldAt('sealing', made.version)
   }
   return {
@@ -241,7 +241,7 @@ async function openGrant(
     return { shown: { keyId, version, fingerprint }, bytes, signing }
   } catch (error) {
     if (!(error instanceof CryptoError)) throw error
-    throw new SkerryError('decryption_failed', `version ${version} of the key was not wrapped to this private key`)
+    throw new SkerryError('decryption_failed', `version ${version} of the key is not encrypted for this private key`)
   }
 }
 
@@ -264,7 +264,7 @@ export interface VerifyingKeys {
 export async function verifyingKeys(client: Client, place: KeyPlace, check?: CheckVersions): Promise<VerifyingKeys> {
   const answer = await client.kms.public({ params: place })
   const spec = answer.spec as SigningSpec
-  if (kmsSpecs[spec]?.purpose !== 'sign') throw clientError('malformed_answer', 'the key is not one that signs')
+  if (kmsSpecs[spec]?.purpose !== 'sign') throw clientError('malformed_answer', 'the key is not a signing key')
   const keys = await Promise.all(
     answer.keys.map(async ({ version, publicKeyJwk }) => ({
       keyId: place.kmsKeyId,

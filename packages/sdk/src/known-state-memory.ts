@@ -31,12 +31,12 @@ export function openMemory({ store, baseUrl, principalId, warn = () => {} }: Mem
         const text = await store.read(at)
         return text === undefined ? undefined : (JSON.parse(text) as T)
       } catch {
-        warn('what was seen before cannot be read')
+        warn('the known state from earlier runs cannot be read')
         return undefined
       }
     },
     async write(at, value) {
-      await store.write(at, JSON.stringify(value)).catch(() => warn('what was seen cannot be kept'))
+      await store.write(at, JSON.stringify(value)).catch(() => warn('the known state cannot be stored'))
     },
   }
 }

@@ -84,7 +84,7 @@ describe('the known state', () => {
     for (let i = 0; i < 2; i++) await expect(look(strict, [changed])).rejects.toEqual(rolledBack('key_changed'))
     await look(lenient, [changed])
     await look(strict, [changed])
-    expect(told).toEqual(['the key of shop/production is another one'])
+    expect(told).toEqual(['the key of shop/production was replaced'])
   })
 
   test('reports missing secrets once, and never refuses them', async () => {
@@ -132,7 +132,7 @@ describe('the known state', () => {
     const warned: string[] = []
     await look(remember({ store: failing, warn: (text) => warned.push(text) }), [environment([one('sc1.aa.bb')])])
     expect(texts.join()).not.toMatch(/sc1|aa\.bb/)
-    expect(warned).toEqual(['what was seen before cannot be read', 'what was seen cannot be kept'])
+    expect(warned).toEqual(['the known state from earlier runs cannot be read', 'the known state cannot be stored'])
   })
 })
 
@@ -156,7 +156,7 @@ describe('the environment of a name', () => {
     const knownState = remember()
     await knownState.check(named('shop/production', 'env_a'))
     await expect(knownState.check(named('shop/dev', 'env_a'))).rejects.toMatchObject({
-      message: 'shop/dev means the environment that was shop/production',
+      message: 'shop/dev is now the environment that was called shop/production',
     })
   })
 
@@ -212,14 +212,14 @@ describe('the layers of a query', () => {
     const { knownState, told } = telling()
     expect(await changedBy(knownState, told, [environment([one('v1')])])).toEqual([])
     expect(await changedBy(knownState, told, [group([]), environment([one('v1')])])).toEqual([
-      'layer shared:production is new',
+      'shared:production was added since the last run',
     ])
     expect(await changedBy(knownState, told, [group([]), environment([one('v1')])])).toEqual([])
   })
 
   test('are reported when a name moves between them, even after an answer without that name', async () => {
     const { knownState, told } = telling()
-    const moved = 'A comes from shared:production, and came from shop/production before'
+    const moved = 'A now comes from shared:production (before: shop/production)'
     await look(knownState, [group([]), environment([one('v1')])], 'q')
     expect(await changedBy(knownState, told, [group([]), environment([])])).toEqual([])
     expect(await changedBy(knownState, told, [group([one('v2')]), environment([])])).toEqual([moved])

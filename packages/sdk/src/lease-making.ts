@@ -62,9 +62,9 @@ export interface Prepared {
 export async function prepareLease(wish: LeaseWish): Promise<Prepared> {
   const { provider } = wish.target
   if (wish.principals !== undefined && provider !== 'ssh')
-    throw invalid('principals: only certificates of SSH have them')
+    throw invalid('principals: only SSH certificates have principals')
   if (wish.roleName !== undefined && !(provider in verifiers))
-    throw invalid('roleName: only accounts of databases have one')
+    throw invalid('roleName: only database accounts have a role name')
   const { body, open } = await preparations[provider](wish)
   const checkedOpen: Prepared['open'] = async (answer) => {
     checkLease(answer.lease, wish)
@@ -76,8 +76,9 @@ export async function prepareLease(wish: LeaseWish): Promise<Prepared> {
 function checkLease(lease: Lease, { target, ttlSeconds }: LeaseWish): void {
   const livesMs = Date.parse(lease.expiresAt) - Date.parse(lease.createdAt)
   if (lease.targetId !== target.id || lease.provider !== target.provider)
-    throw clientError('malformed_answer', 'the lease is one of another target')
-  if (livesMs !== ttlSeconds * 1000) throw clientError('malformed_answer', 'the lease has another lifetime than asked')
+    throw clientError('malformed_answer', 'the lease belongs to another target')
+  if (livesMs !== ttlSeconds * 1000)
+    throw clientError('malformed_answer', 'the lease does not have the lifetime that was asked for')
   if (lease.status !== 'active') throw clientError('malformed_answer', `the lease is ${lease.status}`)
 }
 
@@ -124,7 +125,7 @@ function addressOf(provider: DatabaseTag, target: Target): Pick<LeaseConnection,
 }
 
 async function prepareCertificate({ target, principals }: LeaseWish): Promise<Prepared> {
-  if (principals === undefined || principals.length === 0) throw invalid('principals: a certificate names at least one')
+  if (principals === undefined || principals.length === 0) throw invalid('principals: name at least one')
   const key = await newSshKeyPair()
   return {
     body: { publicKey: key.publicKey, principals: [...principals] },
@@ -186,7 +187,7 @@ function parseSession(json: string): RoleSession {
   } catch {
     // The parser's message may quote the credential, so the error below replaces it.
   }
-  throw clientError('malformed_answer', 'the credential is no access key with its token')
+  throw clientError('malformed_answer', 'the credential is not an access key with a session token')
 }
 
 async function prepareAccessToken({ target }: LeaseWish): Promise<Prepared> {
@@ -227,5 +228,5 @@ const configOf = <T extends LeaseTag>({ config }: Target) => config as unknown a
 function check(came: object | undefined, wanted: Record<string, unknown>): void {
   for (const [name, value] of Object.entries(wanted))
     if (JSON.stringify((came as Record<string, unknown> | undefined)?.[name]) !== JSON.stringify(value))
-      throw clientError('malformed_answer', `the lease has another ${name} than asked`)
+      throw clientError('malformed_answer', `the lease does not have the ${name} that was asked for`)
 }

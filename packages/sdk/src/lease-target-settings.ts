@@ -52,7 +52,7 @@ export const wordsOfSettings = (changed: readonly ChangedSetting[]): string =>
   changed
     .map(({ name, was = 'not set', now = 'not set' }) =>
       was.length > readableMax || now.length > readableMax
-        ? `${name} is another one`
+        ? `${name} has another value`
         : `${name} is ${now} (was ${was})`,
     )
     .join(', ')

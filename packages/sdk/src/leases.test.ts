@@ -262,7 +262,11 @@ describe('a lease that a provisioner makes', () => {
 
   test.each([
     ['failed', { status: 'failed', lastError: 'target: it said no' }, 'target: it said no'],
-    ['changed its expiry', { status: 'active', expiresAt: '2040-01-01T00:00:00.000Z' }, 'another one than before'],
+    [
+      'changed its expiry',
+      { status: 'active', expiresAt: '2040-01-01T00:00:00.000Z' },
+      'the server returned another lease than before',
+    ],
   ])('is refused and revoked if it %s', async (_, said, message) => {
     const { make, revoked, lease } = await waiting(said)
     await expect(make()).rejects.toThrow(message)

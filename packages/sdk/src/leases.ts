@@ -80,7 +80,7 @@ async function wrapAdminSecret(client: Client, { orgId, config, adminSecret, pro
   const tokenId = provisionerOf(config)
   if (tokenId !== null) {
     if (provisionerKeyJwk === undefined)
-      throw invalid(`provisionerKeyJwk: the public key of ${tokenId} is needed, after it was compared`)
+      throw invalid(`provisionerKeyJwk: compare the public key of ${tokenId}, then pass it here`)
     return sealAdminSecret({ adminSecret, config }, provisionerKeyJwk)
   }
   const { publicKeyJwk } = await client.leases.brokerKey({ params: { orgId } })

@@ -25,7 +25,8 @@ async function oldServer(document?: string) {
 
 test('the error for an operation that an older server lacks names the server’s version and the operation', async () => {
   const { asked, client } = await oldServer('{"info":{"version":"0.0.9"}}')
-  const message = 'this server is older than this client: version 0.0.9 does not have audit.timeline'
+  const message =
+    'this server is older than this client, and cannot do this: version 0.0.9 does not have audit.timeline'
   await expect(client.audit.timeline({ params })).rejects.toMatchObject({ code: 'old_server', status: 404, message })
   await expect(client.stream('exporting', 'create', { params })).rejects.toMatchObject({ code: 'old_server' })
   expect(asked.filter(({ path }) => path === '/openapi.json').map(({ authorization }) => authorization)).toEqual([
@@ -38,7 +39,7 @@ test.each([undefined, '<html>', '{}', '{"info":{"version":7}}', '{"info":{"versi
   'the error names no version if the older server describes its API as %j',
   async (document) => {
     const { client } = await oldServer(document)
-    const message = 'this server is older than this client: it does not have audit.timeline'
+    const message = 'this server is older than this client, and cannot do this: it does not have audit.timeline'
     await expect(client.audit.timeline({ params })).rejects.toMatchObject({ code: 'old_server', message })
   },
 )

@@ -15,10 +15,10 @@ export function readPolicyRules(text: string): { rules: PolicyRule[] } | { probl
   try {
     parsed = JSON.parse(text)
   } catch {
-    return { problem: 'this is not JSON' }
+    return { problem: 'the text is not JSON' }
   }
   const given: unknown = Array.isArray(parsed) ? parsed : (parsed as { rules?: unknown } | null)?.rules
-  if (!Array.isArray(given)) return { problem: 'there is no list of rules' }
+  if (!Array.isArray(given)) return { problem: 'the text has no list of rules' }
   const rules = given.map((rule) => ({ methods: [], paths: [], allow: [], ...rule }))
   const readable = rules.every(
     ({ host, methods, ...rest }) =>
@@ -26,9 +26,10 @@ export function readPolicyRules(text: string): { rules: PolicyRule[] } | { probl
   )
   const isText = (one: unknown) => typeof one === 'string'
   if (!readable || !rules.every(({ methods }) => (methods as unknown[]).every(isText)))
-    return { problem: policyRulesProblem(rules) ?? 'a rule has a member of another type' }
+    return { problem: policyRulesProblem(rules) ?? 'a field of a rule has the wrong type' }
   const isUnknown = (rule: object) => Object.keys(rule).some((key) => !members.includes(key))
-  if (rules.some(isUnknown)) return { problem: `a rule has a member that no rule has: they have ${members.join(', ')}` }
+  if (rules.some(isUnknown))
+    return { problem: `a rule has an unknown field; the fields of a rule are ${members.join(', ')}` }
   const canonical = canonicalRules(rules as PolicyRule[])
   const problem = policyRulesProblem(canonical)
   return problem === null ? { rules: canonical } : { problem }

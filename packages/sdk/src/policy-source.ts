@@ -95,7 +95,7 @@ export function createPolicySource(settings: PolicySourceSettings): PolicySource
     try {
       const received = await fetchBundle()
       if (received.status === 304) {
-        if (!inForce) throw clientError('malformed_answer', '304 to a request without a condition')
+        if (!inForce) throw clientError('malformed_answer', 'it is 304 Not Modified, but the request had no condition')
         return inForce.body
       }
       const body = await adopt(received.text, received.etag ?? undefined)
@@ -141,7 +141,7 @@ function bundleOf(text: string): string {
   } catch {
     bundle = undefined
   }
-  if (typeof bundle !== 'string') throw clientError('malformed_answer', 'there is no bundle in it')
+  if (typeof bundle !== 'string') throw clientError('malformed_answer', 'it contains no policy bundle')
   return bundle
 }
 
@@ -151,10 +151,7 @@ function checkCeiling({ rules }: PolicyBody, ceiling: readonly CeilingRow[] | un
   for (const { host, allow } of rules) {
     const above = allow.find((name) => !names.get(host.toLowerCase())?.includes(name))
     if (above !== undefined)
-      throw new SkerryError(
-        'policy_above_ceiling',
-        `the policy permits ${above} to ${host}, which the ceiling does not`,
-      )
+      throw new SkerryError('policy_above_ceiling', `the policy allows ${above} for ${host}, but the ceiling does not`)
   }
 }
 
@@ -169,7 +166,10 @@ function openSeen({ store, client, principalId, acceptRollback = false, warn }: 
       const kept = place === undefined ? undefined : await memory?.read<number>(place)
       const seen = Math.max(highest.get(agent) ?? 0, Number.isSafeInteger(kept) ? (kept as number) : 0)
       if (version < seen && !acceptRollback)
-        throw new SkerryError('rollback', `the server shows policy ${version}, and has shown ${seen} before`)
+        throw new SkerryError(
+          'rollback',
+          `the server shows policy version ${version}, but it showed version ${seen} before`,
+        )
       highest.set(agent, version)
       if (place !== undefined && version !== kept) await memory?.write(place, version)
     },

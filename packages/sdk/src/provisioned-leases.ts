@@ -52,5 +52,5 @@ export async function madeLease(
 
 function checkSame(lease: Lease, first: Lease): void {
   if (lease.id !== first.id || lease.resourceRef !== first.resourceRef || lease.expiresAt !== first.expiresAt)
-    throw clientError('malformed_answer', 'the lease is another one than before')
+    throw clientError('malformed_answer', 'the server returned another lease than before')
 }

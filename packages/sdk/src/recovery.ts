@@ -93,7 +93,7 @@ export async function gatherRecoveryKey(
 ): Promise<{ recoveryKey: PrivateKey; falseShares: ContributedShare[] }> {
   const { threshold } = request
   if (shares.length < threshold)
-    throw new SkerryError('conflict', `${shares.length} of ${threshold} shares were contributed`)
+    throw new SkerryError('conflict', `only ${shares.length} of the ${threshold} needed shares were contributed`)
   const good: Share[] = []
   const falseShares: ContributedShare[] = []
   for (const one of shares) {
@@ -104,7 +104,7 @@ export async function gatherRecoveryKey(
   }
   if (good.length < threshold) {
     const whose = falseShares.map(({ userId, shareIndex }) => `${shareIndex} (${userId})`).join(', ')
-    throw new FalseSharesError(falseShares, `not shares of the recovery key: ${whose}`)
+    throw new FalseSharesError(falseShares, `these shares do not belong to the recovery key: ${whose}`)
   }
   return { recoveryKey: await combineShares(good, recoveryPublicKeyJwk), falseShares }
 }

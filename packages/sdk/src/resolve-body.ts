@@ -35,18 +35,19 @@ export function toResolveQuery(asked: {
 }): ResolveQuery {
   const groups = asked.with ?? []
   // A caller without types may pass a string, which is a list of its characters.
-  if (typeof groups !== 'object') throw invalid('with: an object or an array expected')
+  if (typeof groups !== 'object') throw invalid('with: must be an object or an array')
   const pairs = Array.isArray(groups) ? [...groups] : Object.entries(groups).map(([group, env]) => `${group}:${env}`)
   const names = pairs.map((pair) => {
     const [group = '', env = '', ...more] = String(pair).split(':')
-    if (!slug.test(group) || !slug.test(env) || more.length > 0) throw invalid('with: <group slug>:<environment slug>')
+    if (!slug.test(group) || !slug.test(env) || more.length > 0)
+      throw invalid('with: write <group slug>:<environment slug>')
     return group
   })
   if (new Set(names).size < names.length) throw invalid('with: a group is named twice')
   const { env, branch } = asked
-  if (env !== undefined && !environmentId.test(env)) throw invalid('env: an environment id expected')
+  if (env !== undefined && !environmentId.test(env)) throw invalid('env: must be an environment id')
   if (branch !== undefined && !slug.test(branch) && !environmentId.test(branch)) {
-    throw invalid('branch: a slug or an environment id expected')
+    throw invalid('branch: must be a slug or an environment id')
   }
   return { ...(env === undefined ? {} : { env }), ...(branch === undefined ? {} : { branch }), with: pairs.sort() }
 }
@@ -67,7 +68,7 @@ export function parseResolveBody(text: string, asked: ResolveQuery): ResolveBody
   try {
     body = JSON.parse(text)
   } catch {
-    throw clientError('malformed_answer', 'resolve is not JSON')
+    throw clientError('malformed_answer', 'it is not JSON')
   }
   const { scope, layers } = object(body, 'resolve')
   const parsed = { scope: parseScope(scope), layers: array(layers, 'layers').map(parseLayer) }
@@ -96,7 +97,7 @@ function parseLayer(value: unknown, index: number): Layer {
   const secrets = array(layer.secrets, `${at}.secrets`).map((one, i) => {
     const secret = object(one, `${at}.secrets[${i}]`)
     const name = string(secret.name, secretName, `${at}.secrets[${i}].name`)
-    if (names.has(name)) throw clientError('malformed_answer', `${at} holds ${name} twice`)
+    if (names.has(name)) throw clientError('malformed_answer', `${at} contains ${name} twice`)
     names.add(name)
     return { name, ciphertext: string(secret.ciphertext, /^/, `${at}.secrets[${i}].ciphertext`) }
   })
@@ -114,14 +115,14 @@ function parseLayer(value: unknown, index: number): Layer {
 function checkOrder(layers: readonly Layer[]): void {
   const sources = layers.map((layer) => layer.source).join(' ')
   if (!/^(?:group )*app(?: branch)?$/.test(sources)) {
-    throw clientError('malformed_answer', 'layers are not in the order group, app, branch')
+    throw clientError('malformed_answer', 'its layers are not in the order group, app, branch')
   }
   if (layers.some(({ source, groupSlug }) => (source === 'group') !== (groupSlug !== undefined))) {
-    throw clientError('malformed_answer', 'a group layer without its group, or a group on another layer')
+    throw clientError('malformed_answer', 'a layer of a group does not name its group, or another layer names one')
   }
   for (const member of ['environmentId', 'groupSlug'] as const) {
     const all = layers.map((layer) => layer[member]).filter((value) => value !== undefined)
-    if (new Set(all).size < all.length) throw clientError('malformed_answer', `two layers with one ${member}`)
+    if (new Set(all).size < all.length) throw clientError('malformed_answer', `two layers have the same ${member}`)
   }
 }
 
@@ -129,42 +130,45 @@ function checkAsked({ scope, layers }: ResolveBody, asked: ResolveQuery): void {
   const app = layers.find((layer) => layer.source === 'app')!
   const branch = layers.find((layer) => layer.source === 'branch')
   if (app.environmentId !== (scope.branchOf ?? scope.envId)) {
-    throw clientError('malformed_answer', 'the app layer is of another environment than the scope')
+    throw clientError('malformed_answer', 'the app layer belongs to another environment than the scope')
   }
   if ((branch !== undefined) !== (scope.branchOf !== undefined) || (branch && branch.environmentId !== scope.envId)) {
-    throw clientError('malformed_answer', 'the branch layer is of another environment than the scope')
+    throw clientError('malformed_answer', 'the branch layer belongs to another environment than the scope')
   }
   if (asked.env !== undefined && asked.env !== app.environmentId && asked.env !== branch?.environmentId) {
-    throw clientError('malformed_answer', 'another environment than the one asked for')
+    throw clientError('malformed_answer', 'it is about another environment than the one that was asked for')
   }
   if (asked.branch !== undefined && asked.branch !== branch?.slug && asked.branch !== branch?.environmentId) {
-    throw clientError('malformed_answer', 'another branch than the one asked for')
+    throw clientError('malformed_answer', 'it is about another branch than the one that was asked for')
   }
   // Without `env`, the token selects the environment, and that may be a branch.
   const ownBranch = asked.env === undefined || asked.env === branch?.environmentId
   if (branch && asked.branch === undefined && !ownBranch) {
-    throw clientError('malformed_answer', 'a branch that was not asked for')
+    throw clientError('malformed_answer', 'it contains a branch that was not asked for')
   }
   const wanted = new Map(asked.with.map((pair) => pair.split(':') as [string, string]))
   for (const layer of layers) {
     const env = layer.groupSlug === undefined ? undefined : wanted.get(layer.groupSlug)
     if (env !== undefined && env !== layer.slug) {
-      throw clientError('malformed_answer', `group ${layer.groupSlug} at another environment than the one asked for`)
+      throw clientError(
+        'malformed_answer',
+        `group ${layer.groupSlug} has another environment than the one that was asked for`,
+      )
     }
   }
 }
 
 function object(value: unknown, at: string): Record<string, unknown> {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
-  throw clientError('malformed_answer', `${at}: an object expected`)
+  throw clientError('malformed_answer', `${at} must be an object`)
 }
 
 function array(value: unknown, at: string): unknown[] {
   if (Array.isArray(value)) return value
-  throw clientError('malformed_answer', `${at}: an array expected`)
+  throw clientError('malformed_answer', `${at} must be an array`)
 }
 
 function string(value: unknown, pattern: RegExp, at: string): string {
   if (typeof value === 'string' && pattern.test(value)) return value
-  throw clientError('malformed_answer', `${at}: not as the API promises`)
+  throw clientError('malformed_answer', `${at} does not have the right format`)
 }

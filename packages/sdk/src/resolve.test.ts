@@ -113,7 +113,7 @@ describe('decryption', () => {
       own!.secrets[0]!.ciphertext = own!.secrets[1]!.ciphertext
     })
     const error = (await decryptLayers(body, privateKey).catch((thrown: unknown) => thrown)) as Error
-    expect(error.message).toBe('cannot decrypt layer production: secret LEVEL')
+    expect(error.message).toBe('production cannot be decrypted: secret LEVEL')
     expect(error.cause).toBeUndefined()
     expect(JSON.stringify(error)).not.toMatch(/sc1|wd1|debug/)
   })

@@ -50,20 +50,23 @@ interface Row {
 }
 
 const rows: Record<RollbackKind, Row> = {
-  environment_replaced: { swaps: true, words: ({ what }) => `${what} means another environment than before` },
-  environment_renamed: { swaps: true, words: ({ what, was }) => `${what} means the environment that was ${was}` },
-  binding_changed: { swaps: true, words: () => 'this token is bound to another environment than before' },
-  organization_replaced: { swaps: true, words: ({ what }) => `${what} means another organization than before` },
+  environment_replaced: { swaps: true, words: ({ what }) => `${what} is a different environment than before` },
+  environment_renamed: {
+    swaps: true,
+    words: ({ what, was }) => `${what} is now the environment that was called ${was}`,
+  },
+  binding_changed: { swaps: true, words: () => 'this token is bound to a different environment than before' },
+  organization_replaced: { swaps: true, words: ({ what }) => `${what} is a different organization than before` },
   target_changed: {
     swaps: true,
-    words: ({ what, now }) => `lease target ${what} has other settings than before: ${now}`,
+    words: ({ what, now }) => `lease target ${what} has different settings than before: ${now}`,
   },
-  layer_missing: { words: ({ what }) => `layer ${what} is missing` },
-  key_changed: { words: ({ what }) => `the key of ${what} is another one` },
-  value_came_back: { words: ({ what }) => `an earlier value of ${what} came back` },
-  version_went_back: { words: ({ what }) => `the version of ${what} went back` },
-  layer_added: { told: true, words: ({ what }) => `layer ${what} is new` },
-  name_moved: { told: true, words: ({ what, was, now }) => `${what} comes from ${now}, and came from ${was} before` },
+  layer_missing: { words: ({ what }) => `${what} is missing` },
+  key_changed: { words: ({ what }) => `the key of ${what} was replaced` },
+  value_came_back: { words: ({ what }) => `the server returned an earlier value of ${what}` },
+  version_went_back: { words: ({ what }) => `the server returned an earlier version of ${what}` },
+  layer_added: { told: true, words: ({ what }) => `${what} was added since the last run` },
+  name_moved: { told: true, words: ({ what, was, now }) => `${what} now comes from ${now} (before: ${was})` },
 }
 
 /** Whether a known name stands for another object. A deployment must then stop. */
@@ -72,7 +75,7 @@ export const isSwap = ({ kind }: Rollback): boolean => rows[kind].swaps === true
 /** Whether people make this change regularly, so that it is reported and not refused. */
 export const isTold = ({ kind }: Rollback): boolean => rows[kind].told === true
 
-/** Describes changes: `layer shared:production is new; API_KEY comes from ...` */
+/** Describes changes: `shared:production was added since the last run; API_KEY comes from ...` */
 export const wordsOf = (changes: readonly Rollback[]): string =>
   changes.map((change) => rows[change.kind].words(change)).join('; ')
 

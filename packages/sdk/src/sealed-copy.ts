@@ -132,7 +132,7 @@ export async function hexSha256(text: string): Promise<string> {
 function parseCopy(json: string): Copy {
   const { text, etag, fetchedAtMs } = JSON.parse(json)
   if (typeof text !== 'string' || !(etag === null || typeof etag === 'string') || !Number.isFinite(fetchedAtMs)) {
-    throw new TypeError('not a copy')
+    throw new TypeError('the text is not a cached copy')
   }
   return { text, etag, fetchedAtMs }
 }

@@ -209,8 +209,9 @@ const expected = ({ expectedVersion }: WriteOptions) => (expectedVersion === und
  */
 function noted({ note, expectedVersion: _, headers, ...options }: WriteOptions): RequestOptions {
   if (note === undefined) return { ...options, ...(headers && { headers }) }
-  if ([...note].length > limits.noteCharacters) throw invalid(`note: at most ${limits.noteCharacters} characters`)
-  if (!note.isWellFormed()) throw invalid('note: not well-formed Unicode')
+  if ([...note].length > limits.noteCharacters)
+    throw invalid(`note: must have at most ${limits.noteCharacters} characters`)
+  if (!note.isWellFormed()) throw invalid('note: must be well-formed Unicode')
   return { ...options, headers: { ...headers, [changeNoteHeader]: encodeURIComponent(note) } }
 }
 

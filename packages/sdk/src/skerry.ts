@@ -186,7 +186,7 @@ export function createSkerry(settings: SkerrySettings): Skerry {
   const get: Skerry['get'] = async (name, { signal } = {}) => {
     const { values, unexpanded } = await resolveAs({ settings: { ...settings, partial: true }, signal })
     const value = values[name]
-    if (value === undefined) throw unexpanded.get(name) ?? new SkerryError('not_found', `no secret ${name}`)
+    if (value === undefined) throw unexpanded.get(name) ?? new SkerryError('not_found', `there is no secret ${name}`)
     return value
   }
   return Object.freeze({ resolve, get })
@@ -274,7 +274,7 @@ function pick<T>(all: Record<string, T>, only: readonly string[] | undefined): R
   const picked: Record<string, T> = Object.create(null)
   for (const name of only) {
     const value = all[name]
-    if (value === undefined) throw new SkerryError('not_found', `no secret ${name}`)
+    if (value === undefined) throw new SkerryError('not_found', `there is no secret ${name}`)
     picked[name] = value
   }
   return picked

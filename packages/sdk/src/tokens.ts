@@ -147,6 +147,7 @@ export async function createHoneyToken(
 async function onlyOrg(client: Client): Promise<string> {
   const { orgs } = await client.me.get()
   const [org, ...more] = orgs
-  if (!org || more.length > 0) throw new SkerryError('not_found', 'not in exactly one organization: name it')
+  if (!org || more.length > 0)
+    throw new SkerryError('not_found', 'the credential belongs to no organization or to several: name one with orgId')
   return org.id
 }

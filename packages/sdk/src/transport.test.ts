@@ -159,10 +159,18 @@ describe('a refusal', () => {
 
 describe('an answer of a proxy in front of the server', () => {
   test.each([
-    [502, 'unavailable', 'a proxy in front of it answers HTTP 502, because the server does not run or does not answer'],
-    [504, 'unavailable', 'a proxy in front of it answers HTTP 504, because the server takes too long'],
-    [403, 'unavailable', 'a proxy in front of it answers HTTP 403'],
-    [413, 'request_too_large', 'raise its limit for request bodies, for example `client_max_body_size 64m` of nginx'],
+    [
+      502,
+      'unavailable',
+      'a proxy in front of it answered HTTP 502, because the server is not running or does not answer',
+    ],
+    [504, 'unavailable', 'a proxy in front of it answered HTTP 504, because the server took too long'],
+    [403, 'unavailable', 'a proxy in front of it answered HTTP 403'],
+    [
+      413,
+      'request_too_large',
+      'raise the proxy’s limit for request bodies, for example `client_max_body_size 64m` in nginx',
+    ],
   ])('with status %i gives an error of one line that explains it', async (status, code, said) => {
     const { client } = await scripted({ status, text: '<html>\n<h1>secret-page</h1></html>' })
     const error = (await client.apps.create({ params, body }).catch((thrown: unknown) => thrown)) as Error

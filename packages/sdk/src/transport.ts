@@ -52,7 +52,8 @@ export interface TransportSettings {
 /** Gateways answer with these while the server starts or is down. The server has then done nothing. */
 const gatewayStatuses = new Set([502, 503])
 
-const redirected = 'it answers with a redirect, which a credential must not follow'
+const redirected =
+  'it answered with a redirect, which Skerry does not follow, so that the credential stays with this server'
 
 /** The result of one attempt. If `retryAfterMs` is undefined, the request must not be repeated. */
 type Outcome = { incoming: Incoming } | { error: SkerryError; retryAfterMs: number | undefined }
@@ -108,7 +109,7 @@ async function sendOnce(settings: TransportSettings, outgoing: Outgoing, backoff
     outgoing.signal?.throwIfAborted()
     if (thrown instanceof SkerryError) return { error: thrown, retryAfterMs: undefined }
     if (timeout.aborted) {
-      return { error: clientError('timeout', `${settings.timeoutMs} ms`), retryAfterMs: undefined }
+      return { error: clientError('timeout', `no answer within ${settings.timeoutMs} ms`), retryAfterMs: undefined }
     }
     const error = networkError(thrown, settings.baseUrl)
     return { error, retryAfterMs: repeatable && error.code === 'unavailable' ? backoffMs : undefined }
@@ -152,7 +153,7 @@ export async function openAnswer(
     outgoing.signal?.throwIfAborted()
     if (thrown instanceof SkerryError) throw thrown
     throw beginning.signal.aborted
-      ? clientError('timeout', `${settings.timeoutMs} ms`)
+      ? clientError('timeout', `no answer within ${settings.timeoutMs} ms`)
       : networkError(thrown, settings.baseUrl)
   } finally {
     clearTimeout(timer)
@@ -168,7 +169,7 @@ async function* piecesOf({ body }: FetchAnswer, { baseUrl }: TransportSettings):
       yield value
     }
   } catch {
-    throw clientError('unavailable', `${baseUrl} (the answer broke off)`)
+    throw clientError('unavailable', `${baseUrl} (the connection ended in the middle of the answer)`)
   } finally {
     await reader?.cancel()
   }
@@ -199,7 +200,7 @@ async function readText(response: FetchAnswer, maxBytes: number): Promise<string
     length += value.length
     if (length > maxBytes) {
       await reader.cancel()
-      throw clientError('malformed_answer', `longer than ${maxBytes} bytes`, { status: response.status })
+      throw clientError('malformed_answer', `it is longer than ${maxBytes} bytes`, { status: response.status })
     }
     text += decoder.decode(value, { stream: true })
   }
@@ -272,7 +273,7 @@ const headerValue = /^[\x20-\x7e]*$/
  */
 export function checkHeaders(headers: Record<string, string>): void {
   for (const [name, value] of Object.entries(headers)) {
-    if (!/^[A-Za-z0-9-]+$/.test(name)) throw invalid('header name: letters, digits and hyphens expected')
-    if (typeof value !== 'string' || !headerValue.test(value)) throw invalid(`header ${name}: printable ASCII expected`)
+    if (!/^[A-Za-z0-9-]+$/.test(name)) throw invalid('header name: use letters, digits and hyphens')
+    if (typeof value !== 'string' || !headerValue.test(value)) throw invalid(`header ${name}: must be printable ASCII`)
   }
 }

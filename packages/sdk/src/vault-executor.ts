@@ -97,7 +97,9 @@ export function openExecutor(settings: ExecutorSettings): VaultExecutor {
     ...{ attempts: 3, backoffMs: 200, retryAfterMaxMs: 10_000, answerMaxBytes: 64 * 1024, secrets: [executorToken] },
   }
   if (!/^[\x21-\x7e]+$/.test(executorToken))
-    throw invalid('executorToken: printable ASCII without spaces expected, as SKERRY_EXECUTOR_TOKEN of the executor')
+    throw invalid(
+      'executorToken: must be printable ASCII without spaces, the same as SKERRY_EXECUTOR_TOKEN of the executor',
+    )
   const asking = { accept: 'application/json', authorization: `Bearer ${executorToken}` }
   checkHeaders(asking)
   const headers = { ...asking, 'content-type': 'application/json' }
@@ -170,7 +172,7 @@ const shapes = {
 function read<T>(text: string, shape: Shape): T {
   const found = parseJson(text) as Record<string, unknown> | null | undefined
   const wrong = Object.keys(shape).find((name) => !shape[name]!(found?.[name]))
-  if (wrong !== undefined) throw clientError('malformed_answer', `not what an executor answers: ${wrong}`)
+  if (wrong !== undefined) throw clientError('malformed_answer', `it is not the answer of an executor (${wrong})`)
   return found as T
 }
 

@@ -204,12 +204,18 @@ describe('the executor', () => {
   })
 
   test.each([
-    [{ executorToken: 'a\nb' }, 'executorToken: printable ASCII'],
-    [{ executorToken: '' }, 'executorToken: printable ASCII'],
-    [{ executorUrl: 'executor.example.com' }, 'executorUrl: an absolute URL expected'],
-    [{ executorUrl: 'http://executor.example.com' }, 'executorUrl: http:// to another machine'],
-    [{ baseUrl: 'skerry.example.com' }, 'baseUrl: an absolute URL expected'],
-    [{ key: 'skx_of-the-executor' }, 'key: a platform key'],
+    [
+      { executorToken: 'a\nb' },
+      'executorToken: must be printable ASCII without spaces, the same as SKERRY_EXECUTOR_TOKEN of the executor',
+    ],
+    [
+      { executorToken: '' },
+      'executorToken: must be printable ASCII without spaces, the same as SKERRY_EXECUTOR_TOKEN of the executor',
+    ],
+    [{ executorUrl: 'executor.example.com' }, 'executorUrl: must be an absolute URL'],
+    [{ executorUrl: 'http://executor.example.com' }, 'executorUrl: http:// would send the credential unencrypted'],
+    [{ baseUrl: 'skerry.example.com' }, 'baseUrl: must be an absolute URL'],
+    [{ key: 'skx_of-the-executor' }, 'key: must be a platform key of the vault project (skv_...)'],
   ])('is not called with an invalid setting, and the error names the setting', (more, message) => {
     expect(() => open(() => new Response(), more)).toThrow(message)
   })

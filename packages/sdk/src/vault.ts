@@ -124,7 +124,7 @@ export interface VaultWebhooks {
  */
 export function createVault(settings: VaultSettings): Vault {
   const { key, connectUrl, executorUrl: _, executorToken: _token, ...rest } = settings
-  if (!/^skv_[A-Za-z0-9_-]+$/.test(key)) throw invalid('key: a platform key of the vault project expected (skv_...)')
+  if (!/^skv_[A-Za-z0-9_-]+$/.test(key)) throw invalid('key: must be a platform key of the vault project (skv_...)')
   const { vaultPlatform } = createClient({ ...rest, credential: { bearer: key } })
   const { baseUrl, allowInsecure = false } = settings
   const base = (connectUrl ?? `${parseBaseUrl(baseUrl, { allowInsecure })}/connect`).replace(/\/$/, '')
@@ -212,12 +212,12 @@ export async function verifyWebhook(request: VaultWebhookRequest): Promise<Vault
   const [id, timestamp, signature] = ['id', 'timestamp', 'signature'].map((name) => headerOf(request, name))
   const seconds = /^\d{1,12}$/.test(timestamp ?? '') ? Number(timestamp) : Number.NaN
   const isFresh = Math.abs(now().getTime() / 1000 - seconds) <= toleranceSeconds
-  if (!isFresh) throw invalid('the timestamp of the webhook is missing, or too far from now')
+  if (!isFresh) throw invalid('the timestamp of the webhook is missing, or differs too much from the current time')
   const [, hex] = /^v1=([0-9a-f]{64})$/.exec(signature ?? '') ?? []
   if (hex === undefined || !(await isSigned(secret, `${id}.${timestamp}.${body}`, hex)))
     throw invalid('the webhook is not signed with this secret')
   const event = parseJson(body) as VaultWebhook | null | undefined
-  if (event?.id !== id) throw invalid('the body of the webhook has another id than its header')
+  if (event?.id !== id) throw invalid('the webhook’s body and header have different ids')
   return event as VaultWebhook
 }
 
@@ -228,7 +228,7 @@ function headerOf({ headers }: VaultWebhookRequest, name: string): string | unde
 
 /** WebCrypto compares in constant time. */
 async function isSigned(secret: string, text: string, hex: string): Promise<boolean> {
-  if (secret === '') throw new SkerryError('invalid_request', 'secret: is empty')
+  if (secret === '') throw new SkerryError('invalid_request', 'secret: must not be empty')
   const algorithm = { name: 'HMAC', hash: 'SHA-256' }
   const key = await crypto.subtle.importKey('raw', encodeUtf8(secret), algorithm, false, ['verify'])
   const signature = Uint8Array.from(hex.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16))

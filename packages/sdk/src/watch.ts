@@ -44,7 +44,7 @@ export async function watch(skerry: Skerry, options: WatchOptions): Promise<void
   const { intervalSeconds = 30, signal, onChange, onUnavailable, onUnusable } = options
   // `setTimeout` treats a delay that is too large, or NaN, as zero. The server would then be polled without a pause.
   if (!(intervalSeconds >= 1 && intervalSeconds <= intervalMaxSeconds)) {
-    throw invalid(`intervalSeconds: 1 to ${intervalMaxSeconds} expected`)
+    throw invalid(`intervalSeconds: must be from 1 to ${intervalMaxSeconds}`)
   }
   let { revision } = options
   let wait = revision !== undefined

@@ -27,7 +27,9 @@ export async function create(slug: string, { session, flags, orgId }: InOrg<Crea
     json: { agent },
     text: () => writeLine(agent.id),
     after: () =>
-      note(`made agent ${agent.slug}; it may do nothing until a policy is published: skerry agent policy publish`),
+      note(
+        `created agent ${agent.slug}; it can do nothing until you publish a policy with \`skerry agent policy publish ${agent.slug}\``,
+      ),
   }
 }
 
@@ -64,8 +66,8 @@ export async function show(wanted: string, { session }: SignedIn): Promise<Outpu
     json: { agent, environmentSlug, policy: policy ?? null },
     text: () => {
       writeLine(`${agent.slug} (${agent.name}), ${agent.id}, ${agent.enabled ? 'enabled' : 'disabled'}`)
-      writeLine(environmentSlug === null ? 'bound to no environment' : `bound to ${environmentSlug}`)
-      if (!policy) return writeLine('no policy is published: it may do nothing')
+      writeLine(environmentSlug === null ? 'not bound to an environment' : `bound to ${environmentSlug}`)
+      if (!policy) return writeLine('no policy is published, so the agent can do nothing')
       writeLine(`policy ${policy.version}, signed by ${policy.signerThumbprint}, until ${policy.expiresAt}`)
       printRules(readUnverifiedPolicy(policy.bundle).rules)
     },
@@ -78,7 +80,8 @@ export async function update(
   { session, flags }: SignedIn<Confirmable>,
 ): Promise<Output> {
   const { orgId, agent } = await agentOf(session, wanted)
-  if (!enabled) await confirmOrRefuse(`disables agent ${agent.slug}`, flags)
+  if (!enabled)
+    await confirmOrRefuse(`disables agent ${agent.slug}; its proxies use the current policy until that expires`, flags)
   const { agent: after } = await session.client.agents.update({
     params: { orgId, agentId: agent.id },
     body: { enabled },
@@ -93,6 +96,6 @@ export async function remove(wanted: string, { session, flags }: SignedIn<Confir
   const { orgId, agent } = await agentOf(session, wanted)
   await confirmOrRefuse(`deletes agent ${agent.slug} with its policy, tasks and activity`, flags)
   await session.client.agents.delete({ params: { orgId, agentId: agent.id } })
-  note(`removed agent ${agent.slug}; a proxy keeps the policy that it has until that expires`)
+  note(`deleted agent ${agent.slug}; its proxies use the current policy until that expires`)
   return { json: { deleted: agent.id } }
 }

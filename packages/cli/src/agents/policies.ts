@@ -69,7 +69,7 @@ export function parseSimulate(
   url: string,
 ) {
   const asked = URL.parse(url)
-  if (!asked) throw usage(`'${url}' is no address`, 'write it as https://api.example.com/v1/items')
+  if (!asked) throw usage(`'${url}' is not a URL`, 'write it as https://api.example.com/v1/items')
   return { asked }
 }
 
@@ -91,10 +91,10 @@ export async function rollback(
 ): Promise<Output> {
   const { orgId, agent } = await agentOf(session, wanted)
   const earlier = (await versionsOf(session, orgId, agent)).find((one) => String(one.version) === version)
-  if (!earlier) throw new Failure('notFound', `agent ${agent.slug} has no version ${version} among its newest`)
+  if (!earlier) throw new Failure('notFound', `agent ${agent.slug} has no version ${version} among its newest policies`)
   const { rules } = readUnverifiedPolicy(earlier.bundle)
   const isOwn = await isSignedBy(await signerOf(session), earlier.bundle, { orgId, agent })
-  if (!isOwn) warn(`version ${version} was not signed with your key: look at its rules before you sign them`)
+  if (!isOwn) warn(`version ${version} was not signed with your key: check its rules before you sign them`)
   return signAndPublish(session, { orgId, agent, rules }, flags)
 }
 
@@ -116,11 +116,11 @@ async function signAndPublish(
   { orgId, agent, rules }: { orgId: string; agent: Agent; rules: PolicyRule[] },
   flags: PublishOptions,
 ): Promise<Output> {
-  const seconds = parseDuration(flags.expires)
+  const seconds = parseDuration(flags.expires, '--expires')
   // One minute less than the maximum, because the two clocks may differ.
   const longest = limits.policyExpiryMaxSeconds - 60
   if (seconds < limits.policyExpiryMinSeconds || seconds > limits.policyExpiryMaxSeconds)
-    throw usage('--expires takes 1h to 90d')
+    throw usage(`--expires must be from 1h to 90d (you gave ${flags.expires})`)
   const signer = await signerOf(session)
   // Printed before the question and not as output, because the user must read the rules first.
   if (!flags.json) printRules(rules)
@@ -135,7 +135,7 @@ async function signAndPublish(
     json: { policy },
     after: () => {
       note(`published policy ${policy.version} of ${agent.slug}, valid until ${policy.expiresAt}`)
-      note(`proxies take it where this signer is pinned: ${policy.signerThumbprint}`)
+      note(`proxies accept it if their settings list this signer: ${policy.signerThumbprint}`)
     },
   }
 }
@@ -143,7 +143,7 @@ async function signAndPublish(
 /** The key of a person, from the agent of the keyring or opened here. */
 async function signerOf({ principal, client, settings }: Session): Promise<PolicySigner> {
   if (principal.type !== 'user')
-    throw new Failure('refused', 'a token cannot sign a policy', 'sign in as a person with `skerry login`')
+    throw new Failure('refused', 'a service token cannot sign a policy', 'sign in as a person with `skerry login`')
   const { personSigner } = await import('../keyring/unlock.ts')
   return personSigner({ client, url: settings.url, userId: principal.id })
 }

@@ -21,7 +21,7 @@ export async function review(
     text: () => {
       const { summary, activity } = evidence
       note(`${summary.total} requests in ${days} days: ${summary.allowed} allowed, ${summary.refused} refused`)
-      if (summary.redacted > 0) note(`upstreams sent secrets back ${summary.redacted} times; the proxy replaced them`)
+      if (summary.redacted > 0) note(`hosts sent secrets back ${summary.redacted} times; the proxy replaced them`)
       writeTable(
         ['host', 'method', 'decision', 'rule', 'count', 'secrets', 'sent back'],
         activity.map((one) => [
@@ -34,18 +34,21 @@ export async function review(
           Object.keys(one.redactions).join(' '),
         ]),
       )
-      if (JSON.stringify(proposed) === JSON.stringify(rules)) return note('all that the policy permits was used')
+      if (JSON.stringify(proposed) === JSON.stringify(rules))
+        return note('the agent used everything that the policy allows')
       note(
-        `${summary.unusedRules.length} rules and ${summary.unusedSecrets.length} secrets were not used; without them:`,
+        `${summary.unusedRules.length} rules and ${summary.unusedSecrets.length} secrets were not used; the policy without them:`,
       )
       writeLine(JSON.stringify({ rules: proposed }, null, 2))
-      note('look whether what is missing is only rare; then publish it with `skerry agent policy publish`')
+      note(
+        'check that the removed rules are not only used rarely; then publish the policy with `skerry agent policy publish`',
+      )
     },
   }
 }
 
 export function parseReview(flags: Flags & { days: string }) {
   const days = /^\d{1,2}$/.test(flags.days) ? Number(flags.days) : 0
-  if (days < 1 || days > 90) throw usage('--days takes 1 to 90')
+  if (days < 1 || days > 90) throw usage('--days must be a whole number from 1 to 90')
   return { days }
 }

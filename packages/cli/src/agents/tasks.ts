@@ -33,8 +33,8 @@ export async function dispatch(
 
 export function parseDispatch(flags: DispatchOptions) {
   const { scope, secrets } = flags
-  if (scope !== undefined && !secrets) throw usage('--scope and --no-secrets contradict each other')
-  const ttlSeconds = parseDuration(flags.ttl)
+  if (scope !== undefined && !secrets) throw usage('--scope and --no-secrets cannot be used together')
+  const ttlSeconds = parseDuration(flags.ttl, '--ttl')
   const scopes = secrets ? scope : []
   return { ttlSeconds, scopes }
 }
@@ -68,13 +68,13 @@ export async function revoke(
   return {
     json: { task },
     after: () =>
-      note(`task ${task.id} is ${task.status}; proxies learn of it within their cache time, 30 s unless set`),
+      note(`task ${task.id} is ${task.status}; proxies notice it after their cache time (30 seconds by default)`),
   }
 }
 
 export function parseRevoke(_flags: Flags, taskId: string) {
   // A whole token begins with the id of its task. The rest must not get into an address.
   const id = /^(?:tsk|skd)_[0-9A-Za-z]{22}/.exec(taskId)?.[0]
-  if (id === undefined) throw usage('that is no task', 'see `skerry agent tasks <agent>`')
+  if (id === undefined) throw usage('the task id is not valid', 'see `skerry agent tasks <agent>`')
   return { id }
 }

@@ -7,13 +7,13 @@ import { type Output, writeLine } from '../output.ts'
 import type { Flags } from '../settings.ts'
 
 export async function verifyArchive(path: string, { key }: Flags & { key: string }): Promise<Output> {
-  if (!/^[A-Za-z0-9_-]{43}$/.test(key)) throw usage('--key takes the 43 characters that `skerry org export` shows')
+  if (!/^[A-Za-z0-9_-]{43}$/.test(key)) throw usage('--key must be the 43 characters that `skerry org export` shows')
   const archive = await readArchive(path, key)
   const { orgId, start, size } = archive
   return {
     json: archive,
     text: () =>
-      writeLine(`${size - start} entries of ${orgId}, from ${start} to ${size - 1}, are what the server has signed`),
+      writeLine(`${size - start} entries of ${orgId}, from ${start} to ${size - 1}, match the server’s signature`),
   }
 }
 

@@ -43,7 +43,7 @@ function filtersWithout({ action, resourceType, resource, request, text, since, 
   if (action !== undefined && !Object.hasOwn(auditActions, action)) {
     throw usage(
       `there is no action '${action}'`,
-      'actions are named like secret.written; --json shows those that happened',
+      'write an action like secret.written; `skerry audit ls --json` shows the actions in your audit log',
     )
   }
   return {
@@ -52,11 +52,14 @@ function filtersWithout({ action, resourceType, resource, request, text, since, 
     ...(resource === undefined ? {} : { resourceId: resource }),
     ...(request === undefined ? {} : { requestId: request }),
     ...(text === undefined ? {} : { text }),
-    ...(since === undefined ? {} : { since: instantOf(since) }),
-    ...(until === undefined ? {} : { until: instantOf(until) }),
+    ...(since === undefined ? {} : { since: instantOf(since, '--since') }),
+    ...(until === undefined ? {} : { until: instantOf(until, '--until') }),
   }
 }
 
-/** Leaves an instant as it is, because the server checks it. A duration means that long ago. */
-const instantOf = (text: string): string =>
-  text.includes('T') ? text : new Date(Date.now() - parseDuration(text) * 1000).toISOString()
+/** Reads an instant, or a duration, which means that long ago. */
+function instantOf(text: string, option: string): string {
+  if (!text.includes('T')) return new Date(Date.now() - parseDuration(text, option) * 1000).toISOString()
+  if (!Number.isNaN(Date.parse(text))) return text
+  throw usage(`${option} must be a time such as 2026-01-31T08:00:00Z, or a duration such as 7d (you gave '${text}')`)
+}

@@ -29,7 +29,7 @@ export async function timeline({ session, flags }: SignedIn<FilterFlags>): Promi
         }),
       )
       if (answer.countedUntil)
-        note(`counted back to ${answer.countedUntil}: --until ${answer.countedUntil} shows what is older`)
+        note(`counted back to ${answer.countedUntil}; for older entries use --until ${answer.countedUntil}`)
       note(`${totals.reduce((sum, total) => sum + total, 0)} entries; times are in UTC`)
     },
   }

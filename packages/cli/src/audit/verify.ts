@@ -36,9 +36,9 @@ export async function verify({ session, flags, orgId }: InOrg<Flags & { archive?
     json,
     after: () => rememberCheckpoint(session, orgId, { note: checkpoint, publicKey }),
     text: () => {
-      writeLine(`${size} entries are what the server has signed`)
+      writeLine(`${size} entries match the server’s signature`)
       if (archived.entries > 0) note(archivedWords(archived))
-      note(seen ? 'they go on from those that this machine saw before' : 'this machine had seen none before')
+      note(seen ? 'they continue the entries that this machine saw before' : 'this machine saw no entries before')
     },
   }
 }
@@ -46,7 +46,7 @@ export async function verify({ session, flags, orgId }: InOrg<Flags & { archive?
 const archivedWords = ({ entries, unread }: Verified['archived']): string =>
   unread === 0
     ? `${entries} of them are in the archives that you gave`
-    : `${entries} of them are in archives of the operator; of ${unread} you gave no file with --archive`
+    : `${entries} of them are in archives of the operator; you did not give the files of ${unread} with --archive`
 
 export async function checkpoint({ session, flags, orgId }: InOrg<Flags & { compare?: string }>): Promise<Output> {
   const mine = await fetchCheckpoint(session.client, orgId)
@@ -54,14 +54,14 @@ export async function checkpoint({ session, flags, orgId }: InOrg<Flags & { comp
   const seen = recallCheckpoint(session, orgId)
   const findings: Finding[] = [...mine.unsealed]
   if (seen && seen.publicKey !== publicKey)
-    throw tell([{ kind: 'other_key', message: 'the server signs with another key than before' }])
+    throw tell([{ kind: 'other_key', message: 'the server signs with a different key than before' }])
   const others = [seen?.note, flags.compare && readTextFile(flags.compare)].filter((text) => text !== undefined)
   for (const other of others) {
     const finding = await compareCheckpoints(session.client, orgId, { publicKey, notes: [other, mine.note] })
     if (finding) findings.push(finding)
   }
   if (findings.length > 0) throw tell(findings)
-  if (flags.compare !== undefined) note('both are of one history')
+  if (flags.compare !== undefined) note('both belong to the same audit log')
   return { json: { checkpoint: mine.note, size: mine.parsed.size, publicKey }, text: () => writeData(mine.note) }
 }
 
@@ -72,8 +72,8 @@ function tell(findings: Finding[]): Failure {
   if (findings.length > shown) note(`and ${findings.length - shown} more`)
   return new Failure(
     'refused',
-    'the audit trail is not what was sealed',
-    'keep this machine’s state folder, and compare with `skerry audit checkpoint --compare` of somebody else',
+    'the audit log was changed',
+    'keep this machine’s state folder, and ask another person to compare with `skerry audit checkpoint --compare`',
   )
 }
 
@@ -88,7 +88,11 @@ function recallCheckpoint(session: Session, orgId: string): SeenCheckpoint | und
     const { note, publicKey } = JSON.parse(text)
     if (typeof note === 'string' && typeof publicKey === 'string') return { note, publicKey }
   } catch {}
-  throw new Failure('failure', `${path} is damaged`, 'find out why before you remove it: it is what was seen before')
+  throw new Failure(
+    'failure',
+    `${path} is damaged`,
+    'find out why before you delete it: it proves what this machine saw before',
+  )
 }
 
 const rememberCheckpoint = (session: Session, orgId: string, seen: SeenCheckpoint) =>

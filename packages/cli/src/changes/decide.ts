@@ -31,10 +31,10 @@ export async function approve(ids: string[], work: InOrg<Options>): Promise<Outp
     })
     const { status } = changeRequest
     if (status === 'applied') note(`approved ${id}: applied to ${names}`)
-    else if (status === 'open') note(`approved ${id}: ${approvals} of ${required} approvals, so it still waits`)
+    else if (status === 'open') note(`approved ${id}: it has ${approvals} of ${required} approvals and still waits`)
     else {
       const moved = together.length === 1 ? names : `one of ${names}`
-      note(`${id} is superseded: ${moved} has moved on since it was proposed; nothing was written`)
+      note(`${id} is superseded, because ${moved} changed after it was proposed; nothing was written`)
       process.exitCode = exitCodes.conflict
     }
     return changeRequest
@@ -58,7 +58,7 @@ async function checkReadable(session: Session, orgId: string, id: string, togeth
     await openSecret(ciphertext, key.dek, place.envId, secretName).catch(() => {
       throw new Failure(
         'failure',
-        `${id} was not approved: the value of ${secretName} does not open with the key of ${place.label}, so reading there would fail`,
+        `${id} was not approved: the proposed value of ${secretName} cannot be decrypted with the key of ${place.label}`,
         `reject it with \`skerry changes reject ${id}\``,
       )
     })

@@ -14,7 +14,7 @@ export async function findChange(session: Session, orgId: string, id: string) {
 async function firstOf(session: Session, orgId: string, groupId: string): Promise<string> {
   const [first] = await inGroup(session, orgId, groupId)
   if (first) return first.id
-  throw new Failure('notFound', 'no such change request')
+  throw new Failure('notFound', 'there is no such change request')
 }
 
 async function inGroup(session: Session, orgId: string, groupId: string) {

@@ -52,13 +52,13 @@ export async function list({ session, flags }: SignedIn<Options>): Promise<Outpu
           ]
         }),
       )
-      if (nextCursor !== null) note('there are more: see --limit')
+      if (nextCursor !== null) note('there are more changes: show them with --limit')
     },
   }
 }
 
 export function checkList(flags: Options): void {
-  if (!/^[1-9]\d{0,2}$/.test(flags.limit)) throw usage('--limit takes a whole number from 1 to 999')
+  if (!/^[1-9]\d{0,2}$/.test(flags.limit)) throw usage('--limit must be a whole number from 1 to 999')
 }
 
 const shownNames = 5

@@ -41,15 +41,16 @@ export async function propose(
     return { json: { ...report, groupId: null, changeRequests: [] } }
   }
   const { groupId, changeRequests } = await proposeAsOne(session, place, { puts, deletes }, flags)
-  note(`proposed as ${groupId ?? changeRequests[0]?.id}; it is approved as a whole`)
+  note(`proposed as ${groupId ?? changeRequests[0]?.id}; all changes in it are approved together`)
   return { json: { ...report, groupId, changeRequests: changeRequests.map(withoutCiphertext) } }
 }
 
 export async function parsePropose(flags: Options, path: string | undefined) {
   const gone = [...new Set(flags.delete ?? [])].map(checkSecretName)
-  if (path === undefined && gone.length === 0) throw usage('nothing is proposed', 'name a .env file, or --delete NAME')
+  if (path === undefined && gone.length === 0)
+    throw usage('there is nothing to propose', 'name a .env file, or --delete NAME')
   const values = path === undefined ? new Map<string, string>() : await readValues(path, flags)
   const both = gone.filter((name) => values.has(name))
-  if (both.length > 0) throw usage(`--delete names what the file sets: ${both.join(', ')}`)
+  if (both.length > 0) throw usage(`--delete and the file both name ${both.join(', ')}`)
   return { gone, values }
 }

@@ -101,7 +101,8 @@ function tellComparison(comparison: Comparison, change: ChangeRequest, { reveal 
   const current = currentVersion === null ? 'none' : `version ${currentVersion}`
   writeLine(`current: ${current}; proposed: ${state}`)
   for (const line of diffLines(comparison, reveal)) writeLine(line)
-  if (state === 'unreadable') warn('the proposed value does not open with the environment’s key: do not approve it')
+  if (state === 'unreadable')
+    warn('the proposed value cannot be decrypted with the environment’s key: do not approve it')
   if (change.status === 'open' && (currentVersion ?? 0) !== change.baseVersion)
-    warn(`${change.secretName} has moved on since: an approval will only close this as superseded`)
+    warn(`${change.secretName} changed after this was proposed: an approval only closes the change as superseded`)
 }

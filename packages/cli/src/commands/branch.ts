@@ -80,7 +80,9 @@ async function create(
   return { json: { branch }, text: () => writeLine(branch.id) }
 }
 
-const parseCreate = (flags: CreateOptions) => ({ ttlSeconds: flags.ttl === 'never' ? null : parseDuration(flags.ttl) })
+const parseCreate = (flags: CreateOptions) => ({
+  ttlSeconds: flags.ttl === 'never' ? null : parseDuration(flags.ttl, '--ttl'),
+})
 
 /** The readers of a branch are the readers of its parent. */
 async function receiversOf(session: Session, { orgId, envId, label }: Place) {

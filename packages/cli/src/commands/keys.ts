@@ -79,7 +79,7 @@ async function unlock({
 }
 
 function parseUnlock(flags: Flags & { for: string }) {
-  const idleSeconds = parseDuration(flags.for)
+  const idleSeconds = parseDuration(flags.for, '--for')
   if (!hasAgents) throw new Failure('failure', 'there is no agent on this system', 'commands ask for the passphrase')
   return { idleSeconds }
 }

@@ -113,7 +113,7 @@ async function create(
 }
 
 function parseCreate(flags: CreateOptions) {
-  const intervalSeconds = parseDuration(flags.every)
+  const intervalSeconds = parseDuration(flags.every, '--every')
   const config = rotationConfig(flags.kind ?? 'generated', flags)
   return { intervalSeconds, config }
 }
@@ -235,7 +235,7 @@ async function edit(
 }
 
 const parseEdit = (flags: EditOptions) => ({
-  intervalSeconds: flags.every === undefined ? undefined : parseDuration(flags.every),
+  intervalSeconds: flags.every === undefined ? undefined : parseDuration(flags.every, '--every'),
 })
 
 async function setStatus(wanted: string, status: 'active' | 'paused', { session }: SignedIn): Promise<Output> {

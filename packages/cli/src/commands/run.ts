@@ -80,7 +80,7 @@ function commandLine(program: string[], { command }: Options): string[] {
 
 /** Checks the interval against the limits of the SDK's `watch` before anything is fetched. */
 function parseInterval(text: string): number {
-  const seconds = parseDuration(text)
+  const seconds = parseDuration(text, '--interval')
   if (seconds >= 1 && seconds <= 86_400) return seconds
   throw usage(`--interval ${text} is not between a second and a day`, 'write 10s or 5m')
 }

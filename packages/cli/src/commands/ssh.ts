@@ -62,7 +62,7 @@ async function ssh(
 }
 
 function parseSsh(flags: Options, _wanted: string, destination: string) {
-  const ttlSeconds = parseDuration(flags.ttl)
+  const ttlSeconds = parseDuration(flags.ttl, '--ttl')
   const env = inheritedEnvironment(process.env)
   const file = findProgram('ssh', env.PATH)
   if (destination.startsWith('-'))

@@ -110,7 +110,8 @@ async function create(
 
 function parseCreate(flags: CreateOptions, argument: string | undefined) {
   const name = argumentOr(argument, flags.name, 'name of the token')
-  const expiresAt = flags.expires === undefined ? null : new Date(Date.now() + parseDuration(flags.expires) * 1000)
+  const expiresAt =
+    flags.expires === undefined ? null : new Date(Date.now() + parseDuration(flags.expires, '--expires') * 1000)
   if (flags.provisioner && (flags.admin || flags.unbound || flags.app !== undefined || flags.env !== undefined))
     throw usage('--provisioner excludes --admin, --unbound, --app and --env')
   return { name, expiresAt }

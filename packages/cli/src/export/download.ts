@@ -33,15 +33,16 @@ export async function exportTo(
     after: () => {
       if (path !== '-') note(`${slug} is in ${path}: ${bytes} bytes, ${rows} lines`)
       if (publicKey === null)
-        note('the server has no server key, so the archive is not signed: keep it where nobody changes it')
+        note('the server has no server key, so the archive is not signed: store it where nobody else can change it')
       else note(`signed with ${publicKey}; check it with \`skerry org export verify ${path} --key ${publicKey}\``)
     },
   }
 }
 
 export function checkExportTo(flags: Options, path: string): void {
-  if (path === '-' && isTerminal.stdout()) throw usage('an archive is not for a terminal', 'name a file')
-  if (path === '-' && flags.json) throw usage('the archive itself goes to stdout', 'name a file')
+  if (path === '-' && isTerminal.stdout()) throw usage('an archive cannot be shown on a terminal', 'name a file')
+  if (path === '-' && flags.json)
+    throw usage('with -, the archive goes to stdout, so --json is not possible', 'name a file')
   checkWritable(path, flags)
 }
 

@@ -24,21 +24,25 @@ interface Options extends Flags {
 
 export async function verify(path: string, { key, unsigned }: Options): Promise<Output> {
   if ((key === undefined) === (unsigned !== true))
-    throw usage('say with which key the archive was signed', 'use --key, or --unsigned to check its digests alone')
+    throw usage(
+      'the key that signed the archive is missing',
+      'use --key <key>, or --unsigned to check only its digests',
+    )
   const signed = key === undefined ? undefined : signedBy(key)
   const { manifest, signature, trail } = await checkAsWritten(path, signed)
   const { size, isSigned } = await trail.finish(manifest.organization.id, key)
   if (isSigned === false)
-    throw new Failure('refused', 'the audit entries are not those that the checkpoint of the trail was signed for')
+    throw new Failure('refused', 'the audit entries do not match the signed checkpoint of the audit log')
   const rows = manifest.sections.reduce((sum, section) => sum + section.rows, 0)
   return {
     json: { ...manifest, signature, provenAuditEntries: isSigned ? size : 0 },
     text: () => {
       const { organization, createdAt, sections } = manifest
-      writeLine(`${organization.slug}, as it was at ${createdAt}: ${rows} rows, all as they were written`)
-      if (isSigned) writeLine(`${size} audit entries are what the server has signed`)
-      for (const { name, truncated } of sections) if (truncated) note(`${name} was cut short by a limit`)
-      if (key === undefined) warn('nobody has looked at who made it')
+      writeLine(`${organization.slug}, as it was at ${createdAt}: ${rows} rows, all unchanged`)
+      if (isSigned) writeLine(`${size} audit entries match the server’s signature`)
+      for (const { name, truncated } of sections)
+        if (truncated) note(`${name} is incomplete, because the archive reached a limit`)
+      if (key === undefined) warn('the signature was not checked, so this does not show who made the archive')
     },
   }
 }
@@ -84,7 +88,7 @@ const changed = ({ message }: DamagedArchive) =>
 
 function signedBy(publicKey: string): (text: string, signature: ArchiveSignature) => Promise<boolean> {
   const raw = /^[A-Za-z0-9_-]{43}$/.test(publicKey) ? decodeBase64url(publicKey) : undefined
-  if (!raw) throw usage('--key takes the 43 characters that `skerry org export` shows')
+  if (!raw) throw usage('--key must be the 43 characters that `skerry org export` shows')
   return async (text, { value }) => {
     const key = await crypto.subtle.importKey('raw', raw, 'Ed25519', false, ['verify'])
     try {

@@ -65,7 +65,7 @@ function remarksOn(chosen: Chosen[], isStored: boolean): string[] {
   const missing = ({ spelling }: Chosen) => readers.filter((one) => !spelling?.readBy.includes(one)).join(', ')
   const remarks = [...Map.groupBy(texts, missing)]
     .filter(([others]) => others !== '')
-    .map(([others, some]) => `read as other values by ${others}: ${some.map(({ name }) => name).join(', ')}`)
+    .map(([others, some]) => `${others} would read other values for ${some.map(({ name }) => name).join(', ')}`)
   if (templates.length === 0) return remarks
   return [...remarks, `these values contain references, which some programs do not expand: ${templates.join(', ')}`]
 }

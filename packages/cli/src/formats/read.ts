@@ -31,7 +31,8 @@ export function readFormat(
   const source = text.replace(/^\ufeff/, '')
   const values: Values = new Map()
   for (const [name, value] of format === 'k8s' ? kubernetes(source, from) : lineReaders[format](source, from)) {
-    if (!isSecretName(name)) throw usage(`${from}: entry ${values.size + 1} has no environment variable name`)
+    if (!isSecretName(name))
+      throw usage(`${from}: the name of entry ${values.size + 1} is not valid for an environment variable`)
     values.set(name, value)
   }
   return values
@@ -103,7 +104,7 @@ function readEntries({ noun, entry, textOf }: Grammar, text: string, from: strin
 function notUnderstood(noun: string, text: string, at: number, from: string) {
   const line = text.slice(0, at).split('\n').length
   return usage(
-    `${from}, line ${line}: this is not an entry of the ${noun} format, so nothing was imported`,
+    `${from}, line ${line}: the line is not in the ${noun} format, so nothing was imported`,
     'fix the line, or name another format with --format',
   )
 }
@@ -119,8 +120,8 @@ const isShell = (text: string): boolean => {
 
 /** Reads the base64 values in `data` of one Secret. */
 function kubernetes(text: string, from: string): Entry[] {
-  if (!/^kind: *Secret *$/m.test(text)) throw cannotReadKubernetes(from, 'it is not one Secret')
-  if (/^---/m.test(text.replace(/^---\r?\n/, ''))) throw cannotReadKubernetes(from, 'it holds several objects')
+  if (!/^kind: *Secret *$/m.test(text)) throw cannotReadKubernetes(from, 'it is not a single Secret')
+  if (/^---/m.test(text.replace(/^---\r?\n/, ''))) throw cannotReadKubernetes(from, 'it contains several objects')
   const [, empty, block] = /^data:(?:( *\{\} *)|[ \t]*\r?\n((?: {2}.*(?:\r?\n|$))+))/m.exec(text) ?? []
   if (empty === undefined && block === undefined) throw cannotReadKubernetes(from, 'it has no data')
   if (/^stringData:/m.test(text)) throw cannotReadKubernetes(from, 'it has stringData')

@@ -46,7 +46,7 @@ async function askBytes(socket: string, request: Request): Promise<Bytes> {
   if (answer && 'error' in answer && answer.error !== 'internal') {
     throw new CryptoError(answer.error as CryptoErrorCode)
   }
-  throw new Failure('refused', 'the keyring was locked meanwhile', 'run `skerry keys unlock`')
+  throw new Failure('refused', 'the keyring was locked in the meantime', 'run `skerry keys unlock`')
 }
 
 /** Ends the agent. Returns whether one ran. */
@@ -82,7 +82,7 @@ export async function startAgent(url: string, userId: string, privateKey: Privat
     throw new Failure(
       'failure',
       'the keyring’s agent did not start',
-      'use SKERRY_PASSPHRASE_FILE, or type it each time',
+      'set SKERRY_PASSPHRASE_FILE, or enter the passphrase for each command',
     )
   } finally {
     lines.close()

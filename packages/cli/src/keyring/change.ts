@@ -38,8 +38,8 @@ export async function changePassphrase({ session, flags }: SignedIn<Flags & NewF
   const { publicKeyJwk } = sealed
   await owner.client.me.patchKeys({ body: { encryptedPrivateKey, publicKeyJwk } }).catch(askForFactor)
   keepOpened(owner, { publicKeyJwk, encryptedPrivateKey })
-  note('your keyring opens with the new passphrase; the key is the same, and so is what you can read')
-  note('copies that were made before, such as a recovery kit, still open with the old one')
+  note('your keyring now opens with the new passphrase; your key and your access did not change')
+  note('earlier copies, such as a recovery kit, still open with the old passphrase')
   return { json: { userId: owner.userId, publicKeyJwk } }
 }
 
@@ -58,13 +58,15 @@ export async function replace({ session, flags }: SignedIn<Confirmable & NewFile
   keepOpened(owner, keys)
   const words = await fingerprintWords(publicKeyJwk)
   note(
-    'you have another keypair, and admins were told; a person who grants you access again compares these words with what they see:',
+    'you have a new keypair, and admins were notified; a person who grants you access again must compare these words with what they see:',
   )
   return {
     json: { userId: owner.userId, publicKeyJwk, fingerprint: words, lost },
     text: () => writeLine(words),
     after: () => {
-      note('what nobody can grant you, custodians of a recovery key may: an admin runs `skerry recovery request <you>`')
+      note(
+        'if nobody can grant you an environment, an admin can ask the recovery custodians: `skerry recovery request <you>`',
+      )
       note('on your other machines, run `skerry keys trust`')
     },
   }
@@ -84,7 +86,7 @@ function askForFactor(error: unknown): never {
   if ((error as { code?: unknown }).code !== 'mfa_required') throw error
   throw new Failure(
     'refused',
-    'this asks for your second factor, entered within the last ten minutes',
+    'this needs your second factor, entered within the last 10 minutes',
     'sign in again with `skerry login`, and repeat this',
   )
 }
@@ -99,11 +101,11 @@ export async function trust({ session, flags }: SignedIn<Confirmable>): Promise<
   if (known?.publicKeyJwk !== sealed.publicKeyJwk) {
     if (known) note(`until now: ${await fingerprintWords(known.publicKeyJwk)}`)
     note(`from now on: ${words}`)
-    await confirmOrRefuse('accepts this keypair as yours on this machine', flags)
+    await confirmOrRefuse('accepts this keypair as your own on this machine', flags)
     await stopAgent(owner.url, owner.userId)
   }
   keepOpened(owner, sealed)
-  note('this machine knows your keypair')
+  note('this machine now knows your keypair')
   return { json: { userId: owner.userId, publicKeyJwk: sealed.publicKeyJwk, fingerprint: words } }
 }
 

@@ -7,7 +7,7 @@ export function ownerOf({ client, settings, principal }: Session): Owner {
   if (principal.type === 'user') return { client, url: settings.url, userId: principal.id }
   throw new Failure(
     'usage',
-    `${principal.name} is a service token, which carries its key; a keyring is a person’s`,
-    'sign in with `skerry login`, or choose a person’s credential with --profile',
+    `${principal.name} is a service token, which contains its own key; only people have a keyring`,
+    'sign in as a person with `skerry login`, or choose a person’s credential with --profile',
   )
 }

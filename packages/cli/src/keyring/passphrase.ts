@@ -37,7 +37,7 @@ export async function readNewPassphrase(about: string[]): Promise<string> {
 async function checkPassphrase(given: string, about: string[]): Promise<string> {
   const problem = await judgePassphrase(given, about)
   if (problem === null) return given
-  throw usage(`the passphrase is too weak: ${problem}`, 'take five or more random words')
+  throw usage(`the passphrase is too weak: ${problem}`, 'use five or more random words')
 }
 
 async function askForNew(about: string[]): Promise<string> {
@@ -46,11 +46,11 @@ async function askForNew(about: string[]): Promise<string> {
     const passphrase = await askHidden('New passphrase')
     const problem = await judgePassphrase(passphrase, about)
     if (problem !== null) {
-      note(`too weak: ${problem}; take five or more random words`)
+      note(`too weak: ${problem}; use five or more random words`)
       continue
     }
-    if (passphrase === (await askHidden('The same once more'))) return passphrase
-    note('the two differ: once more')
+    if (passphrase === (await askHidden('New passphrase, once more'))) return passphrase
+    note('the two passphrases differ; try again')
   }
 }
 
@@ -63,7 +63,11 @@ export async function readAnotherPassphrase(about: string[], file: string | unde
 
 function fromStdin(): string {
   if (isTerminal.stdin()) {
-    throw new Failure('refused', 'there is nobody to ask for the passphrase', `pipe it in, or set ${fileVariable}`)
+    throw new Failure(
+      'refused',
+      'the passphrase is needed, but there is no terminal to ask on',
+      `pipe it in, or set ${fileVariable}`,
+    )
   }
   return readStdin().replace(lineEnd, '')
 }

@@ -53,7 +53,7 @@ export function agentSocket(url: string, userId: string): string {
   makePrivateFolder(folder)
   const status = lstatSync(folder)
   if (!status.isDirectory() || (process.getuid && status.uid !== process.getuid())) {
-    throw new Failure('refused', `${folder} belongs to somebody else`, 'set XDG_RUNTIME_DIR to a folder of your own')
+    throw new Failure('refused', `${folder} belongs to another user`, 'set XDG_RUNTIME_DIR to a folder of your own')
   }
   return join(folder, name)
 }

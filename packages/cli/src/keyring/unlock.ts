@@ -113,7 +113,7 @@ export function keepOpened(owner: Owner, sealed: SealedKeys): void {
   try {
     keepSealed(owner.url, owner.userId, sealed)
   } catch (error) {
-    note(`the sealed key is not kept on this machine: ${(error as Error).message}`)
+    note(`the sealed key could not be stored on this machine: ${(error as Error).message}`)
   }
 }
 
@@ -123,7 +123,7 @@ const wrongPassphrase = () =>
   new WrongPassphrase(
     'refused',
     'the passphrase does not open your keyring',
-    'try again; where it is forgotten, see `skerry keys replace`',
+    'try again; if you forgot it, see `skerry keys replace`',
   )
 
 const isWrong = (error: unknown) => error instanceof CryptoError && error.code === 'decryption_failed'
@@ -133,13 +133,13 @@ const canonical = (publicKeyJwk: string) => formatPublicKeyJwk(parsePublicKeyJwk
 const swapped = () =>
   new Failure(
     'refused',
-    'the server shows another public key for you than the one that belongs to your private key: whatever others grant to you, somebody else could read',
-    'if you replaced your keypair on another machine, run `skerry keys trust`; else do not use this server, and tell your organization’s owner',
+    'the server shows a public key for you that does not belong to your private key, so somebody else could read what others grant to you',
+    'if you replaced your keypair on another machine, run `skerry keys trust`; if not, do not use this server, and tell your organization’s owner',
   )
 
 const gone = () =>
   new Failure(
     'refused',
     'the server no longer has the keys that were used on this machine',
-    'do not make new ones: ask the operator of the server to bring them back',
+    'do not create new keys: ask the operator of the server to restore the old ones',
   )

@@ -19,7 +19,11 @@ export function accessKey(): AccessKey {
   const [, accessKeyId] = /^aws_access_key_id = (SKERRY[A-Z2-7]{14})$/m.exec(text) ?? []
   const [, secretAccessKey] = /^aws_secret_access_key = (\S{40,})$/m.exec(text) ?? []
   if (accessKeyId === undefined || secretAccessKey === undefined)
-    throw new Failure('failure', `${path} holds no access key of the gateway`, 'remove it, and one is made anew')
+    throw new Failure(
+      'failure',
+      `${path} contains no access key of the gateway`,
+      'delete the file, and the gateway creates a new one',
+    )
   chmodSync(path, 0o600)
   return { accessKeyId, secretAccessKey }
 }

@@ -11,7 +11,7 @@ const pieceBytes = 1024 * 1024
 /** Reads the bytes of a file, or of stdin if the path is `-` or undefined. */
 export async function* readPieces(path: string | undefined): AsyncGenerator<Bytes, void, void> {
   const isStdin = path === undefined || path === '-'
-  if (isStdin && isTerminal.stdin()) throw usage('nothing was piped in', 'pipe the data in, or use --file')
+  if (isStdin && isTerminal.stdin()) throw usage('there is no input', 'pipe the data in, or use --file')
   if (isStdin) {
     const stream = createReadStream('', { fd: 0, autoClose: false, highWaterMark: pieceBytes })
     for await (const piece of stream) yield piece as Bytes

@@ -41,7 +41,7 @@ export async function lookUp(session: Session, wanted: string): Promise<{ orgId:
   const { orgId, keys } = await listKeys(session)
   const key = keys.find((one) => isNamed(wanted, 'kmsKey', one))
   if (key) return { orgId, key }
-  throw new Failure('notFound', `there is no managed key ${wanted} here that you may see`, 'see `skerry kms ls`')
+  throw new Failure('notFound', `there is no managed key ${wanted} that you can see`, 'see `skerry kms ls`')
 }
 
 export async function openKey(

@@ -35,7 +35,7 @@ export async function gateway({
   const held = await keys.all()
   const missing = flags.key?.filter((wanted) => !held.some((one) => isNamed(wanted, 'kmsKey', one))) ?? []
   if (missing.length > 0)
-    throw new Failure('notFound', `there is no managed key ${missing.join(', ')} here that you may see`)
+    throw new Failure('notFound', `there is no managed key ${missing.join(', ')} that you can see`)
   const own = accessKey()
   const server = createServer((request, response) => void answer(request, response, { keys, own }))
   await new Promise<void>((done, failed) => {
@@ -54,7 +54,7 @@ export async function gateway({
 
 export function parseGateway(flags: Options) {
   const port = Number(flags.port)
-  if (!/^\d{1,5}$/.test(flags.port) || port > 65_535) throw usage('--port takes a number up to 65535')
+  if (!/^\d{1,5}$/.test(flags.port) || port > 65_535) throw usage('--port must be a whole number from 0 to 65535')
   return { port }
 }
 
@@ -62,7 +62,9 @@ const codeOf = (error: Error) => (error as NodeJS.ErrnoException).code ?? 'unkno
 
 function tell({ address, port }: AddressInfo, count: number): void {
   if (!isLoopback(address))
-    warn('this is not the machine itself: others on the network can read what is encrypted and decrypted')
+    warn(
+      'the gateway listens on the network without encryption: others there can read what programs encrypt and decrypt',
+    )
   const host = address.includes(':') ? `[${address}]` : address
   note(`AWS KMS with ${count} managed keys; programs need:`)
   note(`  AWS_ENDPOINT_URL_KMS=http://${host}:${port}`)

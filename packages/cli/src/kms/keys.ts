@@ -46,13 +46,13 @@ export async function create(
   return {
     json: { key },
     after: () =>
-      note(`made managed key ${key.name} (${key.id}); you alone hold it: grant it with \`skerry kms grant\``),
+      note(`created managed key ${key.name} (${key.id}); only you hold it: share it with \`skerry kms grant\``),
   }
 }
 
 export function checkCreate(flags: Flags & { spec: KmsSpec; forApp?: string; forGroup?: string }): void {
   if (flags.forApp !== undefined && flags.forGroup !== undefined)
-    throw usage('--for-app and --for-group exclude each other')
+    throw usage('--for-app and --for-group cannot be used together')
 }
 
 async function oneself(session: Session): Promise<Grantee> {
@@ -150,7 +150,7 @@ const tokenIdOf = async (session: Session, named: string): Promise<string> =>
 async function personOf(session: Session, orgId: string, named: string) {
   const { members } = await session.client.orgs.members({ params: { orgId } })
   const found = members.find(({ userId: id, email: name }) => isNamed(named, 'user', { id, name }))
-  if (!found) throw new Failure('notFound', `${named} is no member of this organization`, 'see `skerry members ls`')
+  if (!found) throw new Failure('notFound', `${named} is not a member of this organization`, 'see `skerry members ls`')
   return { principalType: 'user' as const, principalId: found.userId }
 }
 
@@ -160,11 +160,11 @@ export async function rotate(wanted: string, { session, flags }: SignedIn<Confir
   const { grants } = await session.client.kms.grants({ params: { orgId, kmsKeyId: key.id } })
   const { usable, gone } = await keysOf(session, orgId, grants)
   const named = usable.map(({ name, principalId }) => name ?? principalId)
-  for (const id of gone) warn(`${id} cannot be given the new version: revoked, expired, or without a key`)
-  if (usable.length === 0) throw new Failure('conflict', `nobody is left who could hold ${key.name}`)
+  for (const id of gone) warn(`${id} cannot get the new version, because it is revoked, expired or has no key`)
+  if (usable.length === 0) throw new Failure('conflict', `nobody could hold the new version of ${key.name}`)
   const receivers = { orgId, id: key.id, what: `the next version of managed key ${key.name}`, readers: usable }
   const { keep } = await acceptReaders(session, { receivers }, flags)
-  await confirmOrRefuse(`adds a version to ${key.name}, for ${named.join(', ')}`, flags)
+  await confirmOrRefuse(`adds a version to ${key.name} and gives it to ${named.join(', ')}`, flags)
   await keep()
   const rotated = await rotateManagedKey(session.client, { orgId, key, grantees: usable })
   remember(session, orgId, key, { shown: [rotated.shown], currentVersion: rotated.key.currentVersion })
@@ -200,7 +200,7 @@ async function keysOf(
 
 export async function disable(wanted: string, { session, flags }: SignedIn<Confirmable>): Promise<Output> {
   const { orgId, key } = await findKey(session, wanted)
-  await confirmOrRefuse(`stops all use of managed key ${key.name}`, flags)
+  await confirmOrRefuse(`disables managed key ${key.name}, so nobody can use it`, flags)
   const answer = await session.client.kms.disable({ params: { orgId, kmsKeyId: key.id } })
   note(`disabled ${key.name}; \`skerry kms enable ${key.name}\` lets it be used again`)
   return { json: { key: answer.key } }
@@ -215,7 +215,7 @@ export async function enable(wanted: string, { session }: SignedIn): Promise<Out
 
 export async function remove(wanted: string, { session, flags }: SignedIn<Confirmable>): Promise<Output> {
   const { orgId, key } = await findKey(session, wanted)
-  await confirmOrRefuse(`deletes managed key ${key.name}, and nobody can decrypt its ciphertext again`, flags)
+  await confirmOrRefuse(`deletes managed key ${key.name}, so nobody can ever decrypt its ciphertext again`, flags)
   await session.client.kms.delete({ params: { orgId, kmsKeyId: key.id } })
   forget(session, orgId, key)
   note(`deleted managed key ${key.name} (${key.id})`)

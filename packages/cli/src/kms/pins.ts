@@ -40,7 +40,7 @@ function read(): KnownFile {
   } catch {
     // The error below reports it.
   }
-  const next = 'bring it back, or move it away and begin anew'
+  const next = 'restore the file, or move it away to start again'
   throw new Failure('failure', `${path()} is not a list of known managed keys`, next)
 }
 
@@ -55,7 +55,7 @@ interface NamedKey {
 export function checkName(session: Session, orgId: string, { id, name }: NamedKey): void {
   const known = Object.entries(read().keys[placeOf(session, orgId)] ?? {})
   if (known.some(([other, row]) => other !== id && row.name === name))
-    throw changed(name, `${name} means another key than before`)
+    throw changed(name, `${name} is a different key than before`)
 }
 
 /** Compares the shown versions of a key with those seen before, and remembers them. */
@@ -92,7 +92,7 @@ function compare(
   { shown, currentVersion }: { shown: readonly ShownVersion[]; currentVersion: number },
 ): void {
   const other = shown.find((one) => (known.fingerprints[one.version] ?? one.fingerprint) !== one.fingerprint)
-  if (other) throw changed(name, `version ${other.version} of ${name} is another key than before`)
+  if (other) throw changed(name, `version ${other.version} of ${name} is a different key than before`)
   if (currentVersion < known.currentVersion)
     throw changed(name, `the current version of ${name} went back from ${known.currentVersion} to ${currentVersion}`)
   if (currentVersion > known.currentVersion)
@@ -114,5 +114,5 @@ const changed = (name: string, what: string) =>
   new Failure(
     'refused',
     `${what}; nothing was done`,
-    `the server may be lying; if someone meant it, accept it with \`skerry kms trust ${name}\``,
+    `the server may be lying; if someone on your team did this, accept it with \`skerry kms trust ${name}\``,
   )

@@ -44,7 +44,10 @@ export async function readInput(flags: IoOptions) {
   checkWritable(flags.out, flags)
   const input = await peek(readPieces(flags.file), blobMaxBytes)
   if (!input.isAll && flags.out === undefined && isTerminal.stdout())
-    throw usage('more than 64 KiB make a binary file', 'use --out, or send it into a pipe')
+    throw usage(
+      'input of more than 64 KiB gives a binary file, which cannot be shown on a terminal',
+      'use --out, or send it into a pipe',
+    )
   return input
 }
 
@@ -55,17 +58,20 @@ export async function decrypt(
   const { opened } = await openKey(session, wanted)
   if (isSealedStream(input.start))
     return writePieces(flags.out, opened.decryptStream(input.all(), flags.context), flags)
-  if (!input.isAll) throw usage('the input is neither a ce1. text nor a file of `skerry kms encrypt`')
+  if (!input.isAll) throw usage('the input was not encrypted with `skerry kms encrypt`')
   const plaintext = await openBlob(opened, textOf(input.start), flags.context).catch((error: { code?: string }) => {
     if (error.code !== 'decryption_failed') throw error
-    throw new Failure('failure', 'it does not open: another key, version or --context, or altered ciphertext')
+    throw new Failure(
+      'failure',
+      'the input cannot be decrypted: the key, its version or --context is wrong, or the ciphertext was changed',
+    )
   })
   await writePieces(flags.out, [plaintext], flags)
 }
 
 export async function readSealed(flags: IoOptions & { reveal?: boolean }) {
   if (flags.out === undefined && isTerminal.stdout() && !flags.reveal)
-    throw usage('what was encrypted is not shown on a terminal', 'add --reveal, or use --out')
+    throw usage('decrypted data is not shown on a terminal', 'add --reveal, or use --out')
   checkWritable(flags.out, flags)
   // A blob is at most four thirds as long as its content.
   const input = await peek(readPieces(flags.file), blobMaxBytes * 2)
@@ -76,7 +82,7 @@ function textOf(bytes: Bytes): string {
   try {
     return decodeUtf8(bytes).trim()
   } catch {
-    throw usage('the input is neither a ce1. text nor a file of `skerry kms encrypt`')
+    throw usage('the input was not encrypted with `skerry kms encrypt`')
   }
 }
 
@@ -86,7 +92,7 @@ async function openBlob(
   context: string | undefined,
 ): Promise<Bytes> {
   if (!blob.startsWith('dk1.')) return opened.decrypt(blob, context)
-  if (context !== undefined) throw usage('a data key has no context')
+  if (context !== undefined) throw usage('--context cannot be used for a data key')
   return opened.openDataKey(blob)
 }
 
@@ -109,7 +115,7 @@ export async function dataKey(
 }
 
 export function checkDataKey(flags: IoOptions & { bytes: string; reveal?: boolean }): void {
-  if (!/^\d{1,4}$/.test(flags.bytes)) throw usage('--bytes takes a number from 1 to 1024')
+  if (!/^\d{1,4}$/.test(flags.bytes)) throw usage('--bytes must be a whole number from 1 to 1024')
   if (flags.out === undefined && isTerminal.stdout() && !flags.reveal)
     throw usage('a data key is not shown on a terminal', 'add --reveal, or use --out')
   checkWritable(flags.out, flags)
@@ -141,7 +147,7 @@ async function hashOf(pieces: AsyncIterable<Bytes>): Promise<Bytes> {
 async function wholeMessage(path: string | undefined): Promise<Bytes> {
   const { start, isAll } = await peek(readPieces(path), wholeMessageMaxBytes)
   if (isAll) return start
-  throw usage('an Ed25519 key signs at most 64 MiB', 'sign a hash of the file, or use a key of ecdsa-p256-sha256')
+  throw usage('an Ed25519 key can sign at most 64 MiB', 'sign a hash of the file, or use a key of ecdsa-p256-sha256')
 }
 
 /** Verifies a signature with the key that it names. A key on the command line must be the same one. */
@@ -159,7 +165,7 @@ export async function verify(
     const { verifyDigest } = await import('@skerry/crypto/kms-digest')
     return verifyDigest(await hashOf(readPieces(flags.file)), signature, parsePublicKeyJwk(publicKeyJwk))
   }
-  if (!isValid) throw new Failure('refused', 'the signature is not one of this message by this key')
+  if (!isValid) throw new Failure('refused', 'the signature is not valid for this message and this key')
   note(`valid: signed with version ${version} of ${keyId}`)
   return { json: { valid: true, keyId, version } }
 }

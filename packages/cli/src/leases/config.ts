@@ -30,12 +30,12 @@ export function buildConfig(adminSecret: string, options: ConfigOptions): LeaseC
   const written = options.config === undefined ? {} : readConfig(options.config)
   const provider = options.provider ?? written.provider ?? providerOf(adminSecret)
   if (provider === undefined)
-    throw usage('what the target is cannot be told from the credential', 'use --provider, or --config')
+    throw usage('the credential does not show which kind of target this is', 'use --provider, or --config')
   if (typeof provider !== 'string' || !Object.hasOwn(leaseFacts, provider))
-    throw usage('the provider that --config names is not known', `known: ${Object.keys(leaseFacts).join(', ')}`)
+    throw usage('the provider in --config is not known', `known: ${Object.keys(leaseFacts).join(', ')}`)
   const tag = provider as LeaseTag
   const own = options.config === undefined ? defaults[tag]?.(adminSecret, options) : {}
-  if (own === undefined) throw usage(`a target of ${tag} needs --config`, 'docs/leases.md says what stands in it')
+  if (own === undefined) throw usage(`a target of ${tag} needs --config`, 'docs/leases.md describes the file')
   checkOptions(tag, options)
   return { executor: 'in_broker', ...own, ...written, ...optional(options), provider: tag } as LeaseConfig<LeaseTag>
 }
@@ -91,9 +91,9 @@ const defaults: Partial<Record<LeaseTag, (adminSecret: string, options: ConfigOp
 function database(provider: keyof typeof ports, secret: string, options: ConfigOptions) {
   const { level = 'readonly', tls, caFile, allowCleartextPassword } = options
   const url = parseUrl(secret)
-  if (!url) throw usage('the admin credential is no connection string', leaseFacts[provider].adminSecret)
+  if (!url) throw usage('the admin credential is not a connection string', leaseFacts[provider].adminSecret)
   const name = decodeURIComponent(url.pathname.slice(1))
-  if (name === '' && provider !== 'redis') throw usage('the admin connection string names no database')
+  if (name === '' && provider !== 'redis') throw usage('the admin connection string has no database name')
   const place = provider === 'redis' ? (name === '' ? {} : { db: Number(name) }) : { database: name }
   const security = {
     ...(tls === undefined ? {} : { tls }),
@@ -111,7 +111,7 @@ function database(provider: keyof typeof ports, secret: string, options: ConfigO
 }
 
 const optional = ({ maxTtl, maxConnections, provisioner }: ConfigOptions) => ({
-  ...(maxTtl === undefined ? {} : { maxTtlSeconds: parseDuration(maxTtl) }),
+  ...(maxTtl === undefined ? {} : { maxTtlSeconds: parseDuration(maxTtl, '--max-ttl') }),
   ...(maxConnections === undefined ? {} : { maxConnections: parseMaxConnections(maxConnections) }),
   ...(provisioner === undefined ? {} : { executor: 'provisioner', provisionerTokenId: checkTokenId(provisioner) }),
 })
@@ -141,7 +141,7 @@ function checkOptions(tag: LeaseTag, options: ConfigOptions): void {
   for (const [name, tags] of Object.entries(meant)) {
     if (options[name as keyof typeof meant] === undefined) continue
     const option = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
-    if (options.config !== undefined) throw usage(`${option} and --config exclude each other`)
-    if (!(tags as readonly string[]).includes(tag)) throw usage(`${option} means nothing to a target of ${tag}`)
+    if (options.config !== undefined) throw usage(`${option} and --config cannot be used together`)
+    if (!(tags as readonly string[]).includes(tag)) throw usage(`${option} has no effect on a target of ${tag}`)
   }
 }

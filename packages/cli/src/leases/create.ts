@@ -34,7 +34,7 @@ export async function create(
   const target = await targetOf(session, wanted)
   await checkTarget(session, target)
   if (target.provider === 'ssh')
-    throw usage(`${target.name} signs certificates of SSH`, `run \`skerry ssh ${target.name} user@host\``)
+    throw usage(`${target.name} signs SSH certificates`, `run \`skerry ssh ${target.name} user@host\``)
   const ttlSeconds = asked ?? ttlOf(target)
   const make = async (): Promise<MadeLease> => mint(session, { target, ttlSeconds, roleName: flags.name })
   if (file === undefined) return outputOf(await make(), target, flags)
@@ -51,9 +51,12 @@ export async function create(
 }
 
 export function parseCreate(flags: Options, _wanted: string, program: string[]) {
-  const asked = flags.ttl === undefined ? undefined : parseDuration(flags.ttl)
+  const asked = flags.ttl === undefined ? undefined : parseDuration(flags.ttl, '--ttl')
   if (flags.name !== undefined && !roleName.test(flags.name))
-    throw usage('--name is no name of an account', 'lowercase letters, digits and _, not a digit first, at most 31')
+    throw usage(
+      '--name is not a valid account name',
+      'use lowercase letters, digits and _, not starting with a digit, at most 31 characters',
+    )
   const env = inheritedEnvironment(process.env)
   const file = program[0] === undefined ? undefined : findProgram(program[0], env.PATH)
   return { asked, env, file }
@@ -75,7 +78,7 @@ function ttlOf({ provider, config }: LeaseTarget): number {
 }
 
 function notSsh(made: MadeLease): Exclude<MadeLease, { provider: 'ssh' }> {
-  if (made.provider === 'ssh') throw usage('certificates of SSH are for `skerry ssh`')
+  if (made.provider === 'ssh') throw usage('SSH certificates need `skerry ssh`')
   return made
 }
 
@@ -88,8 +91,10 @@ function outputOf(made: MadeLease, target: LeaseTarget, flags: Options): Output 
     text: () => printValues(variables, flags.format),
     after: () => {
       for (const name of variables.files.keys())
-        warn(`the program needs the certificate of the target, too, for ${name}`)
-      note(`lease ${lease.id} on ${target.name} ends at ${lease.expiresAt}; \`skerry lease revoke\` ends it before`)
+        warn(`the program also needs the certificate of the target, for ${name}`)
+      note(
+        `lease ${lease.id} on ${target.name} ends at ${lease.expiresAt}; end it earlier with \`skerry lease revoke ${lease.id}\``,
+      )
     },
   }
 }

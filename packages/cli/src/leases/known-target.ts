@@ -20,9 +20,9 @@ export async function checkTarget(session: Session, target: LeaseTarget): Promis
       throw new Failure(
         'refused',
         `${error.message}; nothing was done`,
-        `the server may be lying; if somebody meant it, accept it with \`skerry lease target trust ${target.name}\``,
+        `the server may be lying; if someone on your team did this, accept it with \`skerry lease target trust ${target.name}\``,
       )
-    note(`${error.message}. The server may be lying: ask who did it`)
+    note(`${error.message}. The server may be lying: ask your team who changed the target`)
     if (!(await ask(`Use lease target ${target.name} with these new settings?`)))
       throw new Failure('failure', 'cancelled', 'ask your team who changed the target')
     await acceptTarget(session, target)

@@ -74,14 +74,18 @@ export async function revoke(wanted: string, { session, flags, orgId }: InOrg<Co
   const leaseId = await findLeaseId(session, wanted)
   await confirmOrRefuse(`revokes lease ${leaseId}`, flags)
   const { lease } = await session.client.leases.revoke({ params: { orgId, leaseId } })
-  if (lease.status === 'revoking') warn(`it is tried again until it is gone: ${lease.lastError ?? 'no answer yet'}`)
+  if (lease.status === 'revoking')
+    warn(`the account could not be removed yet, and the server tries again: ${lease.lastError ?? 'no answer yet'}`)
   else note(`lease ${lease.id} is ${lease.status}`)
   return { json: { lease } }
 }
 
 export async function forget(wanted: string, { session, flags, orgId }: InOrg<Confirmable>): Promise<Output> {
   const leaseId = await findLeaseId(session, wanted)
-  await confirmOrRefuse(`closes the entry of lease ${leaseId}, whose account may still be on the target`, flags)
+  await confirmOrRefuse(
+    `closes the entry of lease ${leaseId}, although its account may still exist on the target`,
+    flags,
+  )
   const { lease } = await session.client.leases.forget({ params: { orgId, leaseId } })
   note(`forgot lease ${lease.id}`)
   return { json: { lease } }

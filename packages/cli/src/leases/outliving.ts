@@ -46,7 +46,7 @@ export async function settleLeases(
 ): Promise<Lease[]> {
   const leases = await liveLeasesOf(session, who.id)
   if (leases === undefined) {
-    warn(`the leases that ${who.label} asked for cannot be listed: see \`skerry lease ls --by ${who.id} --live\``)
+    warn(`the leases of ${who.label} could not be listed: see \`skerry lease ls --by ${who.id} --live\``)
     return []
   }
   if (leases.length === 0) return []
@@ -54,11 +54,11 @@ export async function settleLeases(
   const revocable = leases.filter(({ provider }) => leaseFacts[provider].revocable)
   const lasting = leases.filter((lease) => !revocable.includes(lease))
   const left = flags.endLeases ? await endAll(session, revocable, nameOf) : revocable
-  for (const lease of lasting) note(`${nameOf(lease)} cannot be taken back: it works until ${lease.expiresAt}`)
+  for (const lease of lasting) note(`${nameOf(lease)} cannot be revoked: it works until ${lease.expiresAt}`)
   if (flags.endLeases && left.length > 0)
     throw new Failure('conflict', `${left.length} leases have not ended`, `end them with \`skerry lease revoke\``)
   for (const lease of left)
-    note(`${nameOf(lease)} works until ${lease.expiresAt}: \`skerry lease revoke ${lease.id}\` ends it`)
+    note(`${nameOf(lease)} works until ${lease.expiresAt}; end it with \`skerry lease revoke ${lease.id}\``)
   return [...left, ...lasting]
 }
 
@@ -70,10 +70,12 @@ async function endAll(session: Session, leases: Lease[], nameOf: (lease: Lease) 
     try {
       const ended = (await session.client.leases.revoke({ params: { orgId, leaseId: lease.id } })).lease
       if (ended.status === 'revoking')
-        warn(`${nameOf(lease)} is removed as soon as its target allows it: ${ended.lastError ?? 'no answer yet'}`)
+        warn(
+          `${nameOf(lease)} could not be removed yet, and the server tries again: ${ended.lastError ?? 'no answer yet'}`,
+        )
       else note(`ended ${nameOf(lease)}`)
     } catch (error) {
-      warn(`${nameOf(lease)} has not ended: ${toFailure(error).message}`)
+      warn(`${nameOf(lease)} could not be ended: ${toFailure(error).message}`)
       left.push(lease)
     }
   }

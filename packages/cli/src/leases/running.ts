@@ -21,7 +21,7 @@ export async function whileLeased(
   let signal: NodeJS.Signals | null = null
   let isMaking = true
   const hold = (one: NodeJS.Signals) => {
-    if (isMaking && signal === null) note('the lease that is being made is waited for, and revoked')
+    if (isMaking && signal === null) note('skerry waits until the lease exists, and then revokes it')
     signal ??= one
   }
   for (const one of ending) process.on(one, hold)
@@ -48,7 +48,7 @@ async function revoke(session: Session, { lease }: MadeLease): Promise<void> {
   try {
     const { id: orgId } = await session.org()
     const { lease: after } = await session.client.leases.revoke({ params: { orgId, leaseId: lease.id } })
-    if (after.status === 'revoking') warn(`lease ${lease.id} could not be revoked yet; the server goes on trying`)
+    if (after.status === 'revoking') warn(`lease ${lease.id} could not be revoked yet; the server tries again`)
   } catch (error) {
     warn(`lease ${lease.id} could not be revoked (${toFailure(error).message}); it ends at ${lease.expiresAt}`)
   }

@@ -73,7 +73,7 @@ async function warnAndConfirm(
   const tokenId = provisionerOf(config)
   if (tokenId !== null) return provisionerKey(session, { id, name, provisionerName }, tokenId, flags)
   await acceptReaders(session, {}, flags)
-  warn('the server signs in to the target, so it can read this admin credential: make one for Skerry alone')
+  warn('the server signs in to the target, so it can read this admin credential: create one only for Skerry')
   await confirmOrRefuse(`gives the server the admin credential of ${name} (${leaseFacts[provider].label})`, flags)
   return undefined
 }
@@ -107,7 +107,7 @@ async function provisionerKey(
 function outputOf(target: LeaseTarget, done: string): Output {
   for (const one of target.notes) note(one)
   if (target.status === 'untested')
-    warn('nobody has signed in to the target yet: run `skerry provisioner` with its service token')
+    warn('nothing has signed in to the target yet: run `skerry provisioner` with its service token')
   if (target.lastError !== null) warn(target.lastError)
   return { json: { target }, text: () => writeLine(target.id), after: () => note(done) }
 }
@@ -150,10 +150,10 @@ export async function verify(wanted: string, { session, orgId }: InOrg): Promise
 export async function trust(wanted: string, { session, flags }: SignedIn<Confirmable>): Promise<Output> {
   const found = await targetOf(session, wanted)
   const changes = await changesOfTarget(session, found)
-  if (changes === undefined) note(`lease target ${found.name} is as it was`)
+  if (changes === undefined) note(`lease target ${found.name} did not change`)
   else {
     note(changes)
-    await confirmOrRefuse(`accepts lease target ${found.name} as it is now`, flags)
+    await confirmOrRefuse(`accepts the current settings of lease target ${found.name}`, flags)
     await acceptTarget(session, found)
   }
   return { json: { target: { id: found.id, name: found.name }, accepted: changes ?? null } }
@@ -168,7 +168,7 @@ export async function replace(
   const adminSecret = await readAdminSecret(flags)
   const provisionerKeyJwk = await warnAndConfirm(session, found, flags)
   const target = await replaceAdminSecret(session.client, found, { orgId, adminSecret, provisionerKeyJwk })
-  return outputOf(target, `replaced the admin credential of ${found.name}; the old one is not used any more`)
+  return outputOf(target, `replaced the admin credential of ${found.name}; Skerry no longer uses the old one`)
 }
 
 export async function remove(
@@ -180,6 +180,6 @@ export async function remove(
   await confirmOrRefuse(`deletes lease target ${found.name}${forced}`, flags)
   const query = flags.force ? ({ force: 'true' } as const) : {}
   await session.client.leases.deleteTarget({ params: { orgId, targetId: found.id }, query })
-  note(`removed target ${found.name}; the admin account is still there: remove it, too`)
+  note(`deleted target ${found.name}; its admin account still exists on the target: delete it there`)
   return { json: { deleted: found.id } }
 }

@@ -15,7 +15,7 @@ export function checkBelowProject(file: string): void {
   const root = realpathSync(found === null ? process.cwd() : dirname(found.file))
   const way = relative(root, realPathOf(resolve(file)))
   if (way !== '' && way !== '..' && !way.startsWith('../') && !isAbsolute(way)) return
-  throw new Failure('refused', `${file} is not below ${root}`, 'name a file in the project')
+  throw new Failure('refused', `${file} is not in the project folder ${root}`, 'name a file in the project')
 }
 
 /**

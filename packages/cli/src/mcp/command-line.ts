@@ -92,6 +92,6 @@ function failureOf(line: string): Failure {
     const { message, next } = JSON.parse(line).error
     return new Failure('failure', message, next)
   } catch {
-    return new Failure('failure', line.replace(/^skerry: /, '') || 'the command ended without saying why')
+    return new Failure('failure', line.replace(/^skerry: /, '') || 'the command failed without a message')
   }
 }

@@ -24,7 +24,7 @@ const setSecret = tool({
   },
   does: 'write',
   run: async ({ name, value, random, note, ...place }, { json }) => {
-    if ((value === undefined) === (random === undefined)) throw usage('give either a value or random')
+    if ((value === undefined) === (random === undefined)) throw usage('give either value or random, not both')
     const words = ['secrets', 'set', name, ...options({ ...place, note, random, empty: value === '' })]
     return told(await json(words, { input: value ?? '' }))
   },
@@ -89,7 +89,7 @@ const exportEnv = tool({
   run: async ({ format, file, reveal, ...place }, hands) => {
     // The assistant can read the file, so writing it reveals the values.
     hands.checkReveal(reveal || file !== undefined)
-    if (file !== undefined && reveal) throw usage('file and reveal exclude each other')
+    if (file !== undefined && reveal) throw usage('file and reveal cannot be used together')
     if (reveal) return { format, text: await exported(hands, place, format) }
     if (file === undefined) return { names: Object.keys(JSON.parse(await exported(hands, place, 'json'))) }
     return handedOver({ file }, hands, async () => ({ secret: await exported(hands, place, format), rest: { format } }))

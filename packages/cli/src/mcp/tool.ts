@@ -62,7 +62,7 @@ function hands({ shared, allowReveal }: Host, signal: AbortSignal): Hands {
       if (!reveal || allowReveal) return
       throw new Failure(
         'refused',
-        'no tool shows a secret here',
+        'this server shows no secrets',
         'the person who started `skerry mcp` can allow it with --allow-reveal',
       )
     },
@@ -75,7 +75,8 @@ export const told = ({ data, notes }: Said) => ({ ...(data as object), ...(notes
 /** Creates the file empty before any work is done, so that an unwritable path is refused first. */
 function reserveFile(file: string): void {
   checkBelowProject(file)
-  if (existsSync(file)) throw new Failure('conflict', `${file} exists, so nothing was written`, 'name a new file')
+  if (existsSync(file))
+    throw new Failure('conflict', `${file} already exists, so nothing was written`, 'name a new file')
   writeNamed(file, '', {})
 }
 
@@ -95,7 +96,7 @@ export async function handedOver<T>(
 ): Promise<T & ({ file: string } | { secret: string })> {
   hands.checkReveal(reveal)
   if ((file === undefined) === !reveal)
-    throw usage('where the secret goes is not said', 'name a file, or set reveal, and not both')
+    throw usage('the destination of the secret is missing', 'name a file or set reveal, not both')
   if (file !== undefined) {
     reserveFile(file)
   }

@@ -12,7 +12,7 @@ const known: Readonly<Record<string, string>> = {
   EHOSTUNREACH: 'there is no route to it',
   ENETUNREACH: 'there is no route to it',
   ENOTFOUND: 'there is no such host',
-  EAI_AGAIN: 'its name cannot be looked up',
+  EAI_AGAIN: 'the lookup of its name failed',
 }
 
 /**
@@ -36,7 +36,7 @@ async function connect({ host, port, timeoutMs }: To, allowed: readonly string[]
   if (allowed !== undefined && !allowed.includes(target))
     throw new OutboundError(
       'refused_address',
-      `${target}: is none of those that this provisioner may connect to (--allow)`,
+      `${target}: this provisioner may not connect to it; to allow it, use --allow`,
     )
   const socket = openSocket({ host, port })
   try {

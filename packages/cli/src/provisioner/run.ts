@@ -17,8 +17,7 @@ const reportWithinMs = 60_000
 const ending = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 export async function run({ session, flags }: SignedIn<Flags & { allow?: string[] }>): Promise<void> {
-  if (session.principal.type !== 'service_token')
-    throw usage('a provisioner signs in with a service token', 'set SKERRY_TOKEN')
+  if (session.principal.type !== 'service_token') throw usage('a provisioner needs a service token', 'set SKERRY_TOKEN')
   const stop = new AbortController()
   const end = () => stop.abort()
   for (const one of ending) process.once(one, end)
@@ -33,7 +32,7 @@ export async function run({ session, flags }: SignedIn<Flags & { allow?: string[
 
 export function checkRun(flags: Flags & { allow?: string[] }): void {
   const wrong = flags.allow?.find((one) => !/^[^\s:]+:\d{1,5}$|^\[?[0-9a-fA-F:.]+\]?:\d{1,5}$/.test(one))
-  if (wrong !== undefined) throw usage('--allow takes host:port')
+  if (wrong !== undefined) throw usage('--allow must have the form host:port')
 }
 
 /** Requests jobs until a signal ends it, then waits for the jobs in progress. */
@@ -66,7 +65,7 @@ async function claim({ client }: Session, signal: AbortSignal): Promise<Job | nu
     } catch (error) {
       if (signal.aborted) return null
       if (!(error instanceof UnavailableError)) throw error
-      if (pause === pauseMs.first) warn(`waits for the server: ${error.message}`)
+      if (pause === pauseMs.first) warn(`waiting for the server: ${error.message}`)
       await sleep(pause * (0.5 + Math.random() / 2), signal).catch(() => {})
     }
   }

@@ -58,7 +58,7 @@ const works: Record<Job['kind'], (session: RemoteSession, job: Job, progress: Pr
     // Removes the account that an earlier attempt may have made. If the account is not the lease's own, `create`
     // reports that it exists.
     if (attempt > 1) await removeOwn(session, { id, resourceRef: roleName, verifierDigest })
-    if (progress.isLate()) throw new ProviderError('unreachable', 'the provisioner was too late for it')
+    if (progress.isLate()) throw new ProviderError('unreachable', 'the provisioner got the job too late')
     progress.touched = true
     await session.create({ id, roleName, verifier, expiresAt: new Date(expiresAt) } as never)
     return { ok: true }
@@ -73,7 +73,7 @@ const works: Record<Job['kind'], (session: RemoteSession, job: Job, progress: Pr
 }
 
 function needed(lease: Job['lease']) {
-  if (lease === null) throw new ProviderError('invalid', 'the job names no lease')
+  if (lease === null) throw new ProviderError('invalid', 'the job has no lease')
   return lease
 }
 
@@ -93,7 +93,7 @@ const isRefusedWhole = (error: unknown): boolean =>
 function told(error: unknown): string {
   if (error instanceof ProviderError || error instanceof SkerryError) return printed(error.message)
   const { name, message } = error as Error
-  if (name === 'CryptoError') return 'the admin credential is not wrapped to the key of this provisioner'
+  if (name === 'CryptoError') return 'the admin credential is not encrypted for this provisioner'
   warn(`a job failed: ${name}: ${redact(message)}`)
   return 'the provisioner failed; its output has the cause'
 }

@@ -19,9 +19,9 @@ const listens = "fetch('http://127.0.0.1:8081').catch(() => process.exit(1))"
 
 /** Prints a Compose file with a proxy, and with settings for services that can reach only the proxy. */
 export async function compose({ image, ...wished }: Options): Promise<void> {
-  if (image === undefined) throw usage('no image was named', 'name one that has the skerry command with --image')
+  if (image === undefined) throw usage('the image is missing', 'name one that has the skerry command with --image')
   if (!/^[\w.:/@-]+$/.test(image))
-    throw usage('--image takes the name of an image, as in registry.example.com/skerry:1')
+    throw usage('--image must be the name of an image, such as registry.example.com/skerry:1')
   const authority = { cert: certificate, key: `${kept}/skerry-proxy-ca-key.pem` }
   // Other hosts are denied and not tunnelled, because services trust only the certificate of the proxy.
   const settings = wishedSettings(wished, { address: '0.0.0.0', unmatched: 'deny', authority })

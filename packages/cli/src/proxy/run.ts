@@ -57,7 +57,7 @@ export async function run(program: string[], flags: Options): Promise<void> {
 /** Finds `bwrap` if the program must run in a sandbox. */
 async function sandboxOf({ sandbox }: Options, file: string | undefined): Promise<string | undefined> {
   if (!sandbox) return undefined
-  if (file === undefined) throw usage('--sandbox needs a program', '`skerry proxy run --sandbox -- <program>`')
+  if (file === undefined) throw usage('--sandbox needs a program', 'run `skerry proxy run --sandbox -- <program>`')
   const { findBubblewrap } = await import('./sandbox/bubblewrap.ts')
   return findBubblewrap()
 }
@@ -65,11 +65,12 @@ async function sandboxOf({ sandbox }: Options, file: string | undefined): Promis
 /** The token of the task that the program runs under. It comes in a variable, because every user can read arguments. */
 function taskOf({ task }: Options, { tasks }: Config, file: string | undefined): string | undefined {
   if (!task) return undefined
-  if (file === undefined) throw usage('--task needs a program', '`skerry proxy run --task -- <program>`')
-  if (tasks === null) throw usage('--task needs [tasks] in the settings', 'add it, or use `skerry proxy init --agent`')
+  if (file === undefined) throw usage('--task needs a program', 'run `skerry proxy run --task -- <program>`')
+  if (tasks === null)
+    throw usage('--task needs the section [tasks] in the settings', 'add it, or use `skerry proxy init --agent`')
   const token = process.env.SKERRY_TASK
   if (!token?.startsWith(idPrefixes.taskRef))
-    throw usage('--task needs the token of a task in SKERRY_TASK', '`skerry agent dispatch` makes one')
+    throw usage('--task needs the token of a task in SKERRY_TASK', 'create one with `skerry agent dispatch`')
   return token
 }
 
@@ -89,7 +90,8 @@ function configOf({ config: file, preset }: Options): Config {
 function withListen(config: Config, listen: string | undefined): Config {
   if (listen === undefined) return config
   const [, host = '', port] = /^\[?([^\]]+?)\]?:(\d{1,5})$/.exec(listen) ?? []
-  if (port === undefined || Number(port) > 65_535) throw usage('--listen takes an address and a port: 127.0.0.1:8080')
+  if (port === undefined || Number(port) > 65_535)
+    throw usage('--listen must be an IP address and a port, such as 127.0.0.1:8080')
   return { ...config, listen: { host, port: Number(port) } }
 }
 
@@ -102,7 +104,7 @@ async function start(
   const { enabled, dir, maxAge } = config.cache
   const cache = enabled ? diskCache(dir === null ? {} : { directory: dir }) : undefined
   const { skerry, resolved } = await resolveTarget(session, { with: [], cache, offline: false, maxAgeSeconds: maxAge })
-  if (resolved.stale) warn('the server cannot be reached: the last-known-good copy stands in')
+  if (resolved.stale) warn('the server cannot be reached: the proxy uses the last copy of the secrets')
   const { SKERRY_PROXY_CONTROL_TOKEN, SEEKRIT_PROXY_CONTROL_TOKEN } = process.env
   let running: RunningProxy | undefined
   const settle: Parameters<typeof askOnTerminal>[0] = (id, verdict) => void running?.approvals?.settle(id, verdict)

@@ -6,7 +6,7 @@ import { type PresetName, presetNames, presets } from './presets.ts'
 /** Checks that the typed names are presets. */
 export function presetsOf(names: readonly string[]): PresetName[] {
   const unknown = names.find((name) => !Object.hasOwn(presets, name))
-  if (unknown !== undefined) throw usage(`there is no preset ${unknown}`, `there are ${presetNames.join(', ')}`)
+  if (unknown !== undefined) throw usage(`there is no preset ${unknown}`, `presets: ${presetNames.join(', ')}`)
   return [...new Set(names)] as PresetName[]
 }
 
@@ -97,11 +97,11 @@ export function wishedSettings({ preset = [], agent, signer = [] }: Wished, plac
   const names = presetsOf(preset)
   if (agent !== undefined) {
     if (signer.length === 0)
-      throw usage('--agent needs --signer', 'its thumbprint is printed by `skerry agent policy publish`')
+      throw usage('--agent needs --signer', '`skerry agent policy publish` prints its thumbprint')
     return agentSettings(agent, signer, names, place)
   }
-  if (signer.length > 0) throw usage('--signer goes with --agent')
-  if (names.length === 0) throw usage('nothing says what is to be allowed', 'use --preset or --agent')
+  if (signer.length > 0) throw usage('--signer needs --agent')
+  if (names.length === 0) throw usage('the settings would allow nothing', 'use --preset or --agent')
   return presetSettings(names, place)
 }
 

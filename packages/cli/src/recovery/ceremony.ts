@@ -35,7 +35,7 @@ export async function share({ session, orgId }: InOrg): Promise<Output> {
   const { shareIndex, threshold } = share
   const opened = await unwrapKey(share.wrappedShare, await session.key()).catch(notOurs)
   if (!(await isShareOf(opened, recoveryPublicKeyJwk, { orgId, shareIndex, threshold }))) return notOurs()
-  note(`your share is number ${shareIndex}, and any ${threshold} open the recovery key with these words:`)
+  note(`your share has number ${shareIndex}; any ${threshold} shares open the recovery key with these words:`)
   const words = await wordsOf(recoveryPublicKeyJwk)
   return { json: { shareIndex, threshold, recoveryPublicKeyJwk, fingerprint: words }, text: () => writeLine(words) }
 }
@@ -44,7 +44,7 @@ function notOurs(error?: unknown): never {
   if (error !== undefined && !(error instanceof CryptoError)) throw error
   throw new Failure(
     'failure',
-    'your share is not one of the recovery key',
+    'your share does not belong to the recovery key',
     'tell the admin who set recovery up: `skerry recovery rotate` makes new shares',
   )
 }
@@ -151,13 +151,14 @@ async function compare(session: Session, request: RecoveryRequest, flags: { word
     if (said === words) return
     throw new Failure(
       'refused',
-      'the key to which your share would go has other words; nothing was given',
+      'the words do not match the key that would get your share; nothing was given',
       'ask the target again, and an admin to cancel the request',
     )
   }
   note(`  ${words}`)
-  if (!canAsk()) throw usage('your share needs a comparison of words', 'add --words "<what the target told you>"')
-  const same = await ask(`has ${name} told you these words, other than through this server`)
+  if (!canAsk())
+    throw usage('you must compare the words of the target’s key first', 'add --words "<what the target told you>"')
+  const same = await ask(`did ${name} tell you these words, in person or by phone`)
   if (!same) throw new Failure('refused', 'nothing was given', 'an admin can cancel the request')
 }
 
@@ -181,8 +182,8 @@ export async function complete(
   if (request.drill || canonical(request.targetPublicKeyJwk) !== targetPublicKeyJwk)
     throw new Failure(
       'refused',
-      `recovery request ${requestId} is not for your key`,
-      'its target completes it, on their own machine',
+      `recovery request ${requestId} is for another key`,
+      'only its target can complete it, on their own machine',
     )
   const recoveryPublicKeyJwk = await knownKey(session, orgId)
   const recoveryKey = await gather(session, { orgId, request, shares }, await session.key(), recoveryPublicKeyJwk)
@@ -194,13 +195,13 @@ export async function complete(
     recoveryKey,
   )
   const labelOf = (id: string) => places.get(id) ?? id
-  for (const id of unreadable) warn(`the key of ${labelOf(id)} is not wrapped to this recovery key, and is left out`)
+  for (const id of unreadable) warn(`the recovery key does not cover ${labelOf(id)}, so it is left out`)
   if (grants.length === 0) throw new Failure('notFound', 'the recovery key covers none of these environments')
   const { type: principalType, id: principalId } = session.principal
   await session.client.recoveryRequests.complete({ params, body: { principalType, principalId, grants } })
   const granted = grants.map(({ environmentId }) => ({ id: environmentId, label: labelOf(environmentId) }))
-  for (const { label } of granted) note(`you hold the key of ${label}`)
-  note('the recovery key was here for a moment; an admin may want to run `skerry recovery rotate`')
+  for (const { label } of granted) note(`you now have the key of ${label}`)
+  note('this machine had the recovery key for a moment; an admin should run `skerry recovery rotate`')
   return { json: { granted, unreadable } }
 }
 
@@ -225,7 +226,7 @@ async function gather(session: Session, from: Gathered[0], holder: Gathered[1], 
   try {
     const { recoveryKey, falseShares } = await gatherRecoveryKey(from, holder, recoveryPublicKeyJwk)
     for (const { userId, shareIndex } of falseShares)
-      warn(`share ${shareIndex}, of ${nameOf(userId)}, is false; it was left out`)
+      warn(`share ${shareIndex} of ${nameOf(userId)} is false and was not used`)
     return recoveryKey
   } catch (error) {
     if (!(error instanceof FalseSharesError)) throw error
@@ -235,7 +236,9 @@ async function gather(session: Session, from: Gathered[0], holder: Gathered[1], 
     const all = error.falseShares.length === from.shares.length
     throw new Failure(
       'failure',
-      all ? 'none of the shares is one of the recovery key that the server shows' : `not of the recovery key: ${whose}`,
+      all
+        ? 'none of the shares belongs to the recovery key that the server shows'
+        : `these shares do not belong to the recovery key: ${whose}`,
       all
         ? 'compare the words of `skerry recovery status` with a custodian’s `skerry recovery share`'
         : 'ask another custodian, or cancel this request and open another without them',
@@ -259,7 +262,7 @@ export async function drill(requestId: string | undefined, { session, orgId }: I
   checkOpen(request)
   const kept = /^rcr_[0-9A-Za-z]{22}$/.test(requestId) ? readIfThere(drillPath(requestId)) : null
   if (!request.drill || kept === null)
-    throw new Failure('refused', `${requestId} is no drill that was begun on this machine`)
+    throw new Failure('refused', `${requestId} is not a drill that was started on this machine`)
   const holder = await importPrivateKey(decodeBase64url(kept.trim(), 'malformed_key'))
   await gather(session, { orgId, request, shares }, holder, await knownKey(session, orgId))
   await session.client.recoveryRequests.complete({ params, body: { grants: [] } })

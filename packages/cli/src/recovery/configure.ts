@@ -26,7 +26,7 @@ const environmentsOf = (places: OpenPlace[]) =>
 const aShare = 'a share of the recovery key'
 
 export async function setup({ session, flags, orgId }: InOrg<Plan>): Promise<Output> {
-  if (!flags.custodian) throw usage('no custodian is named', 'use --custodian <member> for each')
+  if (!flags.custodian) throw usage('the custodians are missing', 'name each with --custodian <member>')
   const threshold = parseThreshold(flags.threshold, flags.custodian.length)
   const custodians = await findCustodians(session, flags.custodian)
   const places = await everyOpenPlace(session)
@@ -77,11 +77,12 @@ export async function rotate({ session, flags, orgId }: InOrg<Plan>): Promise<Ou
 }
 
 function parseThreshold(text: string | undefined, custodians: number): number {
-  if (text === undefined) throw usage('no threshold is given', 'use --threshold <how many shares open it>')
+  if (text === undefined) throw usage('the threshold is missing', 'use --threshold <number of shares that are needed>')
   const threshold = /^\d{1,3}$/.test(text) ? Number(text) : 0
   if (threshold < limits.recoveryThresholdMin)
-    throw usage(`--threshold takes a whole number from ${limits.recoveryThresholdMin}`)
-  if (threshold > custodians) throw usage(`--threshold ${threshold} is more than the ${count(custodians, 'custodian')}`)
+    throw usage(`--threshold must be a whole number, ${limits.recoveryThresholdMin} or more`)
+  if (threshold > custodians)
+    throw usage(`--threshold is ${threshold}, but there are only ${count(custodians, 'custodian')}`)
   return threshold
 }
 
@@ -101,7 +102,7 @@ async function findCustodians(session: Session, names: string[]) {
   const found: Custodian[] = []
   for (const user of names) {
     const { principalId: userId, name, wantedName, publicKeyJwk } = await lookUpGrantee(session, { user })
-    if (found.some((one) => one.userId === userId)) throw usage(`${user} is named twice`)
+    if (found.some((one) => one.userId === userId)) throw usage(`--custodian names ${user} twice`)
     found.push({ userId, principalId: userId, name, wantedName, publicKeyJwk, label: user })
   }
   await compareKeys(session, found)
@@ -166,13 +167,13 @@ export async function cover({ session, flags, orgId }: InOrg<Flags & ReaderFlags
   await keep()
   const { coverage } = await session.client.recovery.cover({ params: { orgId }, body: { grants } })
   for (const { label } of places) note(`covered ${label}`)
-  if (places.length === 0) note('nothing that you can read was uncovered')
+  if (places.length === 0) note('everything that you can read was already covered')
   await noteUncovered(session, coverage)
   return { json: { covered: places.map(({ envId, label }) => ({ id: envId, label })), coverage } }
 }
 
 export async function disable({ session, flags, orgId }: InOrg<Confirmable>): Promise<Output> {
-  await confirmOrRefuse('ends recovery, after which nobody can recover from a lost passphrase', flags)
+  await confirmOrRefuse('ends recovery, so a lost passphrase can no longer be recovered from', flags)
   await session.client.recovery.disable({ params: { orgId } })
   note('recovery is off: every key that was wrapped to the recovery key is deleted')
   return { json: { recovery: null } }
@@ -185,12 +186,12 @@ export async function trust({ session, flags, orgId }: InOrg<Confirmable>): Prom
   if (!(await isAccepted(session, recoveryPublicKeyJwk))) {
     note(`shown by the server now: ${words}`)
     await confirmOrRefuse(
-      'accepts the recovery key. Ask its maker for the words first, and not through this server',
+      'accepts the recovery key. First compare its words with the person who made it, in person or by phone',
       flags,
     )
     await keepRecoveryKey(session, recoveryPublicKeyJwk)
   }
-  note('the recovery key is known now')
+  note('this machine now knows the recovery key')
   return { json: { recoveryPublicKeyJwk, fingerprint: words } }
 }
 

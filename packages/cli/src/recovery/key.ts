@@ -23,7 +23,9 @@ export async function withRecovery(session: Session): Promise<{ recoveryPublicKe
   const { recoveryPublicKeyJwk } = await session.client.recovery.publicKey({ params: { orgId } })
   if (recoveryPublicKeyJwk !== null) return { recoveryPublicKeyJwk }
   if (findPin(session, orgId, recoveryName))
-    warn('this organization had a recovery key, and shows none now: what is made here, custodians cannot recover')
+    warn(
+      'this organization had a recovery key before, but the server shows none now: custodians cannot recover what you create',
+    )
   return {}
 }
 
@@ -31,7 +33,7 @@ export async function withRecovery(session: Session): Promise<{ recoveryPublicKe
 export const readersAtFirst = ({ recoveryPublicKeyJwk }: { recoveryPublicKeyJwk?: string }) =>
   recoveryPublicKeyJwk === undefined
     ? 'only this credential can read it until you grant others'
-    : 'this credential and the recovery custodians together can read it, nobody else until you grant them'
+    : 'only this credential, and the recovery custodians together, can read it until you grant others'
 
 /**
  * Call it before something is wrapped to the recovery key. A person must accept a key that is new to this machine, or
@@ -49,7 +51,7 @@ export async function confirmRecoveryKey(session: Session, publicKeyJwk: string,
   if (isStrict() || !canAsk())
     throw new Failure(
       'refused',
-      'nobody has accepted this organization’s recovery key on this machine yet; nothing was changed',
+      'this organization’s recovery key was not accepted on this machine yet; nothing was changed',
       `compare its words with the admin who set recovery up, then run again with --reader ${recoveryName}`,
     )
   if (!(await ask('give new keys to this recovery key?'))) throw new Failure('failure', 'nothing was changed')
@@ -80,7 +82,7 @@ async function compareRecoveryKey(session: Session, publicKeyJwk: string): Promi
   note(`shown by the server now: ${await wordsOf(publicKeyJwk)}`)
   throw new Failure(
     'refused',
-    'the recovery key of this organization is another than before; nothing was changed',
+    'this organization has a different recovery key than before; nothing was changed',
     'ask the person who rotated it for the words of `skerry recovery status`, then run `skerry recovery trust`',
   )
 }

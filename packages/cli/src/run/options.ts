@@ -67,5 +67,5 @@ export function checkLaunch(flags: LaunchOptions): void {
   if (flags.offline && !flags.cache) throw usage('--offline needs the copy that --no-cache forbids')
   checkSelection(flags)
   if (Array.isArray(flags.override)) for (const name of flags.override) checkSecretName(name)
-  parseDuration(flags.maxAge)
+  parseDuration(flags.maxAge, '--max-age')
 }

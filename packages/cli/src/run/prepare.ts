@@ -19,7 +19,7 @@ export async function prepare(flags: LaunchOptions): Promise<Prepared> {
     with: flags.with ?? [],
     cache: flags.cache ? await openCache() : undefined,
     offline: flags.offline === true,
-    maxAgeSeconds: parseDuration(flags.maxAge),
+    maxAgeSeconds: parseDuration(flags.maxAge, '--max-age'),
   })
   if (resolved.stale) tellAge(resolved.ageSeconds, flags.offline === true)
   for (const name of resolved.unresolved) warn(`a value refers to ${name}, which does not exist`)

@@ -16,7 +16,7 @@ interface Options extends Flags {
  * printed request.
  */
 export async function registerAgain({ request, from, ...flags }: Options): Promise<Output> {
-  if (request && from !== undefined) throw usage('--request excludes --from')
+  if (request && from !== undefined) throw usage('--request and --from cannot be used together')
   const registration =
     from === undefined ? await registrationOf(await readCredential('Service token')) : readRequest(from)
   if (request) return { json: registration, text: () => writeJson(registration) }

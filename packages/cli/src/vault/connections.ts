@@ -55,7 +55,7 @@ export async function list({
           one.lastUsedAt ?? 'never',
         ]),
       )
-      if (more) note('there are more; see them with --limit 0')
+      if (more) note('there are more connections: show all with --limit 0')
     },
   }
 }

@@ -8,7 +8,8 @@ import type { AtProject, InProject } from './find.ts'
  * entered.
  */
 export async function registerCode({ session, flags, place }: AtProject<InProject & BrowserOptions>): Promise<Output> {
-  const next = 'make the code there: it needs a browser and your second factor, and is good for ten minutes'
+  const next =
+    'create the code in the dashboard: it needs a browser and your second factor, and is valid for 10 minutes'
   return showPage(session, `/vault/${place.projectId}`, { ...flags, next })
 }
 
@@ -40,7 +41,10 @@ export async function disable({
   place,
   project,
 }: AtProject<InProject & { yes?: boolean }>): Promise<Output> {
-  await confirmOrRefuse(`disables the executor of ${project.name}, after which nobody can read its credentials`, flags)
+  await confirmOrRefuse(
+    `disables the executor of ${project.name}, so nothing can read its credentials until another one registers`,
+    flags,
+  )
   const { executor } = await session.client.vaultProjects.disableExecutor({ params: place })
   return { json: { executor }, after: () => note(`disabled the executor at ${executor.origin}`) }
 }

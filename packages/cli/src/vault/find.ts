@@ -35,16 +35,16 @@ export async function listProjects(session: Session): Promise<{ orgId: string; p
 export async function findProject(session: Session, wanted: string): Promise<{ place: Place; project: Project }> {
   const { orgId, projects } = await listProjects(session)
   const found = projects.filter((project) => isNamed(wanted, 'vaultProject', project))
-  if (found.length > 1) throw usage(`${found.length} projects are called ${wanted}`, 'name one by its id')
-  return placed(orgId, found[0], `there is no vault project ${wanted} here that you may see`)
+  if (found.length > 1) throw usage(`${found.length} projects are called ${wanted}`, 'use the id of one of them')
+  return placed(orgId, found[0], `there is no vault project ${wanted} that you can see`)
 }
 
 /** Finds the project that the option names, or the only one. */
 async function projectOf(session: Session, flags: InProject): Promise<{ place: Place; project: Project }> {
   if (flags.project !== undefined) return findProject(session, flags.project)
   const { orgId, projects } = await listProjects(session)
-  if (projects.length > 1) throw usage('there are several vault projects', 'name one with --project')
-  return placed(orgId, projects[0], 'there is no vault project here that you may see')
+  if (projects.length > 1) throw usage('the project is missing, and there are several', 'name one with --project')
+  return placed(orgId, projects[0], 'there is no vault project that you can see')
 }
 
 export const atProject = lookingUp(projectOf)

@@ -18,7 +18,7 @@ export const keyCells = ({ name, revokedAt, lastUsedAt, id }: Key) => [
 
 /** Opens the page where a person makes a platform key. It needs a browser and a second factor that was just entered. */
 export async function create({ session, flags, place }: AtProject<InProject & BrowserOptions>): Promise<Output> {
-  const next = 'make the key there: it needs a browser and your second factor, and is shown this once'
+  const next = 'create the key in the dashboard: it needs a browser and your second factor, and is shown only once'
   return showPage(session, `/vault/${place.projectId}`, { ...flags, next })
 }
 

@@ -34,7 +34,9 @@ export async function create(name: string, { session, flags, orgId }: InOrg<Disp
     json: { project },
     text: () => writeLine(project.id),
     after: () =>
-      note(`made vault project ${name}; next: \`skerry vault executor register-code\` and \`skerry vault key create\``),
+      note(
+        `created vault project ${name}; next: \`skerry vault executor register-code\` and \`skerry vault key create\``,
+      ),
   }
 }
 
@@ -87,7 +89,11 @@ async function setStatus(
   { session, flags }: SignedIn<Confirmable>,
 ): Promise<Output> {
   const { place, project: before } = await findProject(session, wanted)
-  if (status === 'disabled') await confirmOrRefuse(`stops every release and every new link of ${before.name}`, flags)
+  if (status === 'disabled')
+    await confirmOrRefuse(
+      `disables ${before.name}: its backend gets no credentials, and people cannot connect accounts`,
+      flags,
+    )
   const { project } = await session.client.vaultProjects.update({ params: place, body: { status } })
   return { json: { project }, after: () => note(`vault project ${project.name} is ${project.status}`) }
 }

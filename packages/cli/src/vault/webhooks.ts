@@ -23,7 +23,7 @@ type Events = NonNullable<Body<typeof vaultWebhooks.create>['events']>
 
 function eventsOf({ event }: Created): Events | undefined {
   const unknown = event?.find((one) => !(vaultEventTypes as readonly string[]).includes(one))
-  if (unknown !== undefined) throw usage(`there is no event ${unknown}`, `there are ${vaultEventTypes.join(', ')}`)
+  if (unknown !== undefined) throw usage(`there is no event ${unknown}`, `events: ${vaultEventTypes.join(', ')}`)
   return event as Events | undefined
 }
 
@@ -37,7 +37,7 @@ export async function create(
   return {
     json: { endpoint, secret },
     text: () => writeLine(secret),
-    after: () => note(`added webhook ${endpoint.id} of ${project.name}; its signing secret is shown this once`),
+    after: () => note(`added webhook ${endpoint.id} of ${project.name}; its signing secret is shown only once`),
   }
 }
 
@@ -48,7 +48,7 @@ export async function list({ session, place }: AtProject): Promise<Output> {
   return {
     json: { endpoints, available },
     text: () => {
-      if (!available) warn('the server has no server key: it sends nothing')
+      if (!available) warn('the server has no server key, so it sends no webhooks')
       writeTable(
         ['id', 'url', 'status', 'last delivery'],
         endpoints.map((one) => [one.id, one.url, one.status, one.lastError ?? one.lastDeliveryAt ?? 'never']),
@@ -108,7 +108,7 @@ export function parseUpdate(flags: Created, _wanted: string, url: string | undef
   const events = eventsOf(flags)
   const description = flags.description === '' ? null : flags.description
   if (url === undefined && !events && description === undefined)
-    throw usage('there is nothing to change', 'give another url, --event or --description')
+    throw usage('there is nothing to change', 'give another URL, --event or --description')
   return { events, description }
 }
 
@@ -144,7 +144,7 @@ export async function test(wanted: string, { session, place }: AtProject): Promi
       if (result.delivered) writeLine(`the receiver answered ${result.status}`)
     },
     after: () => {
-      if (!result.delivered) throw new Failure('unavailable', `the receiver did not take it: ${result.error}`)
+      if (!result.delivered) throw new Failure('unavailable', `the receiver did not accept the ping: ${result.error}`)
     },
   }
 }
@@ -182,7 +182,7 @@ export async function deliveries(
           one.lastError ?? '',
         ]),
       )
-      if (cursor !== null) note('there are more; see them with --limit 0')
+      if (cursor !== null) note('there are more deliveries: show all with --limit 0')
     },
   }
 }

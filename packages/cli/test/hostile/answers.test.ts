@@ -72,7 +72,7 @@ describe('decryption refuses', () => {
     )
     const { code, stderr } = await refused(`skerry run -- sh -c 'echo $A'`)
     // Both secrets are decrypted at once, and either may fail first.
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/cannot decrypt layer development: secret [AB]/)])
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/development cannot be decrypted: secret [AB]/)])
   })
 
   it('a ciphertext or a whole layer of another environment', async () => {
@@ -125,7 +125,7 @@ describe('the known state refuses', () => {
       inApp(() => lie),
     )
     const { code, stderr } = await refused(`skerry run -- sh -c 'echo $A'`)
-    expect([code, stderr]).toEqual([3, expect.stringContaining('the key of shop/development is another one')])
+    expect([code, stderr]).toEqual([3, expect.stringContaining('the key of shop/development was replaced')])
   })
 
   it('an older version of a secret, when a program starts and in lists', async () => {
@@ -138,18 +138,24 @@ describe('the known state refuses', () => {
     liar.lie(/\/resolve/, () => before)
     liar.lie(/\/secrets$/, () => listed)
     const program = await refused(`skerry run -- sh -c 'echo $A'`)
-    expect([program.code, program.stderr]).toEqual([3, expect.stringContaining('an earlier value of A came back')])
+    expect([program.code, program.stderr]).toEqual([
+      3,
+      expect.stringContaining('the server returned an earlier value of A'),
+    ])
     const list = await refused('skerry secrets ls --stored')
-    expect([list.code, list.stderr]).toEqual([3, expect.stringContaining('the version of A went back')])
+    expect([list.code, list.stderr]).toEqual([
+      3,
+      expect.stringContaining('the server returned an earlier version of A'),
+    ])
   })
 
   it('an answer in which a known layer is missing, until a person accepts it', async () => {
     expect((await run()).stdout).toBe('old two g\n')
     liar.lie(/\/resolve/, (body) => ({ ...body, layers: body.layers.filter((one: Json) => one.source !== 'group') }))
     const { code, stderr } = await refused(`skerry run -- sh -c 'echo $A'`)
-    expect([code, stderr]).toEqual([3, expect.stringContaining('layer shared:development is missing')])
+    expect([code, stderr]).toEqual([3, expect.stringContaining('shared:development is missing')])
     expect(stderr).toContain(`skerry env trust shop/development`)
-    expect((await alice.skerry(['doctor'])).stdout).toContain('FAIL  key: layer shared:development is missing')
+    expect((await alice.skerry(['doctor'])).stdout).toContain('FAIL  key: shared:development is missing')
     expect((await alice.skerry(['env', 'trust'])).code).toBe(2)
     await alice.ok('skerry env trust --yes')
     expect((await run()).stdout).toBe('old two\n')
@@ -189,7 +195,7 @@ describe('no false alarm is raised by', () => {
     await alice.ok('skerry compose set shared')
     expect((await run()).stdout).toBe('old two g\n')
     liar.lie(/\/resolve/, (body) => ({ ...body, layers: body.layers.filter((one: Json) => one.source !== 'group') }))
-    expect((await run()).stderr).toContain('layer shared:development is missing')
+    expect((await run()).stderr).toContain('shared:development is missing')
     liar.repent()
     await alice.ok('skerry env rm development --group shared --yes')
     expect((await run()).stdout).toBe('old two\n')
@@ -217,10 +223,7 @@ describe('a deployment with SKERRY_TOKEN', () => {
     liar.lie(/\/resolve/, (body) => ({ ...body, layers: body.layers.filter((one: Json) => one.source !== 'group') }))
     expect((await start({ SKERRY_STRICT: '1' })).code).toBe(3)
     const warned = await start()
-    expect([warned.stdout, warned.stderr]).toEqual([
-      'old\n',
-      expect.stringContaining('layer shared:development is missing'),
-    ])
+    expect([warned.stdout, warned.stderr]).toEqual(['old\n', expect.stringContaining('shared:development is missing')])
   })
 
   it('refuses to write with a key that it has not seen before, with or without SKERRY_STRICT=1, and runs with a warning', async () => {
@@ -252,7 +255,7 @@ describe('a deployment with SKERRY_TOKEN', () => {
       expect([warned.code, warned.stdout, warned.stderr]).toEqual([
         0,
         'forged\n',
-        expect.stringContaining('the key of shop/development is another one'),
+        expect.stringContaining('the key of shop/development was replaced'),
       ])
       await writeIsRefused()
     }

@@ -141,7 +141,7 @@ describe('another key for a member', () => {
         members: body.members.map((one: Json) => ({ ...one, publicKeyJwk })),
       }))
       const { code, stderr } = await alice.shell(`skerry grant ${bob.email}`)
-      expect([code, stderr]).toEqual([1, expect.stringContaining('not a P-256 key')])
+      expect([code, stderr]).toEqual([1, expect.stringContaining('the key is malformed')])
     }
   })
 })
@@ -156,7 +156,7 @@ describe('another public key for the caller', () => {
     if (forget) await alice.ok('rm -r ~/.local')
     liar.lie(/\/me\/keys/, swap)
     for (const command of ['keys unlock', 'secrets list --reveal']) {
-      expect(await refusedBy(`skerry ${command}`)).toContain('another public key for you')
+      expect(await refusedBy(`skerry ${command}`)).toContain('the server shows a public key for you that is not yours')
     }
   })
 
@@ -165,7 +165,9 @@ describe('another public key for the caller', () => {
       ...body,
       grantees: body.grantees.map((one: Json) => ({ ...one, publicKeyJwk: mallory })),
     }))
-    expect(await refusedBy('skerry branch create pr-2')).toContain('another public key for you')
+    expect(await refusedBy('skerry branch create pr-2')).toContain(
+      'the server shows a public key for you that is not yours',
+    )
   })
 
   it('is not made if the server says that there are no keys yet', async () => {
@@ -181,9 +183,17 @@ describe('the sealed private key', () => {
   }
 
   it.each([
-    ['cheaper to guess', '8-1-1', 'cheap to guess'],
-    ['cheaper by a single pass', '65536-1-1', 'cheap to guess'],
-    ['too expensive for any machine', '4000000-20-16', 'no machine should be made to run'],
+    ['cheaper to guess', '8-1-1', 'the sealed key uses a key derivation so weak that its passphrase is easy to guess'],
+    [
+      'cheaper by a single pass',
+      '65536-1-1',
+      'the sealed key uses a key derivation so weak that its passphrase is easy to guess',
+    ],
+    [
+      'too expensive for any machine',
+      '4000000-20-16',
+      'the sealed key uses a key derivation that needs too much memory or time',
+    ],
   ])('is not opened if the server makes it %s', async (_, parameters, told) => {
     liar.lie(/\/me\/keys/, reseal(parameters))
     expect(await refusedBy('skerry keys unlock')).toContain(told)

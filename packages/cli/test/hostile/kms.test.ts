@@ -53,7 +53,7 @@ it('a key that the server invented in place of a used version is not used to enc
   await ok('skerry kms create billing')
   liar.lie(/\/key$/, (body) => ({ ...body, grants: [{ version: 1, wrappedKey }] }))
   const told = await refused('echo secret | skerry kms encrypt billing')
-  expect(told).toContain('version 1 of billing is another key than before')
+  expect(told).toContain('version 1 of billing is a different key than before')
   expect(told).toContain('skerry kms trust billing')
 })
 
@@ -69,7 +69,7 @@ it('another key under a known name is not used, until a person accepts it', asyn
     keys: body.keys.filter((one: Json) => one.name === 'other').map((one: Json) => ({ ...one, name: 'billing' })),
     nextCursor: null,
   }))
-  expect(await refused('echo secret | skerry kms encrypt billing')).toContain('billing means another key than before')
+  expect(await refused('echo secret | skerry kms encrypt billing')).toContain('billing is a different key than before')
   await ok('skerry kms trust billing --yes && echo secret | skerry kms encrypt billing')
 })
 
@@ -93,6 +93,6 @@ it('another public key for a known version is refused by skerry kms verify', asy
   for (const other of elsewhere) {
     liar.repent()
     liar.lie(/\/public$/, (body) => ({ ...body, keys: [{ version: 1, publicKeyJwk: other }] }))
-    expect(await refused('skerry kms verify signature --file message')).toContain('is another key than before')
+    expect(await refused('skerry kms verify signature --file message')).toContain('is a different key than before')
   }
 })

@@ -52,7 +52,7 @@ const run = (env: string, more = '', variables: Record<string, string> = {}) =>
   alice.shell(`skerry run --env ${env} ${more} -- sh -c 'echo "[$A] [$NODE_OPTIONS]"; node -e 0'`, { env: variables })
 const strict = { SKERRY_STRICT: '1' }
 const trust = (env: string) =>
-  `the server may be lying; if someone meant it, accept it with \`skerry env trust shop/${env}\`\n`
+  `the server may be lying; if someone on your team did this, accept it with \`skerry env trust shop/${env}\`\n`
 const attack = '--import=data:text/javascript,console.log(`taken`)'
 
 describe('an added layer', () => {
@@ -63,7 +63,7 @@ describe('an added layer', () => {
       code: 0,
       stdout: '[old] []\n',
       stderr:
-        `warning: layer extra:${env} is new; if nobody meant that, this answer is false\n` +
+        `warning: extra:${env} was added since the last run; if nobody on your team did this, do not trust the server\n` +
         'warning: the program is not given NODE_OPTIONS: Node.js loads code from it; to give it, list NODE_OPTIONS ' +
         'under allowNames in skerry.json, or --allow-name NODE_OPTIONS\n',
     })
@@ -76,20 +76,24 @@ describe('an added layer', () => {
       expect(await run(env, '', strict)).toMatchObject({
         code: 3,
         stdout: '',
-        stderr: `skerry: layer extra:${env} is new; ${trust(env)}`,
+        stderr: `skerry: extra:${env} was added since the last run; ${trust(env)}`,
       })
     }
-    expect((await alice.shell(`skerry env trust ${env} --yes`)).stderr).toBe(`accepted: layer extra:${env} is new\n`)
+    expect((await alice.shell(`skerry env trust ${env} --yes`)).stderr).toBe(
+      `accepted: extra:${env} was added since the last run\n`,
+    )
     expect((await run(env, '', strict)).code).toBe(0)
   })
 
   it('is reported if it takes over a name from another layer', async () => {
     const env = await ran()
     await prepend(env, { A: 'forged' }, ['A'])
-    const moved = `A comes from extra:${env}, and came from shop/${env} before`
-    expect((await run(env, '', strict)).stderr).toBe(`skerry: layer extra:${env} is new; ${moved}; ${trust(env)}`)
+    const moved = `A now comes from extra:${env} (before: shop/${env})`
+    expect((await run(env, '', strict)).stderr).toBe(
+      `skerry: extra:${env} was added since the last run; ${moved}; ${trust(env)}`,
+    )
     expect((await run(env)).stderr).toBe(
-      `warning: layer extra:${env} is new; ${moved}; if nobody meant that, this answer is false\n` +
+      `warning: extra:${env} was added since the last run; ${moved}; if nobody on your team did this, do not trust the server\n` +
         `warning: shop/${env} no longer has A\n`,
     )
   })
@@ -98,7 +102,7 @@ describe('an added layer', () => {
     const env = await ran()
     await alice.ok(`skerry branch create first --env ${env}`)
     await prepend(env, { B: 'forged' })
-    expect((await run(env, '--branch first', strict)).stderr).toContain(`layer extra:${env} is new`)
+    expect((await run(env, '--branch first', strict)).stderr).toContain(`extra:${env} was added since the last run`)
   })
 
   it('is not reported if this machine composed it, and neither is a secret that this machine wrote or deleted', async () => {

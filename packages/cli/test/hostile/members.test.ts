@@ -44,7 +44,7 @@ const refused = async (person: PersonMachine, command: string, env: Record<strin
   expect([code, stdout], stderr).toEqual([3, ''])
   return stderr
 }
-const asOther = 'use a credential that may; see `skerry whoami`\n'
+const asOther = 'use a credential with this permission; `skerry whoami` shows the current one\n'
 
 describe('protection', () => {
   it('of a branch cannot be removed by deleting the branch and creating it again', async () => {
@@ -73,7 +73,7 @@ describe('protection', () => {
 describe('a key', () => {
   it('cannot be granted by an admin who does not hold it, or by a holder who is not an admin', async () => {
     const missing =
-      'skerry: this credential holds no key to shop/development; someone who can read it must run ' +
+      'skerry: you do not have the key of shop/development; someone who can read it must run ' +
       `\`skerry grant ${keyless.email} --app shop --env development\`\n`
     for (const command of [`skerry grant ${keyless.email}`, 'skerry env rekey --yes'])
       expect(await refused(keyless, command)).toContain(missing)

@@ -43,7 +43,7 @@ const refused = async (command: string, env: Record<string, string> = {}) => {
   return stderr
 }
 const hint = (where: string) =>
-  `the server may be lying; if someone meant it, accept it with \`skerry env trust${where}\`\n`
+  `the server may be lying; if someone on your team did this, accept it with \`skerry env trust${where}\`\n`
 const ofApp = '--app shop --env development'
 
 /** Swaps the names of two environments in a list. */
@@ -73,8 +73,8 @@ describe('a token that is bound to an environment', () => {
     const lie = await elsewhere()
     liar.lie(/\/resolve/, () => lie)
     expect(await refused(`skerry run -- sh -c 'echo $A'`, { SKERRY_TOKEN: token, SKERRY_STRICT: strict })).toBe(
-      'skerry: shop/development means another environment than before; ' +
-        `this token is bound to another environment than before; ${hint('')}`,
+      'skerry: shop/development is a different environment than before; ' +
+        `this token is bound to a different environment than before; ${hint('')}`,
     )
   })
 
@@ -83,8 +83,8 @@ describe('a token that is bound to an environment', () => {
     lie.scope = { ...lie.scope, orgId: lie.scope.orgId.replace(/.$/, (last: string) => (last === 'a' ? 'b' : 'a')) }
     liar.lie(/\/resolve/, () => lie)
     expect(await refused(`skerry run -- sh -c 'echo $A'`, { SKERRY_TOKEN: token })).toBe(
-      'skerry: this token is bound to another environment than before; ' +
-        `this credential means another organization than before; ${hint('')}`,
+      'skerry: this token is bound to a different environment than before; ' +
+        `this credential is a different organization than before; ${hint('')}`,
     )
   })
 
@@ -94,7 +94,7 @@ describe('a token that is bound to an environment', () => {
     const env = { SKERRY_TOKEN: token }
     const folder = await alice.ok('mktemp -d')
     expect(await refused(`cd ${folder.trim()} && echo -n precious | skerry secrets set A`, env)).toBe(
-      `skerry: this token is bound to another environment than before; ${hint('')}`,
+      `skerry: this token is bound to a different environment than before; ${hint('')}`,
     )
     expect(liar.sent()).toEqual([])
   })
@@ -106,7 +106,7 @@ describe('a name that means another environment', () => {
     liar.lie(/\/key$/, () => ({ wrappedDek: own }))
     liar.lie(/\/apps\/[^/]+\/envs/, renamed('development', newEnvironmentId()))
     expect(await refused('echo -n precious | skerry secrets set A')).toBe(
-      `skerry: shop/development means another environment than before; ${hint(` ${ofApp}`)}`,
+      `skerry: shop/development is a different environment than before; ${hint(` ${ofApp}`)}`,
     )
     expect(await refused('echo A=precious | skerry secrets import - --overwrite')).toContain(
       'means another environment',
@@ -120,7 +120,7 @@ describe('a name that means another environment', () => {
     for (const command of ['grant', 'token create --name other']) {
       const to = command === 'grant' ? `--token ${tokenId}` : ''
       expect(await refused(`skerry ${command} ${to} ${ofApp}`)).toBe(
-        `skerry: shop/development means the environment that was shop/production; ${hint(` ${ofApp}`)}`,
+        `skerry: shop/development is now the environment that was called shop/production; ${hint(` ${ofApp}`)}`,
       )
     }
     expect(await refused(`skerry grant --all --yes --token ${tokenId}`)).toContain('means the environment that was')
@@ -131,7 +131,7 @@ describe('a name that means another environment', () => {
     liar.lie(/\/groups\/[^/]+\/envs/, swapped)
     const { tokenId } = await parseToken(token)
     expect(await refused(`skerry grant ${tokenId} ${ofApp}`)).toBe(
-      'skerry: shared:development means the environment that was shared:production; ' +
+      'skerry: shared:development is now the environment that was called shared:production; ' +
         hint(' --group shared --env development'),
     )
     expect(liar.sent()).toEqual([])
@@ -144,7 +144,7 @@ describe('a name that means another environment', () => {
       branches: body.branches.map((one: Json) => ({ ...one, id: newEnvironmentId() })),
     }))
     expect(await refused('skerry secrets ls --branch pr-7')).toBe(
-      `skerry: shop/development@pr-7 means another environment than before; ${hint(` ${ofApp} --branch pr-7`)}`,
+      `skerry: shop/development@pr-7 is a different environment than before; ${hint(` ${ofApp} --branch pr-7`)}`,
     )
     liar.lie(/\/apps\/[^/]+\/envs/, swapped)
     for (const command of ['run -- true', 'run --branch pr-7 -- true', 'secrets list', 'secrets export']) {
@@ -158,20 +158,20 @@ describe('a name that means another environment', () => {
       environments: body.environments.map((one: Json) => (one.slug === 'production' ? { ...one, slug: 'dev' } : one)),
     }))
     expect(await refused('echo -n x | skerry secrets set A --env dev')).toBe(
-      `skerry: shop/dev means the environment that was shop/production; ${hint(' --app shop --env dev')}`,
+      `skerry: shop/dev is now the environment that was called shop/production; ${hint(' --app shop --env dev')}`,
     )
   })
 
   it('is reported by skerry doctor, and only a person can accept it', async () => {
     liar.lie(/\/apps\/[^/]+\/envs/, swapped)
     expect((await alice.skerry(['doctor'])).stdout).toContain(
-      'FAIL  key: shop/development means the environment that was shop/production\n',
+      'FAIL  key: shop/development is now the environment that was called shop/production\n',
     )
     const { code, stderr } = await alice.skerry(['env', 'trust'])
     expect([code, stderr]).toEqual([
       2,
-      'skerry: This accepts a change of shop/development: shop/development means the environment that was shop/production. ' +
-        'Run again with --yes.\n',
+      'skerry: This accepts a change of shop/development: shop/development is now the environment that was called shop/production. ' +
+        'Run again with `--yes` to do it.\n',
     ])
     // The commands above have not accepted it.
     await refused('skerry secrets ls')
@@ -184,7 +184,7 @@ describe('a name that means another organization', () => {
     const other = (id: string) => id.replace(/.$/, (last) => (last === 'a' ? 'b' : 'a'))
     liar.lie(/\/me$/, (body) => ({ ...body, orgs: body.orgs.map((one: Json) => ({ ...one, id: other(one.id) })) }))
     expect(await refused('echo -n precious | skerry secrets set A')).toBe(
-      `skerry: names means another organization than before; ${hint('')}`,
+      `skerry: names is a different organization than before; ${hint('')}`,
     )
     // The organization from the cache is refused too.
     await refused('echo -n precious | skerry secrets set A')
@@ -208,10 +208,10 @@ describe('an honest change', () => {
     const elsewhere = 'export XDG_STATE_HOME=$HOME/other XDG_CACHE_HOME=$HOME/other-cache'
     await alice.ok(`${elsewhere}; skerry env rm preview --yes && skerry env create preview`)
     expect(await refused('skerry secrets ls --env preview')).toBe(
-      `skerry: shop/preview means another environment than before; ${hint(' --app shop --env preview')}`,
+      `skerry: shop/preview is a different environment than before; ${hint(' --app shop --env preview')}`,
     )
     const { stderr } = await alice.shell('skerry env trust preview --yes')
-    expect(stderr).toBe('accepted: shop/preview means another environment than before\n')
+    expect(stderr).toBe('accepted: shop/preview is a different environment than before\n')
     await alice.ok('echo -n three | skerry secrets set A --env preview')
     expect(await alice.ok('skerry run --env preview -- printenv A')).toBe('three\n')
   })

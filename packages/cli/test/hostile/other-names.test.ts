@@ -95,7 +95,7 @@ describe('a token whose key this machine knows', () => {
     showTokenAs(dev, 'ci-prod')
     const told = await refused(command, { SKERRY_STRICT: strict })
     expect(told).toContain(
-      `ci-prod (${dev}) would get ${what}, and this machine knows ${dev} as ${name}, and not as ci-prod`,
+      `ci-prod (${dev}) would get ${what}, and this machine knows ${dev} as ${name}, not as ci-prod`,
     )
     expect(told).toContain(`run again with --reader ${dev}`)
   })
@@ -112,13 +112,13 @@ describe('a token whose key this machine knows', () => {
     const question = 'give the key of shop/production to this reader'
     const { code, stdout } = await admin.terminal('skerry grant ci-prod --env production', [[question, 'n']])
     expect([code, liar.sent()]).toEqual([1, []])
-    expect(stdout.replace(/\s+/g, ' ')).toContain(`this machine knows ${dev} as ${name}, and not as ci-prod`)
+    expect(stdout.replace(/\s+/g, ' ')).toContain(`this machine knows ${dev} as ${name}, not as ci-prod`)
   })
 
   it('is known only by its id if an earlier release remembered no name', async () => {
     await forgetNameOf(dev, name)
     expect(await refused(`skerry grant ${name} --env production`)).toContain(
-      `this machine knows ${dev} by its id alone, and not as ${name}`,
+      `this machine knows ${dev} by its id alone, not as ${name}`,
     )
     await admin.ok(`skerry grant ${dev} --env production`)
     await refused(`skerry kms grant billing ${name}`)
@@ -156,12 +156,12 @@ describe('a token whose key this machine knows', () => {
 
   it('is not the target of a recovery request under the name of another token', async () => {
     showTokenAs(dev, 'ci-prod')
-    expect(await refused('skerry recovery request ci-prod')).toContain(`${dev} as ${name}, and not as ci-prod`)
+    expect(await refused('skerry recovery request ci-prod')).toContain(`${dev} as ${name}, not as ci-prod`)
   })
 })
 
 describe('a person whose key this machine knows', () => {
-  const known = () => `this machine knows ${malloryId} as mallory@example.com, and not as ada@example.com`
+  const known = () => `this machine knows ${malloryId} as mallory@example.com, not as ada@example.com`
 
   it.each([
     ['an environment', 'skerry grant ada@example.com --env production', 'the key of shop/production', '0'],

@@ -108,7 +108,7 @@ describe('a service token that the server adds to the readers of an environment'
     liar.lie(/\/grantees/, (body) => (++asked === 1 ? body : { ...body, grantees: [...body.grantees, evil()] }))
     const { code, stderr } = await alice.shell('skerry env rekey --yes')
     expect([code, liar.sent()], stderr).toEqual([5, []])
-    expect(stderr).toContain(`${tokenId} was not there a moment ago`)
+    expect(stderr).toContain(`${tokenId} was added while this command ran`)
   })
 
   it.each([
@@ -124,8 +124,8 @@ describe('a service token that the server adds to the readers of an environment'
       liar.lie(/\/grantees/, (body) => (++asked === 1 ? body : { ...body, grantees: body.grantees.map(asMallory) }))
       const { code, stderr } = await alice.shell(command, { env: { SKERRY_STRICT: '1' } })
       expect([code, asked, liar.sent()], stderr).toEqual([me === ownId ? 3 : 5, 2, []])
-      const told = 'the server lists another public key for you than your own'
-      expect(stderr).toContain(me === ownId ? told : `${alice.email} was not there a moment ago`)
+      const told = 'the server shows a public key for you that is not yours'
+      expect(stderr).toContain(me === ownId ? told : `${alice.email} was added while this command ran`)
     }
   })
 
@@ -237,9 +237,7 @@ describe('a recovery key that the server invented', () => {
   ])('is refused by commands that make keys: %s', async (_, command, strict) => {
     showRecoveryKey(mallory)
     const told = await refused(command, { SKERRY_STRICT: strict })
-    expect(told).toContain(
-      'nobody has accepted this organization’s recovery key on this machine yet; nothing was changed',
-    )
+    expect(told).toContain('this organization’s recovery key was not accepted on this machine yet; nothing was changed')
     expect(told).toContain(await fingerprintWords(mallory))
     expect(told).toContain('--reader recovery')
   })
@@ -336,8 +334,7 @@ describe('--reader', () => {
     const { code, stderr } = await alice.shell(command)
     expect([code, liar.sent()], stderr).toEqual([2, []])
     expect(stderr).toContain(`${message}; nothing was changed`)
-    if (command.startsWith(rekey))
-      expect(stderr).toMatch(/use the id of one of these: .*bob@example.com \(usr_.*recovery/)
+    if (command.startsWith(rekey)) expect(stderr).toMatch(/use one of these ids: .*bob@example.com \(usr_.*recovery/)
   })
 
   it('does not match another account under a known e-mail address', async () => {

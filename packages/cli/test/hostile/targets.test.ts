@@ -63,7 +63,7 @@ describe.skipIf(missingPostgres())('a lease target with changed settings', () =>
     change('db', connection(more))
     const command = 'skerry lease create db -- true'
     const stderr = await refused(command, { SKERRY_STRICT: strict })
-    expect(stderr).toContain(`lease target db has other settings than before: ${told}`)
+    expect(stderr).toContain(`lease target db has different settings than before: ${told}`)
     expect(stderr).toContain('accept it with `skerry lease target trust db`')
   })
 

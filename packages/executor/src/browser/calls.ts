@@ -81,7 +81,7 @@ export async function release(executor: Executor, { body }: Call) {
 
 async function keep(executor: Executor, { browser, holder }: Lease & { holder: Holder }) {
   const { connection, projectId, revision } = holder
-  if (!browser.site.slots.includes('session')) throw fail('not_allowed', 'the profile of the site keeps no session')
+  if (!browser.site.slots.includes('session')) throw fail('not_allowed', 'the settings of this site keep no session')
   const state = await browser.state()
   if (state === null) return { saved: false, signedIn: false }
   checkSize(state)
@@ -94,7 +94,7 @@ async function keep(executor: Executor, { browser, holder }: Lease & { holder: H
   } catch (error) {
     if (!(error instanceof RefusedError) || error.code !== 'conflict') throw error
     const { connection: now } = await server.connection({ params })
-    if (now.status === 'revoked') throw fail('connection_revoked', 'the connection is revoked')
+    if (now.status === 'revoked') throw fail('connection_revoked', 'the connection was revoked')
     // Somebody else stored another session first, and theirs is the newer one.
     return { saved: false, signedIn: true }
   }
@@ -108,7 +108,7 @@ async function keep(executor: Executor, { browser, holder }: Lease & { holder: H
 export function checkSize(state: string): void {
   const room = limits.ciphertextBytes * 0.7
   if (Buffer.byteLength(state) > room)
-    throw fail('body_too_large', 'the site keeps more in a browser than a slot can hold')
+    throw fail('body_too_large', 'the browser data of the site is too large to be stored')
 }
 
 const leaseBody = object({ userRef: needed(text), leaseId: needed(text) })
@@ -122,11 +122,11 @@ export async function reauth(executor: Executor, { body }: Call) {
   return answer(asked)
 }
 
-const personIsThere = () => fail('conflict', 'a person is signing in there')
+const personIsThere = () => fail('conflict', 'a person is signing in with this browser')
 
 /** @throws VaultRefusal `not_allowed`. */
 export function siteOf({ config }: Executor, providerId: string): Site {
   const site = config.sites.find(({ id }) => id === providerId)
-  if (!site) throw fail('not_allowed', `the settings have no site ${providerId}`)
+  if (!site) throw fail('not_allowed', `the executor’s settings have no site ${providerId}`)
   return site
 }

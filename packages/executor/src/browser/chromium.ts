@@ -15,7 +15,10 @@ export function checkChromium({ sites, browser }: Config): void {
   if (sites.length === 0) return
   findChromium(browser.executable)
   if (browser.sandbox && process.getuid?.() === 0)
-    throw new ConfigError('browser.sandbox', 'cannot start as root: run as another user, or set it to false')
+    throw new ConfigError(
+      'browser.sandbox',
+      'does not work as root: run the executor as another user, or set it to false',
+    )
 }
 
 function findChromium(executable: string | undefined): string {
@@ -23,7 +26,10 @@ function findChromium(executable: string | undefined): string {
   const candidates = executable ? [executable] : folders.flatMap((folder) => names.map((name) => join(folder, name)))
   const found = candidates.find(isExecutable)
   if (found === undefined)
-    throw new ConfigError('browser.executable', executable ? `cannot be run: ${executable}` : 'no Chromium in PATH')
+    throw new ConfigError(
+      'browser.executable',
+      executable ? `cannot be started: ${executable}` : 'there is no Chromium in PATH',
+    )
   return found
 }
 

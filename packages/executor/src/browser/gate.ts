@@ -20,7 +20,7 @@ export interface Gate {
  */
 export async function openGate(reachable: readonly Domain[], upstreams: Upstreams): Promise<Gate> {
   const check = (place: Place) => {
-    if (!covers(reachable, place)) throw new Error('not a host of the site')
+    if (!covers(reachable, place)) throw new Error('this host is not one of the site’s domains')
   }
   const server = createServer((request, response) => {
     plain(upstreams, check, request, response).catch(() => response.destroy())

@@ -83,7 +83,7 @@ export function openLeases(deps: LeaseDeps): Leases {
     leases.delete(id)
     clearTimeout(lease.timer)
     lease.abort()
-    await lease.browser.close().catch(() => warn('what a browser left could not be removed'))
+    await lease.browser.close().catch(() => warn('the files of an ended browser could not be deleted'))
   }
   const extend = (lease: Lease, ttlMs: number) => {
     const own = leases.get(lease.id)
@@ -117,14 +117,14 @@ export function openLeases(deps: LeaseDeps): Leases {
       const known = underWay.get(id)
       if (known) return known
       if (leases.size + underWay.size >= config.browser.max)
-        throw fail('limit_reached', `${config.browser.max} browsers are open, and no more may be`)
+        throw fail('limit_reached', `${config.browser.max} browsers are open, which is the limit; release one first`)
       const begun = begin(id, wanted).finally(() => underWay.delete(id))
       underWay.set(id, begun)
       return begun
     },
     of(leaseId, userRef) {
       const lease = find(leaseId)
-      if (!lease?.holder) throw fail('not_found', 'no such browser: it was released, or its time is over')
+      if (!lease?.holder) throw fail('not_found', 'there is no such browser: it was released or its time ended')
       if (lease.holder.connection.userRef !== userRef)
         throw fail('user_mismatch', 'the browser belongs to another user')
       return lease as Lease & { holder: Holder }

@@ -42,7 +42,7 @@ const fillMs = 30_000
 export async function fillIn(page: Page, site: Site, field: Field, read: () => Promise<string>): Promise<void> {
   checkOrigin(page, site)
   const found = await visibleField(page, site.fields[field] ?? usual[field])
-  if (!found) throw fail('conflict', `the page shows no field for ${field}`)
+  if (!found) throw fail('conflict', `the page has no field for ${field}`)
   const value = await read()
   // The element belongs to one document. If the page has left that document meanwhile, nothing is filled in.
   checkOrigin(page, site)
@@ -56,7 +56,7 @@ export async function fillIn(page: Page, site: Site, field: Field, read: () => P
 
 function checkOrigin(page: Page, { loginOrigins }: Site): void {
   const { origin } = URL.parse(page.url()) ?? { origin: 'null' }
-  if (!loginOrigins.includes(origin)) throw fail('not_allowed', `${origin} is not where people sign in`)
+  if (!loginOrigins.includes(origin)) throw fail('not_allowed', `${origin} is not the sign-in address of this site`)
 }
 
 async function visibleField(page: Page, selector: string): Promise<ElementHandle | undefined> {
@@ -69,7 +69,7 @@ async function visibleField(page: Page, selector: string): Promise<ElementHandle
 export async function valueFor(text: string, field: Field, now: Date): Promise<string> {
   const { username, password, totpSecret } = JSON.parse(text) as Login
   if (field !== 'totp') return { username, password }[field]
-  if (totpSecret === undefined) throw fail('conflict', 'the login has no key of an authenticator app')
+  if (totpSecret === undefined) throw fail('conflict', 'this login has no authenticator key for one-time codes')
   const { Secret, TOTP } = await import('otpauth')
   return new TOTP({ secret: Secret.fromBase32(totpSecret) }).generate({ timestamp: now.getTime() })
 }

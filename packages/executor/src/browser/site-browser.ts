@@ -56,7 +56,7 @@ export async function openSiteBrowser(
   }).catch((error) => {
     gate.close()
     // The error text contains paths and settings of this machine, and may contain the state to restore.
-    throw error instanceof ConfigError ? error : fail('unavailable', 'no browser could be started')
+    throw error instanceof ConfigError ? error : fail('unavailable', 'the browser could not be started')
   })
   await context.newPage()
   const enterIn = async (page: Page) => {
@@ -99,7 +99,7 @@ async function visit(page: Page, address: URL): Promise<number> {
     const response = await page.goto(address.href, { waitUntil: 'load', timeout: loadMs })
     return response?.status() ?? 200
   } catch {
-    throw fail('provider_failed', 'the site cannot be reached, or leads to a host that is none of its domains')
+    throw fail('provider_failed', 'the site cannot be reached, or it redirects to a host outside its domains')
   }
 }
 

@@ -43,7 +43,9 @@ async function complete(before: Registration, state: string): Promise<void> {
   const keys = await readKeys(state)
   const count = keys ? await registerKeys(before, keys) : 0
   if (count === 0)
-    throw new Error(`this executor is registered already, as ${before.executorId}; an admin can disable it`)
+    throw new Error(
+      `this executor is already registered, as ${before.executorId}; to register it again, an admin must disable it first`,
+    )
   process.stdout.write(`Registered ${count} more keys of ${before.executorId}\n`)
 }
 

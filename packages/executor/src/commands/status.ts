@@ -21,5 +21,6 @@ export async function status({ state }: Flags): Promise<void> {
   ]
   process.stdout.write(`${lines.join('\n')}\n`)
   const missing = executor.keys.filter(({ thumbprint }) => !own.has(thumbprint))
-  if (missing.length > 0) throw new Error('a registered key is missing here: restore keys.json from its copy')
+  if (missing.length > 0)
+    throw new Error('a registered key is missing on this machine: restore keys.json from your copy')
 }

@@ -62,8 +62,7 @@ const readers = {
 
 const provider: Read<ApiKey | OAuth2> = (value, place) => {
   const { method } = (value ?? {}) as { method?: unknown }
-  if (method !== 'api_key' && method !== 'oauth2')
-    throw new ConfigError(`${place}.method`, 'is neither api_key nor oauth2')
+  if (method !== 'api_key' && method !== 'oauth2') throw new ConfigError(`${place}.method`, 'must be api_key or oauth2')
   return readers[method](value, place)
 }
 
@@ -94,9 +93,10 @@ export const allOf = ({ providers, sites }: Config): (Provider | Site)[] => [...
 function readConfig(value: unknown): Config {
   const config = settings(value, '')
   const ids = allOf(config).map(({ id }) => id)
-  if (ids.length > limits.vaultProvidersMax) throw new ConfigError('providers', `more than ${limits.vaultProvidersMax}`)
+  if (ids.length > limits.vaultProvidersMax)
+    throw new ConfigError('providers', `has more than ${limits.vaultProvidersMax} entries`)
   const again = ids.find((id, at) => ids.indexOf(id) !== at)
-  if (again !== undefined) throw new ConfigError('providers', `${again} is there twice`)
+  if (again !== undefined) throw new ConfigError('providers', `${again} is listed twice`)
   return config
 }
 

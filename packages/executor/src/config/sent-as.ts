@@ -9,7 +9,7 @@ const word = /^[\w!#$%&'*+.^`|~-]+$/
 const taken = new Set(['accept-encoding', 'content-type'])
 
 const header: Read<string> = (value, place) => {
-  const name = matching(word, 'is no name of a header')(value, place)
+  const name = matching(word, 'must be the name of a header')(value, place)
   const isDropped = requestHeaders([[name, '']]).length === 0
   if (isDropped || taken.has(name.toLowerCase())) throw new ConfigError(place, `${name} cannot hold a credential`)
   return name
@@ -17,9 +17,9 @@ const header: Read<string> = (value, place) => {
 
 const scheme: Read<string> = (value, place) => {
   if (value === '') return ''
-  const found = matching(word, 'is no single word')(value, place)
+  const found = matching(word, 'must be one word')(value, place)
   if (found.toLowerCase() === 'basic')
-    throw new ConfigError(place, 'Basic needs a user name, too: requests have to place the credential')
+    throw new ConfigError(place, 'Basic also needs a user name: use a placeholder in each request instead')
   return found
 }
 

@@ -25,7 +25,7 @@ const domain: Read<Domain> = (value, place) => {
   try {
     return parsePlace(written, httpsPort)
   } catch {
-    throw new ConfigError(place, 'is no host: write shop.example, which covers its subdomains')
+    throw new ConfigError(place, 'must be a host: write shop.example, which also covers its subdomains')
   }
 }
 
@@ -61,8 +61,9 @@ export const site: Read<Site> = (value, place) => {
     ...found.signedOutUrlPrefixes.map((one, at): [string, URL] => [`signedOutUrlPrefixes[${at}]`, one]),
   ]
   const outside = named.find(([, address]) => !isWithin(domains, address))
-  if (outside) throw new ConfigError(`${place}.${outside[0]}`, 'its host is none of the domains')
-  if (new Set(found.slots).size < found.slots.length) throw new ConfigError(`${place}.slots`, 'one is there twice')
+  if (outside) throw new ConfigError(`${place}.${outside[0]}`, 'must be on one of the domains')
+  if (new Set(found.slots).size < found.slots.length)
+    throw new ConfigError(`${place}.slots`, 'must not list an entry twice')
   const shared = sets.flatMap((name) => domainSets[name].map((host) => ({ host, port: httpsPort })))
   const loginOrigins = [found.loginUrl.origin, ...found.loginOrigins]
   return { ...found, loginOrigins, reachable: [...domains, ...shared] }

@@ -10,20 +10,21 @@ export const portOf = ({ port, protocol }: URL): number =>
 export const url: Read<URL> = (value, place) => {
   const found = URL.parse(text(value, place))
   if (!found || !(found.protocol === 'https:' || (found.protocol === 'http:' && isLoopback(found.hostname))))
-    throw new ConfigError(place, 'is no https:// address')
-  if (found.username || found.password) throw new ConfigError(place, 'has a user or a password in it')
+    throw new ConfigError(place, 'must be an https:// address')
+  if (found.username || found.password) throw new ConfigError(place, 'must not contain a user name or password')
   return found
 }
 
 export const origin: Read<string> = (value, place) => {
   const found = url(value, place)
   if (![found.origin, `${found.origin}/`].includes(text(value, place)))
-    throw new ConfigError(place, 'is no origin, such as https://executor.example.com')
+    throw new ConfigError(place, 'must be an origin, such as https://executor.example.com')
   return found.origin
 }
 
 export const parameters: Read<Record<string, string>> = (value, place) => {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new ConfigError(place, 'is no object')
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new ConfigError(place, 'must be an object')
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, text(one, `${place}.${name}`)]))
 }
 
@@ -34,11 +35,14 @@ export const atLeastOne =
   <T>(read: Read<T[]>): Read<T[]> =>
   (value, place) => {
     const found = read(value, place)
-    if (found.length === 0) throw new ConfigError(place, 'is empty')
+    if (found.length === 0) throw new ConfigError(place, 'must not be empty')
     return found
   }
 
-const providerId = matching(/^[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?$/, 'is no id: lowercase letters, digits, - and _')
+const providerId = matching(
+  /^[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?$/,
+  'must be an id of lowercase letters, digits, - and _',
+)
 export const shown = {
   id: needed(providerId),
   displayName: needed(text),
@@ -47,6 +51,6 @@ export const shown = {
 }
 export const is = <const M extends string>(method: M) =>
   needed<M>((value, place) => {
-    if (value !== method) throw new ConfigError(place, `is not ${method}`)
+    if (value !== method) throw new ConfigError(place, `must be ${method}`)
     return method
   })

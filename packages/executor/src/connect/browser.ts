@@ -27,9 +27,9 @@ export async function startBrowser(executor: Executor, { body }: Call) {
 export async function finishBrowser(executor: Executor, { body }: Call) {
   const session = await verify(executor, body.claimToken, 'browser')
   const lease = executor.leases.find(session.id)
-  if (!lease) throw fail('conflict', 'no browser is open for this session: start again')
+  if (!lease) throw fail('conflict', 'no browser is open for this session: open it again')
   const state = await lease.browser.state()
-  if (state === null) throw fail('conflict', 'nobody is signed in there')
+  if (state === null) throw fail('conflict', 'nobody is signed in to the site yet')
   checkSize(state)
   const { projectId, connectionId, provider, slots } = session
   const revision = slots.find(({ slot }) => slot === 'session')?.revision ?? 1

@@ -9,7 +9,7 @@ export async function start(executor: Executor, { body }: Call) {
   const session = await verify(executor, body.claimToken, 'oauth2')
   const providerId = session.provider.id
   const client = executor.oauth.get(providerId)
-  if (!client) throw fail('not_allowed', `the settings have no provider ${providerId}`)
+  if (!client) throw fail('not_allowed', `the executor’s settings have no provider ${providerId}`)
   const { authorizationUrl, state, codeVerifier } = await client.begin().catch((error) => {
     throw failed(executor, providerId, error)
   })
@@ -33,10 +33,10 @@ export async function finish(executor: Executor, { body }: Call) {
   const { claimToken, flow: handle } = body
   const session = await verify(executor, claimToken, 'oauth2')
   const returned = typeof handle === 'string' ? executor.flows.take(handle) : undefined
-  if (returned?.flow.sessionId !== session.id) throw fail('not_found', 'no such sign-in of this session')
+  if (returned?.flow.sessionId !== session.id) throw fail('not_found', 'this session has no such sign-in')
   const { flow, url } = returned
   const client = executor.oauth.get(flow.providerId)
-  if (!client) throw fail('not_allowed', `the settings have no provider ${flow.providerId}`)
+  if (!client) throw fail('not_allowed', `the executor’s settings have no provider ${flow.providerId}`)
   const { tokens, account } = await client.redeem(url, flow).catch((error) => {
     throw failed(executor, flow.providerId, error)
   })
@@ -60,5 +60,5 @@ function namesOf(account: Account | null, connectionId: string) {
 function failed({ warn }: Executor, providerId: string, error: unknown) {
   const { code, error: answered } = (error ?? {}) as { code?: unknown; error?: unknown }
   warn(`${providerId}: ${String(answered ?? code ?? 'no answer')}`)
-  return fail('provider_failed', 'the provider did not finish the sign-in')
+  return fail('provider_failed', 'the provider did not complete the sign-in')
 }

@@ -39,7 +39,10 @@ export async function providerFetch(executor: Executor, { body, response, signal
   }
   if (isRedirect(answer)) {
     answer.destroy()
-    throw fail('not_allowed', 'the provider redirects elsewhere, and a credential does not follow')
+    throw fail(
+      'not_allowed',
+      'the provider answered with a redirect to another address, where the credential is not sent',
+    )
   }
   if (answer.statusCode === 401) await report(executor, connectionId)
   answer.rawHeaders = pairs(answer.rawHeaders)
@@ -79,7 +82,9 @@ async function report({ refresher, warn }: Executor, connectionId: string): Prom
   try {
     await refresher.report(connectionId, 'provider_rejected_credential')
   } catch (error) {
-    warn(`${connectionId}: the server does not know that its credential was refused: ${refusalOf(error).message}`)
+    warn(
+      `${connectionId}: the provider refused the credential, but this could not be reported to the server: ${refusalOf(error).message}`,
+    )
   }
 }
 

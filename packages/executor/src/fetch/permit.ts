@@ -8,8 +8,8 @@ import type { Wanted } from './request.ts'
 /** The reasons for which a provider's rules refuse a request. */
 const sentences = {
   no_rule: 'no rule of the provider covers this host',
-  path_not_allowed: 'no rule of the provider permits this path',
-  method_not_allowed: 'the rule for this path does not permit the method',
+  path_not_allowed: 'no rule of the provider allows this path',
+  method_not_allowed: 'the rule for this path does not allow the method',
   secret_not_allowed: 'the provider has no such credential',
 } as const
 
@@ -23,11 +23,11 @@ export interface Permitted {
 /** @throws VaultRefusal `not_allowed`; `invalid_request` for a site, whose credentials no request can contain. */
 export function permit({ providers, sites }: Config, providerId: string, { method, url }: Wanted): Permitted {
   if (sites.some(({ id }) => id === providerId))
-    throw fail('invalid_request', 'connectionId: is that of a site, which is used in a browser: /v1/browser/open')
+    throw fail('invalid_request', 'connectionId: this is a connection to a site: use /v1/browser/open')
   const provider = providers.find(({ id }) => id === providerId)
-  if (!provider) throw fail('not_allowed', 'the settings no longer have this provider')
+  if (!provider) throw fail('not_allowed', 'the executor’s settings no longer have this provider')
   if (url.protocol !== 'https:' && !isLoopback(url.hostname))
-    throw fail('not_allowed', 'a credential does not go out over plain HTTP')
+    throw fail('not_allowed', 'a credential is not sent over plain HTTP: use https://')
   const rules = provider.rules.filter(({ port }) => port === portOf(url))
   const operation = { host: hostOf(url), method, path: url.pathname }
   const check = (secret?: string) => {

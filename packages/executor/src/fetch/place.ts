@@ -20,7 +20,7 @@ export function place(asked: Fillable, { sentAs }: Provider, name: string, give:
   if (asked.headers.some(([one]) => isNamed(one, header.toLowerCase())))
     throw fail(
       'invalid_request',
-      `request.headers: ${header} is for the credential: leave it out, or place {{skerry:${name}}}`,
+      `request.headers: ${header} is set by the executor: leave it out, or put {{skerry:${name}}} in it`,
     )
   const own: Headers[number] = [header, `${scheme} {{skerry:${name}}}`.trimStart()]
   return fill({ ...asked, headers: [...asked.headers, own] }, give)

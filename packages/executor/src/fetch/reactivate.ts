@@ -18,7 +18,7 @@ export async function reactivate({ credentials, server }: Executor, { body }: Ca
   const params = { vaultConnectionId: connectionId }
   const { connection } = await server.connection({ params })
   const { status, statusReason, method } = connection
-  if (status === 'revoked') throw fail('connection_revoked', 'the connection is revoked')
+  if (status === 'revoked') throw fail('connection_revoked', 'the connection was revoked')
   if (status === 'active') return answer({ status })
   if (method === 'browser' || !mendable.has(statusReason))
     throw fail('conflict', `only the person can repair this connection: ${statusReason}`)

@@ -13,13 +13,13 @@ export interface Wanted {
 
 const headersOf: Read<Headers> = (value, place) => {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw fail('invalid_request', `${place}: is no object`)
+    throw fail('invalid_request', `${place}: must be an object`)
   return Object.entries(value).map(([name, one]) => {
     try {
       validateHeaderName(name)
       validateHeaderValue(name, one)
     } catch {
-      throw fail('invalid_request', `${place}: a name or value that no header can have`)
+      throw fail('invalid_request', `${place}: contains a name or value that is not valid in a header`)
     }
     return [name, String(one)]
   })
@@ -27,7 +27,7 @@ const headersOf: Read<Headers> = (value, place) => {
 
 /** Any text, also an empty one. */
 const anyText: Read<string> = (value, place) => {
-  if (typeof value !== 'string') throw fail('invalid_request', `${place}: is no text`)
+  if (typeof value !== 'string') throw fail('invalid_request', `${place}: must be text`)
   return value
 }
 
@@ -53,13 +53,14 @@ export function readWanted(body: unknown): { userRef: string; connectionId: stri
   const url = URL.parse(request.url)
   // The parsed URL is checked too, because parsing removes line breaks.
   if ([request.url, url?.href ?? ''].some((one) => marker.test(one)))
-    throw fail('invalid_request', 'request.url: holds a placeholder; headers and body can')
-  if (!url || !/^https?:$/.test(url.protocol)) throw fail('invalid_request', 'request.url: is no https:// address')
-  if (url.username || url.password) throw fail('invalid_request', 'request.url: has a user or a password in it')
+    throw fail('invalid_request', 'request.url: must not contain a placeholder; headers and body can')
+  if (!url || !/^https?:$/.test(url.protocol)) throw fail('invalid_request', 'request.url: must be an https:// address')
+  if (url.username || url.password)
+    throw fail('invalid_request', 'request.url: must not contain a user name or password')
   const method = request.method.toUpperCase()
   if (!/^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$/.test(method))
-    throw fail('invalid_request', 'request.method: is none that is sent')
+    throw fail('invalid_request', 'request.method: this method is not supported')
   const sent = request.body === null ? null : Buffer.from(request.body)
-  if (sent !== null && method === 'GET') throw fail('invalid_request', 'request.body: a GET has none')
+  if (sent !== null && method === 'GET') throw fail('invalid_request', 'request.body: a GET request cannot have a body')
   return { userRef, connectionId, request: { method, url, headers: request.headers, body: sent } }
 }

@@ -58,7 +58,7 @@ export const isDisabled = (error: unknown): boolean => error instanceof RefusedE
 
 /** The message for the log, for callers, and for the person who starts the executor. */
 export const disabled =
-  'this executor is disabled: an admin ended it, or it was registered again. Register it with a new code'
+  'this executor is disabled, because an admin disabled it or registered another one. Register it again with a new code'
 
 /** Anything thrown -> a refusal. The text of an unexpected error is not shown. */
 export function refusalOf(error: unknown): VaultRefusal {
@@ -76,6 +76,6 @@ export function refusalOf(error: unknown): VaultRefusal {
   if (error instanceof RefusedError && Object.hasOwn(codeOf, error.code))
     return fail(codeOf[error.code]!, error.message)
   if (error instanceof SkerryError)
-    return fail('unavailable', `the Skerry server refuses this executor: ${error.message}`)
-  return fail('internal', 'something went wrong in the executor')
+    return fail('unavailable', `the Skerry server refused this executor: ${error.message}`)
+  return fail('internal', 'the executor failed; its output has the cause')
 }

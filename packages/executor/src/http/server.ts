@@ -60,7 +60,7 @@ async function serve(
   }
   if (request.method === 'OPTIONS') return preflight(executor, asked('POST') ?? asked('GET'), request, response)
   const route = asked(request.method ?? '')
-  if (!url || !route) throw fail('not_found', 'there is no such address')
+  if (!url || !route) throw fail('not_found', 'this path does not exist')
   checks[route.access](executor, request, response)
   const gone = new AbortController()
   response.once('close', () => gone.abort())
@@ -80,7 +80,7 @@ const checks: Readonly<
 > = {
   backend: checkBackend,
   page({ connectOrigin }, { headers }, response) {
-    if (headers.origin !== connectOrigin) throw fail('not_allowed', 'this is for the Connect page alone')
+    if (headers.origin !== connectOrigin) throw fail('not_allowed', 'only the Connect page may call this')
     response.setHeader('access-control-allow-origin', connectOrigin).setHeader('vary', 'origin')
   },
   anyone(_, __, response) {
@@ -102,7 +102,7 @@ function preflight(
   request: IncomingMessage,
   response: ServerResponse,
 ): void {
-  if (route?.access !== 'page' && route?.access !== 'anyone') throw fail('not_found', 'there is no such address')
+  if (route?.access !== 'page' && route?.access !== 'anyone') throw fail('not_found', 'this path does not exist')
   checks[route.access](executor, request, response)
   response.writeHead(204, { 'access-control-allow-headers': 'content-type', 'access-control-max-age': '600' }).end()
 }
@@ -115,7 +115,7 @@ function parse(bytes: Buffer): Record<string, unknown> {
     // Refused below, because the message of the parser would quote the body.
   }
   if (typeof body !== 'object' || body === null || Array.isArray(body))
-    throw fail('invalid_request', 'the body is no JSON object')
+    throw fail('invalid_request', 'the body must be a JSON object')
   return body as Record<string, unknown>
 }
 

@@ -22,7 +22,8 @@ const routes: SocketRoute[] = [
   {
     path: /^\/live\/socket$/,
     admit(executor, { headers }) {
-      if (headers.origin !== executor.origin) throw fail('not_allowed', 'this is for the page of the live view alone')
+      if (headers.origin !== executor.origin)
+        throw fail('not_allowed', 'only the page of the live view may connect here')
       return (socket) => watched(executor, socket)
     },
   },
@@ -41,7 +42,7 @@ export function acceptSockets(server: Server, executor: Executor): void {
   const accept = async (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const path = URL.parse(request.url ?? '', executor.origin)?.pathname ?? ''
     const route = routes.find((one) => one.path.test(path))
-    if (!route || !isWebSocket(request)) throw fail('not_found', 'there is no such address')
+    if (!route || !isWebSocket(request)) throw fail('not_found', 'this path does not exist')
     const take = route.admit(executor, request, route.path.exec(path)?.[1] ?? '')
     const { WebSocketServer } = await import('ws')
     const sockets = new WebSocketServer({ noServer: true, maxPayload: messageMaxBytes })

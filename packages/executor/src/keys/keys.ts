@@ -41,7 +41,7 @@ export async function readKeys(folder: string): Promise<Keys | undefined> {
   } catch {
     // Refused below, because the error of the cryptography would not name the file.
   }
-  throw new Error(`${file.path} is damaged: it holds no keys of an executor`)
+  throw new Error(`${file.path} is damaged: it contains no executor keys`)
 }
 
 async function openKey(pkcs8: string): Promise<WrappingKey> {

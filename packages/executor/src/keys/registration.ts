@@ -15,6 +15,7 @@ export const registrationFile = (folder: string): StateFile<Registration> => sta
 /** @throws Error that says how to register. */
 export async function readRegistration(folder: string): Promise<Registration> {
   const found = await registrationFile(folder).read()
-  if (!found) throw new Error('this executor is not registered: run `skerry-executor register` with a code of an admin')
+  if (!found)
+    throw new Error('this executor is not registered: ask an admin for a code, and run `skerry-executor register`')
   return found
 }

@@ -40,7 +40,7 @@ async function readText(path: string): Promise<string | undefined> {
   const found = await lstat(path).catch(ignore('ENOENT', 'ENOTDIR'))
   if (!found) return undefined
   if (found.isFile() && found.size <= fileMaxBytes) return await readText(path)
-  throw new Error(`${path} is a link, a folder or too large: put a regular file there`)
+  throw new Error(`${path} is a link, a folder or too large: replace it with a regular file`)
 }
 
 /**

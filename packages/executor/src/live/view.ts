@@ -68,7 +68,7 @@ export function watched({ leases, warn }: Executor, socket: WebSocket): void {
     if (!admitted) return socket.close(closeCodes.spent)
     const { lease, view } = admitted
     begin(lease, view, socket).catch(() => {
-      warn('a live view could not be shown')
+      warn('a live view could not be opened')
       socket.close(closeCodes.over)
     })
   })

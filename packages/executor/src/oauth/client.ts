@@ -52,7 +52,7 @@ export function openOAuthClients(
 function secretOf({ id, clientSecretEnv }: OAuth2, environment: Readonly<Record<string, string | undefined>>) {
   if (clientSecretEnv === undefined) return undefined
   const secret = environment[clientSecretEnv]
-  if (!secret) throw new ConfigError('', `the secret of ${id} is missing: set ${clientSecretEnv}`)
+  if (!secret) throw new ConfigError('', `the client secret of ${id} is missing: set ${clientSecretEnv}`)
   return secret
 }
 

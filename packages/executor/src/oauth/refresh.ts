@@ -99,7 +99,7 @@ async function renew(
   const { journal, clients, credentials, now } = deps
   const { connectionId, revision, providerId } = opened
   const client = clients.get(providerId)
-  if (!client) throw fail('not_allowed', `the settings have no provider ${providerId}`)
+  if (!client) throw fail('not_allowed', `the executor’s settings have no provider ${providerId}`)
   const giveUp = async (reason: ReauthReason) => {
     await report(deps, { connectionId, revision, reason })
     return needsPerson(reason)
@@ -118,7 +118,7 @@ async function renew(
     // `refresh_outcome_unknown`.
     const isKnown = failure !== 'unknown' && rejected === 'refresh_rejected'
     if (isKnown) await journal.end(connectionId)
-    throw fail('provider_failed', `${providerId} gave no new token (${code ?? failure})`)
+    throw fail('provider_failed', `${providerId} did not issue a new token (${code ?? failure})`)
   }
   const place = { ...opened, revision: revision + 1 }
   const sealed = await credentials.seal(JSON.stringify(next), place)
@@ -142,7 +142,7 @@ async function store(
     await credentials.write(place, sealed)
   } catch (error) {
     if (!(error instanceof RefusedError)) {
-      warn(`${connectionId}: its new token is kept here until the server takes it`)
+      warn(`${connectionId}: the server did not accept the new token yet; the executor keeps it and tries again`)
       return tokens.accessToken
     }
     return lost(deps, place, error)
@@ -176,7 +176,7 @@ async function report(
 ): Promise<void> {
   const { connectionId, revision, reason } = entry
   if (revision > 0) await journal.write({ connectionId, revision, reason: reason! })
-  warn(`${connectionId}: its person has to connect again: ${reason}`)
+  warn(`${connectionId}: the person must connect again: ${reason}`)
   const params = { vaultConnectionId: connectionId }
   await server.setStatus({ params, body: { status: 'reauth_required', reason: reason! } }).catch((error) => {
     if (!(error instanceof RefusedError)) throw error
@@ -184,4 +184,4 @@ async function report(
   await journal.end(connectionId)
 }
 
-const needsPerson = (reason: ReauthReason) => fail('reauth_required', `the person has to connect again: ${reason}`)
+const needsPerson = (reason: ReauthReason) => fail('reauth_required', `the person must connect again: ${reason}`)

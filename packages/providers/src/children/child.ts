@@ -61,7 +61,7 @@ export function startChild({ file, environment, door, onFault }: ChildSettings):
     waiting = undefined
     use(settled)
   }
-  const failure = () => (end === undefined ? stopped('was ended') : new ChildFailure(end))
+  const failure = () => (end === undefined ? stopped('was stopped') : new ChildFailure(end))
   const kill = (because?: ChildEnd) => {
     if (!isOver) end = because
     isOver = true

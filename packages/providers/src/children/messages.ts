@@ -45,9 +45,9 @@ export const swollenMark = 'memory\n'
 export type ChildEnd = 'died' | 'hung' | 'swelled'
 
 const texts: Readonly<Record<ChildEnd, string>> = {
-  died: 'the target sent something that its driver cannot read, and the connection was ended',
-  hung: 'the target kept its driver busy for too long, and the connection was ended',
-  swelled: `the target sent more than fits into ${residentBytesMax / 1024 / 1024} MiB, and the connection was ended`,
+  died: 'the target sent an answer that the driver cannot read, so the connection was closed',
+  hung: 'the target kept the driver busy for too long, so the connection was closed',
+  swelled: `the target sent more than ${residentBytesMax / 1024 / 1024} MiB, so the connection was closed`,
 }
 
 /** The target crashed the process that spoke with it, or the process had to be ended because of the target. */

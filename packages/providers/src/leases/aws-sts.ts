@@ -57,9 +57,9 @@ function readAccessKey(credential: string): AccessKey {
   }
   const { accessKeyId, secretAccessKey } = key ?? {}
   if (typeof accessKeyId !== 'string' || typeof secretAccessKey !== 'string' || secretAccessKey === '')
-    throw refuse('is not { "accessKeyId", "secretAccessKey" }')
+    throw refuse('must be a JSON object with accessKeyId and secretAccessKey')
   if (accessKeyId.startsWith('ASIA'))
-    throw refuse('is of a session, which ends by itself; use the access key of an IAM user (AKIA...)')
+    throw refuse('is a temporary key of a session; use the access key of an IAM user (AKIA...)')
   if (!/^[A-Z0-9]{16,128}$/.test(accessKeyId)) throw refuse('accessKeyId is not an access key id')
   return { accessKeyId, secretAccessKey }
 }
@@ -76,7 +76,7 @@ async function verify(client: STSClient, config: Config, secrets: string[]): Pro
     server: `AWS STS ${config.region}`,
     notes: [
       `The base credential is ${Arn}.`,
-      'A session stays valid until it expires: revoking a lease marks the ledger alone.',
+      'A session stays valid until it expires. Revoking a lease only marks it as revoked in Skerry.',
     ],
   }
 }
@@ -92,7 +92,7 @@ async function create(
   const { Credentials } = await failing(client.send(command), lease.ttlSeconds, secrets)
   const { AccessKeyId, SecretAccessKey, SessionToken, Expiration } = Credentials ?? {}
   if (!AccessKeyId || !SecretAccessKey || !SessionToken || !Expiration)
-    throw new ProviderError('failed', 'the answer holds no credentials')
+    throw new ProviderError('failed', 'the answer contains no credentials')
   return {
     resourceRef: session,
     result: { region: config.region, roleArn: config.roleArn, expiresAt: Expiration.toISOString() },
@@ -137,12 +137,12 @@ async function failing<T>(sent: Promise<T>, seconds: number, secrets: readonly s
     if (!(error instanceof STSServiceException)) throw new ProviderError('failed', 'the answer cannot be read')
     const errorText = errorTextOf(error.message, secrets) ?? error.name
     if (error.name === 'ValidationError' && /DurationSeconds/i.test(error.message))
-      throw new ProviderError('invalid', `${seconds} s is above the cap of this target: ${capOf(error.message)}`)
+      throw new ProviderError('invalid', `${seconds} s is more than this target allows: ${capOf(error.message)}`)
     throw new ProviderError(reasons[error.name] ?? 'failed', `${error.name}: ${errorText}`)
   }
 }
 
 const capOf = (message: string) =>
   /chaining/i.test(message)
-    ? '3600 s, since the base credential is itself the session of a role'
-    : 'the MaxSessionDuration of the role, which is 3600 s unless it was raised; set maxTtlSeconds to it'
+    ? '3600 s, because the base credential is itself a session of a role'
+    : 'the MaxSessionDuration of the role, which is 3600 s by default; set maxTtlSeconds to the same value'

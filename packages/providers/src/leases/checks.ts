@@ -49,14 +49,14 @@ export function checkAccount(
 }
 
 export function checkName(name: string, adminUser: string): void {
-  if (!roleName.test(name)) throw new ProviderError('invalid', 'roleName: is not of the form [a-z_][a-z0-9_]{0,30}')
+  if (!roleName.test(name)) throw new ProviderError('invalid', 'roleName: must have the form [a-z_][a-z0-9_]{0,30}')
   if (name.startsWith('pg_') || name === 'default' || name === 'root' || name === adminUser.toLowerCase())
-    throw new ProviderError('invalid', 'roleName: is reserved')
+    throw new ProviderError('invalid', 'roleName: this name is reserved')
 }
 
 /** The statements that mark an account contain the id of its lease. */
 export function checkLeaseId(id: string): void {
-  if (!leaseId.test(id)) throw new ProviderError('invalid', 'id: is not the id of a lease')
+  if (!leaseId.test(id)) throw new ProviderError('invalid', 'id: must be the id of a lease')
 }
 
 /** A ledger stores this digest, because some verifiers are enough to sign in. */

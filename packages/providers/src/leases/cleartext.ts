@@ -13,6 +13,6 @@ export function mayReadPassword(connection: Connection): boolean {
 export const cleartextRefusal = (what: string) =>
   new ProviderError(
     'unsupported',
-    `the server asks for ${what}, which anyone between could read. Nothing was sent. ` +
+    `the server asks for ${what}, which others on the network could read. Nothing was sent. ` +
       'Use tls verify-full, or set connection.allowCleartextPassword',
   )

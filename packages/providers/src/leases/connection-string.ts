@@ -26,25 +26,23 @@ interface Expected {
 export function parseAdmin(connectionString: string, expected: Expected): Admin {
   const refuse = (why: string) => new ProviderError('invalid', `admin connection string: ${why}`)
   const url = parseUrl(connectionString)
-  if (!url) throw refuse(`is not of the form ${expected.protocols[0]}//user:password@host:port/database`)
+  if (!url) throw refuse(`must have the form ${expected.protocols[0]}//user:password@host:port/database`)
   if (url.protocol === 'mongodb+srv:') throw refuse('mongodb+srv is not supported; name one host and port')
-  if (!expected.protocols.includes(url.protocol)) throw refuse(`does not begin with ${expected.protocols[0]}//`)
+  if (!expected.protocols.includes(url.protocol)) throw refuse(`must begin with ${expected.protocols[0]}//`)
   const { parameters = {} } = expected
   for (const [name, value] of url.searchParams)
-    if (parameters[name] !== value)
-      throw refuse('has parameters; leave them out, the target’s connection says how to connect')
-  if (url.hash !== '') throw refuse('has a fragment; encode # as %23')
-  if (bare(url.hostname) !== expected.host.toLowerCase())
-    throw refuse('names another host than the target’s connection')
+    if (parameters[name] !== value) throw refuse('must not have parameters; set them in the target’s connection')
+  if (url.hash !== '') throw refuse('must not contain #; write it as %23')
+  if (bare(url.hostname) !== expected.host.toLowerCase()) throw refuse('has another host than the target’s connection')
   if (Number(url.port || expected.defaultPort) !== expected.port)
-    throw refuse('names another port than the target’s connection')
+    throw refuse('has another port than the target’s connection')
   const database = decode(url.pathname.slice(1))
   if (expected.database !== null && database !== '' && database !== expected.database)
-    throw refuse('names another database than the target’s connection')
+    throw refuse('has another database than the target’s connection')
   const [user, password] = [decode(url.username), decode(url.password)]
   if (user === null || password === null || database === null) throw refuse('is not percent-encoded correctly')
   // If the string names no account, drivers would use a name from the environment of this process.
-  if (user === '' && !expected.isUserOptional) throw refuse('names no account')
+  if (user === '' && !expected.isUserOptional) throw refuse('has no user name')
   return { user, password }
 }
 

@@ -47,7 +47,7 @@ class GoogleSession {
       server: 'Google IAM Credentials',
       notes: [
         `The base credential is ${this.key.client_email}.`,
-        'A token stays valid until it expires: revoking a lease marks the ledger alone.',
+        'A token stays valid until it expires. Revoking a lease only marks it as revoked in Skerry.',
       ],
     }
   }
@@ -85,7 +85,7 @@ class GoogleSession {
     const failure = statusFailure(answer, this.outbound.now(), errorTextOf(error?.message ?? '', [token]))
     if (failure) throw failure
     if (typeof accessToken !== 'string' || Number.isNaN(Date.parse(expireTime ?? '')))
-      throw new ProviderError('failed', 'the answer holds no access token')
+      throw new ProviderError('failed', 'the answer contains no access token')
     return { accessToken, expireTime: expireTime as string }
   }
 
@@ -106,5 +106,5 @@ interface GenerateAnswer {
 const aboveCap = (seconds: number) =>
   new ProviderError(
     'invalid',
-    `${seconds} s is above the cap of this account: 3600 s, unless the organization policy iam.allowServiceAccountCredentialLifetimeExtension lists it, and then 43200 s`,
+    `${seconds} s is more than this account allows: 3600 s, or 43200 s if the organization policy iam.allowServiceAccountCredentialLifetimeExtension lists the account`,
   )

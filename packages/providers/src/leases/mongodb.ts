@@ -36,7 +36,10 @@ export async function open(target: LeaseTarget<'mongodb'>, outbound: Outbound): 
   const { host, port, database } = config.connection
   // Atlas rejects the commands of user administration as not supported.
   if (host.endsWith('.mongodb.net'))
-    throw new ProviderError('unsupported', 'Atlas creates accounts through its own Admin API alone')
+    throw new ProviderError(
+      'unsupported',
+      'MongoDB Atlas is not supported, because it creates accounts only through its own Admin API',
+    )
   const source = config.authSource ?? 'admin'
   const parameters = { authSource: source }
   const admin = parseAdmin(credential, {
@@ -126,11 +129,11 @@ class MongodbSession implements LeaseSession<'mongodb'> {
     const { version } = await this.command({ buildInfo: 1 })
     const server = `MongoDB ${version}`
     if (!hello.isWritablePrimary)
-      throw new ProviderError('unsupported', `${server}: this server is a secondary; name the primary`)
+      throw new ProviderError('unsupported', `${server}: this server is a secondary; use the primary`)
     await this.command({ usersInfo: { user: this.admin.user, db: this.source } })
     const notes = await this.checkRoles()
     if (hello.msg === 'isdbgrid')
-      notes.push('Routers of a sharded cluster may honour an account for up to 30 seconds after it was removed.')
+      notes.push('Routers of a sharded cluster may accept an account for up to 30 seconds after it was removed.')
     if (hello.setName !== undefined)
       notes.push('Only this member of the replica set is used: after a failover leases wait until it is primary again.')
     return { server, notes }
@@ -151,15 +154,13 @@ class MongodbSession implements LeaseSession<'mongodb'> {
         if (right)
           throw new ProviderError(
             'invalid',
-            `roles[${index}]: ${role} grants ${right}: a lease could make accounts that outlive it`,
+            `roles[${index}]: ${role} grants ${right}, so a lease could create accounts that outlive it`,
           )
       }
       return []
     } catch (error) {
       if (!(error instanceof MongodbFailure && error.code === codes.unauthorized)) throw error
-      return [
-        'The admin account may not look roles up (viewRole): whether those of leases exist shows the first lease.',
-      ]
+      return ['The admin account lacks viewRole, so Skerry could not check whether the roles of leases exist.']
     }
   }
 
@@ -200,7 +201,7 @@ class MongodbSession implements LeaseSession<'mongodb'> {
    */
   async revoke({ id, resourceRef }: LeaseAccountRef): Promise<Removal> {
     if (resourceRef !== mongodbUserName(id))
-      throw new ProviderError('foreign', `the account ${resourceRef} does not have the name of this lease`)
+      throw new ProviderError('foreign', `the account ${resourceRef} does not belong to this lease`)
     const { users } = await this.command({ usersInfo: { user: resourceRef, db: this.source } })
     if ((users as UserInfo[]).length === 0) return nothingLeft
     await this.command({ killAllSessions: [{ user: resourceRef, db: this.source }] }).catch(allow(codes.unauthorized))
@@ -238,7 +239,7 @@ class MongodbSession implements LeaseSession<'mongodb'> {
     }
     if (broken instanceof OutboundError) return fromOutbound(broken)
     const errorText = error instanceof Error ? errorTextOf(error.message, secrets) : null
-    return new ProviderError('unreachable', errorText ?? 'the connection broke')
+    return new ProviderError('unreachable', errorText ?? 'the connection was interrupted')
   }
 }
 

@@ -21,7 +21,7 @@ export async function connectMysql(target: Target, { user, password }: Admin, ou
   const tls = tlsSettings(target)
   // The driver compares certificates only with names. It would treat an address as `localhost`.
   if (tls !== false && tls.rejectUnauthorized && addressFamily(host))
-    throw new ProviderError('invalid', 'connection.host: verify-full needs a host name here, not an address')
+    throw new ProviderError('invalid', 'connection.host: verify-full needs a host name, not an IP address')
   const secure = tls && {
     rejectUnauthorized: tls.rejectUnauthorized,
     verifyIdentity: tls.rejectUnauthorized,
@@ -130,5 +130,5 @@ export function mysqlFailure(error: unknown, secrets: readonly string[]): Provid
   const { errno, sqlMessage, message } = error as { errno?: number; sqlMessage?: string; message?: string }
   if (sqlMessage !== undefined && errno !== undefined)
     return new MysqlFailure(errno, errorTextOf(sqlMessage, secrets) ?? `error ${errno}`)
-  return new ProviderError('unreachable', errorTextOf(message ?? '', secrets) || 'the connection broke')
+  return new ProviderError('unreachable', errorTextOf(message ?? '', secrets) || 'the connection was interrupted')
 }

@@ -36,7 +36,7 @@ export const labelOf = ({ kind, database, name }: DefinedObject): string => `${k
 const kinds = ['view', 'function', 'procedure', 'package', 'package body', 'trigger', 'event']
 
 export function dropStatement({ kind, database, name }: DefinedObject): string {
-  if (!kinds.includes(kind)) throw new Error(`there is no kind ${kind}`)
+  if (!kinds.includes(kind)) throw new Error(`there is no kind of object ${kind}`)
   return `DROP ${kind.toUpperCase()} IF EXISTS ${quoted(database)}.${quoted(name)}`
 }
 

@@ -23,15 +23,13 @@ export async function verifyServer(query: Query, config: LeaseTarget<'mysql'>['c
   const problem = pluginProblem(mariadb, number, server?.plugin === 'ACTIVE')
   if (problem !== null) throw new ProviderError('unsupported', `${name}: ${problem}`)
   if (Number(server?.replica) === 1)
-    throw new ProviderError('unsupported', `${name}: this server is read-only, so it is a replica; name the primary`)
+    throw new ProviderError('unsupported', `${name}: this server is read-only, so it is a replica; use the primary`)
   await checkRights(query, mariadb)
   const notes: string[] = []
   const anonymous = await query(`SELECT Host AS host FROM mysql.user WHERE User = ''`)
   for (const { host } of anonymous)
     if (host !== '')
-      notes.push(
-        `The anonymous account ''@'${host}' comes before leases that sign in from ${host}, and they fail there: drop it.`,
-      )
+      notes.push(`Leases cannot sign in from ${host}, because the anonymous account ''@'${host}' comes first: drop it.`)
   if (config.accessLevel === 'custom') notes.push(...(await lacksOnObjects(query, config.connection.database)))
   return { server: name, notes }
 }
@@ -46,7 +44,7 @@ async function lacksOnObjects(query: Query, database: string): Promise<string[]>
   const lacking = rightsOnObjects.filter((right) => !held.has(right))
   if (lacking.length === 0) return []
   return [
-    `The admin account lacks ${lacking.join(', ')} on ${database}. It cannot remove views, routines, triggers and events that leases define there: a later lease of the same name would lend them its rights.`,
+    `The admin account lacks ${lacking.join(', ')} on ${database}. So it cannot remove views, routines, triggers and events that leases define there. They would run with the rights of a later lease of the same name.`,
   ]
 }
 
@@ -78,6 +76,6 @@ function pluginProblem(mariadb: boolean, version: string, active: boolean): stri
     return 'versions before 8.0.21 are not supported'
   if (active) return null
   if (!mariadb && major >= 9)
-    return `this version no longer has ${nativePassword}, without which an account cannot be created from a verifier; use MySQL 8.0 or 8.4, or MariaDB`
+    return `this version no longer has ${nativePassword}, which Skerry needs to create accounts; use MySQL 8.0 or 8.4, or MariaDB`
   return `${nativePassword} is not loaded; start the server with --mysql-native-password=ON`
 }

@@ -38,5 +38,5 @@ export async function endThreads(
       })
     await query('DO SLEEP(0.05)')
   }
-  throw new ProviderError('failed', `${label} do not end`)
+  throw new ProviderError('failed', `${label} did not end`)
 }

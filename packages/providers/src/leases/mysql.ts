@@ -84,7 +84,7 @@ class MysqlSession implements LeaseSession<'mysql'> {
     if ((await this.accounts(name)).length > 0) throw existing(name)
     const [object] = await this.objectsOf(`${name}@${this.host}`, this.config.connection.database)
     if (object)
-      throw new ProviderError('exists', `the ${labelOf(object)} would run with the rights of ${name}: drop it first`)
+      throw new ProviderError('exists', `the ${labelOf(object)} would run with the rights of ${name}; drop it first`)
   }
 
   /**
@@ -122,7 +122,7 @@ class MysqlSession implements LeaseSession<'mysql'> {
     )
     try {
       const isGivenUp = ({ thread }: RowDataPacket) => thread === this.connection.threadId
-      await endThreads(session.query, 'statements that were given up', admin.user, isGivenUp)
+      await endThreads(session.query, 'statements that timed out', admin.user, isGivenUp)
       await session.revoke(lease)
     } finally {
       await session.close()
@@ -136,7 +136,7 @@ class MysqlSession implements LeaseSession<'mysql'> {
       expiresAt: lease.expiresAt.toISOString(),
     }
     for (const statement of statements) await this.query(fillTemplate(statement, values), [lease.verifier])
-    const wrong = `createStatements: they did not create ${lease.roleName} with {{verifier}}`
+    const wrong = `createStatements: must create the account ${lease.roleName} with {{verifier}}, but did not`
     // No account had this name before, so this one belongs to the lease, whatever its verifier is now.
     const account = (await this.accounts(lease.roleName)).find(({ host }) => host === this.host)
     if (account) await this.mark(lease.id, lease.roleName)
@@ -167,7 +167,7 @@ class MysqlSession implements LeaseSession<'mysql'> {
     const account = await this.ownAccount(lease)
     if (account) return await this.remove(id, resourceRef, account)
     if ((await this.accounts(resourceRef)).length > 0)
-      throw new ProviderError('foreign', `the account ${resourceRef} does not carry the mark of this lease`)
+      throw new ProviderError('foreign', `the account ${resourceRef} does not belong to this lease`)
     return await this.forget(id)
   }
 
@@ -280,4 +280,4 @@ class MysqlSession implements LeaseSession<'mysql'> {
 
 const isUnanswered = (error: unknown) => mysqlFailure(error, []).reason === 'unreachable'
 
-const existing = (name: string) => new ProviderError('exists', `an account ${name} exists already`)
+const existing = (name: string) => new ProviderError('exists', `an account ${name} already exists`)

@@ -49,7 +49,7 @@ export async function connectPostgres(
   } catch (error) {
     socket.destroy()
     if (error instanceof Error && password === '' && /password must be a(?: non-empty)? string/.test(error.message))
-      throw new ProviderError('denied', 'the server asks for a password, and the connection string has none')
+      throw new ProviderError('denied', 'the server asks for a password, but the connection string has none')
     throw postgresFailure(refusal() ?? error, [password])
   }
 }
@@ -116,5 +116,5 @@ export function postgresFailure(error: unknown, secrets: readonly string[]): Pro
     return new ProviderError(reasons[error.code ?? ''] ?? 'failed', errorText)
   }
   const errorText = error instanceof Error ? errorTextOf(error.message, secrets) : null
-  return new ProviderError('unreachable', errorText ?? 'the connection broke')
+  return new ProviderError('unreachable', errorText ?? 'the connection was interrupted')
 }

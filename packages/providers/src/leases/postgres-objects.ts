@@ -169,7 +169,7 @@ async function objectsRole(client: pg.Client, { admin, join }: Owner): Promise<s
     [role],
   )
   if (rows[0]?.powerful)
-    throw new ProviderError('failed', `the role ${role} may sign in or is a member of other roles: take that from it`)
+    throw new ProviderError('failed', `the role ${role} must not be able to sign in, nor be a member of other roles`)
   await client.query(join(identifier(role)))
   return role
 }

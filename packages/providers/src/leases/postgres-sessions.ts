@@ -119,5 +119,5 @@ async function endSessions(client: pg.Client, { oid, name }: FoundRole): Promise
     )
     if (!rowCount) return
   }
-  throw new ProviderError('failed', `sessions of ${name} do not end`)
+  throw new ProviderError('failed', `sessions of ${name} did not end`)
 }

@@ -79,17 +79,17 @@ class PostgresSession implements LeaseSession<'postgres'> {
     const facts = rows[0] as VerifyRow
     const unsupported = (why: string) => new ProviderError('unsupported', `PostgreSQL ${facts.version}: ${why}`)
     if (facts.number < 140_000) throw unsupported('versions before 14 are not supported')
-    if (facts.replica) throw unsupported('this server is a replica, which cannot create roles; name the primary')
+    if (facts.replica) throw unsupported('this server is a replica, which cannot create roles; use the primary')
     if (facts.schema === null) throw new ProviderError('missing', `there is no schema ${schema} in the database`)
     if (!facts.creates) throw new ProviderError('denied', 'the admin account lacks CREATEROLE')
     const notes: string[] = []
     if (facts.foreign_tables > 0 && this.config.accessLevel !== 'custom')
       notes.push(
-        `${facts.foreign_tables} tables or views of schema ${schema} belong to roles that the admin account is not a member of: leases cannot use them.`,
+        `Leases cannot use ${facts.foreign_tables} tables or views of schema ${schema}, because the admin account is not a member of the roles that own them.`,
       )
     if (facts.open_schema)
       notes.push(
-        `Everyone may create tables in schema ${schema}, leases too. To end that: REVOKE CREATE ON SCHEMA ${schema} FROM PUBLIC.`,
+        `Every account, also of a lease, can create tables in schema ${schema}. To prevent that: REVOKE CREATE ON SCHEMA ${schema} FROM PUBLIC.`,
       )
     return { server: `PostgreSQL ${facts.version}`, notes }
   }
@@ -123,7 +123,7 @@ class PostgresSession implements LeaseSession<'postgres'> {
     const role = identifier(lease.roleName)
     const exists = () => roleExists(this.client, lease.roleName)
     // The statements may also change an existing role. A role of somebody else must stay unchanged.
-    if (await exists()) throw new ProviderError('exists', `the role ${lease.roleName} exists already`)
+    if (await exists()) throw new ProviderError('exists', `the role ${lease.roleName} already exists`)
     const run = (statement: string) => this.query(statement, undefined, [lease.verifier])
     await run('BEGIN')
     try {
@@ -153,9 +153,9 @@ class PostgresSession implements LeaseSession<'postgres'> {
        FROM pg_catalog.pg_roles lease WHERE lease.rolname OPERATOR(pg_catalog.=) $1`,
       [name],
     )
-    if (!rows[0]) throw new ProviderError('invalid', 'createStatements: they did not create {{roleName}}')
+    if (!rows[0]) throw new ProviderError('invalid', 'createStatements: must create the role {{roleName}}, but did not')
     if (rows[0].creates)
-      throw new ProviderError('invalid', 'createStatements: a lease may have neither CREATEROLE nor SUPERUSER')
+      throw new ProviderError('invalid', 'createStatements: must not give the role CREATEROLE or SUPERUSER')
     return { hasLimit: rows[0].hasLimit }
   }
 
@@ -179,7 +179,7 @@ class PostgresSession implements LeaseSession<'postgres'> {
     const found = await this.findRole(resourceRef)
     if (!found) return nothingLeft
     if (found.mark !== mark(id))
-      throw new ProviderError('foreign', `the role ${resourceRef} does not carry the comment of this lease`)
+      throw new ProviderError('foreign', `the role ${resourceRef} does not belong to this lease`)
     await shutOut(this.client, found, () => this.connect(this.config.connection.database)).catch((error) => {
       throw this.failure(error)
     })

@@ -83,9 +83,9 @@ export function redisFailure(error: unknown, secrets: readonly string[]): Provid
   if (error instanceof OutboundError) return fromOutbound(error)
   const { name, message = '' } = error as { name?: string; message?: string }
   if (name !== 'ReplyError')
-    return new ProviderError('unreachable', errorTextOf(message, secrets) || 'the connection broke')
+    return new ProviderError('unreachable', errorTextOf(message, secrets) || 'the connection was interrupted')
   const code = message.split(' ', 1)[0] ?? ''
   if (/^ERR unknown command\b.*\bACL\b/i.test(message))
-    return new ProviderError('unsupported', 'the server has no accounts (ACL), which came with Redis 6')
+    return new ProviderError('unsupported', 'the server has no accounts (ACL); use Redis 6 or newer')
   return new ProviderError(reasons[code] ?? 'failed', errorTextOf(message, secrets) ?? code)
 }

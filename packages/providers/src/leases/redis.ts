@@ -61,21 +61,22 @@ class RedisSession implements LeaseSession<'redis'> {
     const version = info.get('valkey_version') ?? info.get('redis_version') ?? ''
     const server = `${info.has('valkey_version') ? 'Valkey' : 'Redis'} ${version}`
     const unsupported = (why: string) => new ProviderError('unsupported', `${server}: ${why}`)
-    if (Number.parseInt(version, 10) < 6) throw unsupported('versions before 6 have no accounts (ACL)')
+    if (Number.parseInt(version, 10) < 6)
+      throw unsupported('versions before 6 have no accounts (ACL), so they are not supported')
     if (info.get('role') === 'slave')
-      throw unsupported('this server is a replica, and accounts are not replicated; name the primary')
+      throw unsupported('this server is a replica, and accounts are not replicated; use the primary')
     if (info.get('cluster_enabled') === '1')
-      throw unsupported('a cluster is not supported: an account would have to be kept alike on every node')
-    if (info.get('redis_mode') === 'sentinel') throw unsupported('this is a sentinel; name the primary')
+      throw unsupported('a cluster is not supported, because every node has its own accounts')
+    if (info.get('redis_mode') === 'sentinel') throw unsupported('this is a sentinel; use the primary')
     await this.call('ACL', 'LIST')
     await this.checkDatabase()
     const notes: string[] = []
     if ((await this.setting('aclfile')) === '')
-      notes.push('The server has no ACL file: its accounts live in memory, and a restart ends all leases.')
+      notes.push('The server has no ACL file, so it keeps accounts only in memory. A restart ends all leases.')
     if (Number(info.get('connected_slaves')) > 0)
-      notes.push('Accounts are not replicated: after a failover the leases are gone, and replicas never have them.')
+      notes.push('Redis does not replicate accounts: replicas do not have them, and a failover ends all leases.')
     if (this.config.connection.db !== undefined)
-      notes.push('Redis does not keep an account out of other logical databases; only key patterns do.')
+      notes.push('An account can use every logical database; only key patterns limit what it can read.')
     return { server, notes }
   }
 
@@ -97,7 +98,7 @@ class RedisSession implements LeaseSession<'redis'> {
     const { roleName, verifier } = lease
     // SETUSER would change an existing account.
     if ((await this.passwords(roleName)) !== null)
-      throw new ProviderError('exists', `an account ${roleName} exists already`)
+      throw new ProviderError('exists', `an account ${roleName} already exists`)
     await this.call('ACL', 'SETUSER', roleName, 'reset', 'on', `#${verifier}`, ...(await this.rules(roleName)))
     try {
       await this.save()
@@ -129,7 +130,7 @@ class RedisSession implements LeaseSession<'redis'> {
     const passwords = await this.passwords(resourceRef)
     if (passwords !== null) {
       if (digest === null || !passwords.some((verifier) => verifierDigest(verifier) === digest))
-        throw new ProviderError('foreign', `the account ${resourceRef} does not have this lease’s verifier`)
+        throw new ProviderError('foreign', `the account ${resourceRef} does not belong to this lease`)
       await this.call('ACL', 'DELUSER', resourceRef)
     }
     // Saves even if the account is gone already. An earlier save may have failed, and a restart would restore the

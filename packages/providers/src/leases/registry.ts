@@ -25,7 +25,7 @@ export async function openLeaseTarget<T extends LeaseTag>(
   outbound: Outbound,
 ): Promise<LeaseSession<T>> {
   // The config is checked against the schema of its own tag, so a wrong tag would not be noticed later.
-  if (target.config.provider !== tag) throw new ProviderError('invalid', `config/provider: is not ${tag}`)
+  if (target.config.provider !== tag) throw new ProviderError('invalid', `config/provider: must be ${tag}`)
   const load = adapters[tag] as unknown as () => Promise<LeaseProvider<T>>
   return await (await load()).open(target, outbound)
 }

@@ -25,18 +25,18 @@ const rsaBitsMin = 3072
 export function readPublicKey(text: string, field: string): PublicKey {
   const refuse = (why: string) => new ProviderError('invalid', `${field}: ${why}`)
   const [type = '', base64 = ''] = text.split(' ')
-  if (/-cert-v\d/.test(type)) throw refuse('is a certificate; send the key itself')
+  if (/-cert-v\d/.test(type)) throw refuse('is a certificate; send the public key itself')
   if (securityKeyTypes.includes(type)) {
     const blob = readSecurityKey(type, base64)
     if (!blob) throw refuse('cannot be read')
     return { type, blob }
   }
-  if (!types.includes(type)) throw refuse(`is no key of the types ${[...types, ...securityKeyTypes].join(', ')}`)
+  if (!types.includes(type)) throw refuse(`must be a key of the types ${[...types, ...securityKeyTypes].join(', ')}`)
   const key = attempt(() => sshpk.parseKey(text, 'ssh'))
   if (!key) throw refuse('cannot be read')
   const blob = key.toBuffer('rfc4253')
-  if (wireType(blob) !== type) throw refuse('says another type than it is of')
-  if (key.type === 'rsa' && key.size < rsaBitsMin) throw refuse(`RSA needs ${rsaBitsMin} bits or more`)
+  if (wireType(blob) !== type) throw refuse('does not have the type that it states')
+  if (key.type === 'rsa' && key.size < rsaBitsMin) throw refuse(`an RSA key needs at least ${rsaBitsMin} bits`)
   return { type, blob }
 }
 
@@ -44,11 +44,11 @@ export function readPublicKey(text: string, field: string): PublicKey {
 export function readCaKey(text: string): CaKey {
   const refuse = (why: string) => new ProviderError('invalid', `certificate authority key: ${why}`)
   const key = attempt(() => sshpk.parsePrivateKey(text, 'auto'))
-  if (!key) throw refuse('cannot be read, or has a passphrase')
+  if (!key) throw refuse('cannot be read, or is protected by a passphrase')
   const blob = key.toPublic().toBuffer('rfc4253')
   const type = wireType(blob)
-  if (!types.includes(type)) throw refuse(`is of none of the types ${types.join(', ')}`)
-  if (key.type === 'rsa' && key.size < rsaBitsMin) throw refuse(`RSA needs ${rsaBitsMin} bits or more`)
+  if (!types.includes(type)) throw refuse(`must be a key of the types ${types.join(', ')}`)
+  if (key.type === 'rsa' && key.size < rsaBitsMin) throw refuse(`an RSA key needs at least ${rsaBitsMin} bits`)
   return { type, blob, privateKey: signingKey(key) }
 }
 

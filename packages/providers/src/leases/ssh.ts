@@ -21,7 +21,7 @@ export async function open(target: LeaseTarget<'ssh'>, outbound: Outbound): Prom
   checkConfig(config)
   const ca = readCaKey(credential)
   if (!ca.blob.equals(readPublicKey(config.caPublicKey, 'caPublicKey').blob))
-    throw new ProviderError('invalid', 'caPublicKey: is not the public half of the private key')
+    throw new ProviderError('invalid', 'caPublicKey: does not belong to the private key')
   checkSources(config.sourceAddresses ?? [])
   return {
     verify: async () => verify(config, ca),
@@ -33,8 +33,8 @@ export async function open(target: LeaseTarget<'ssh'>, outbound: Outbound): Prom
 }
 
 function verify(config: Config, ca: CaKey): TargetFacts {
-  const notes = ['A certificate stays valid until it expires: revoking a lease marks the ledger alone.']
-  if (!config.allowedPrincipals) notes.push('Leases may ask for any login name, since allowedPrincipals is not set.')
+  const notes = ['A certificate stays valid until it expires. Revoking a lease only marks it as revoked in Skerry.']
+  if (!config.allowedPrincipals) notes.push('Leases may ask for any login name, because allowedPrincipals is not set.')
   return { server: `SSH certificate authority (${ca.type})`, notes }
 }
 
@@ -70,9 +70,10 @@ function create(config: Config, ca: CaKey, lease: Lease<'ssh'>, now: Date): Issu
 function checkPrincipals(principals: readonly string[], allowed: readonly string[] | undefined): void {
   if (principals.length === 0) throw new ProviderError('invalid', 'principals: name at least one')
   for (const [index, principal] of principals.entries()) {
-    if (!principalGrammar.test(principal)) throw new ProviderError('invalid', `principals[${index}]: is no login name`)
+    if (!principalGrammar.test(principal))
+      throw new ProviderError('invalid', `principals[${index}]: must be a login name`)
     if (allowed && !allowed.includes(principal))
-      throw new ProviderError('invalid', `principals: ${principal} is not among those that the target allows`)
+      throw new ProviderError('invalid', `principals: the target does not allow ${principal}`)
   }
 }
 
@@ -81,9 +82,12 @@ function checkSources(sources: readonly string[]): void {
     const refuse = (why: string) => new ProviderError('invalid', `sourceAddresses[${index}]: ${source} ${why}`)
     const [address = '', bits] = source.split('/')
     const most = addressFamily(address) === 6 ? 128 : 32
-    if (!addressFamily(address) || (bits !== undefined && Number(bits) > most)) throw refuse('is no address or network')
+    if (!addressFamily(address) || (bits !== undefined && Number(bits) > most))
+      throw refuse('must be an IP address or a network')
     // OpenSSH refuses every certificate of a target with such an address.
     if (bits !== undefined && !isNetwork(address, Number(bits)))
-      throw refuse(`names a host; write the network's own address before /${bits}, or the address alone`)
+      throw refuse(
+        `is an address inside a network; write the network’s first address before /${bits}, or leave /${bits} out`,
+      )
   }
 }

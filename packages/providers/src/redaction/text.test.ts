@@ -53,7 +53,7 @@ describe('an error text that repeats a password', () => {
       redisFailure(reply, [password]),
       postgresFailure(new Error(errorText), [password]),
     ]
-    expect(failures.map(({ message }) => message)).toEqual(['error 1064', 'ERR', 'the connection broke'])
+    expect(failures.map(({ message }) => message)).toEqual(['error 1064', 'ERR', 'the connection was interrupted'])
   })
 
   it.each(['Ab3\\Tx9\\Rq', 'corp\\Nx7\\Rk2\\Tq9'])(

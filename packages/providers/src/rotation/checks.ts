@@ -17,7 +17,8 @@ export function checkAccount(account: Account<AccountKind>, adminUser: string): 
   const problem = rotationConfigProblem(config, '')
   if (problem !== null) throw new ProviderError('invalid', `config.${problem}`)
   const usernames = [config.username, 'alternateUsername' in config ? config.alternateUsername : undefined]
-  if (!usernames.includes(username)) throw new ProviderError('invalid', 'config.username: is another account')
+  if (!usernames.includes(username))
+    throw new ProviderError('invalid', 'config.username: must be the account that was registered')
   if (username.toLowerCase() === adminUser.toLowerCase())
     throw new ProviderError('invalid', `config: ${username} is the target’s own admin account`)
 }

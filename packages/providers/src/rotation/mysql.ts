@@ -26,7 +26,7 @@ export async function verify(account: Account<'mysql'>, outbound: Outbound): Pro
     if (active?.status !== 'ACTIVE')
       throw new ProviderError(
         'unsupported',
-        `this server has not loaded ${PLUGIN}, without which no verifier can be set`,
+        `this server has not loaded ${PLUGIN}, which Skerry needs to set a password`,
       )
     const rows = await query(`SELECT plugin FROM mysql.user WHERE User = '${username}' AND Host = '${userHost}'`)
     const name = `'${username}'@'${userHost}'`
@@ -34,7 +34,7 @@ export async function verify(account: Account<'mysql'>, outbound: Outbound): Pro
     if (!replaceable.includes(String(rows[0].plugin)))
       throw new ProviderError(
         'unsupported',
-        `the account ${name} signs in by ${rows[0].plugin}, for which no verifier can be made`,
+        `the account ${name} signs in with ${rows[0].plugin}, which Skerry cannot rotate`,
       )
   })
 }

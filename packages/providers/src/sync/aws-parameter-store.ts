@@ -36,7 +36,9 @@ export function describe(place: SyncPlace<'cloud-a-parameter-store'>): SyncFacts
       pushNamesMax: 3,
       pushIntervalMs: 1000,
     },
-    effects: ['Each value that is written becomes a new version of its parameter, and is what applications read next.'],
+    effects: [
+      'Each written value becomes a new version of its parameter. Applications read it the next time they read the parameter.',
+    ],
   }
 }
 
@@ -58,7 +60,7 @@ export function open(connection: SyncConnection<'cloud-a-parameter-store'>, outb
       })
       const page: GetParametersByPathCommandOutput = await asked(client.send(command), secrets)
       for (const { Name = '', Type, Version } of page.Parameters ?? []) {
-        const locked = Type === type ? {} : { locked: `It is a ${Type}, and types cannot be changed.` }
+        const locked = Type === type ? {} : { locked: `The parameter is a ${Type}, and its type cannot be changed.` }
         found.push({
           name: Name.slice(path.length),
           revision: Version === undefined ? null : String(Version),
@@ -69,7 +71,7 @@ export function open(connection: SyncConnection<'cloud-a-parameter-store'>, outb
       NextToken = page.NextToken
       if (!NextToken) return found
     }
-    throw new ProviderError('failed', 'the list of parameters does not end')
+    throw new ProviderError('failed', 'the list of parameters is too long')
   }
 
   return {

@@ -60,9 +60,9 @@ export function describe(place: Place): SyncFacts {
     limits,
     effects:
       'bundleId' in layout
-        ? ['The secret gets one new version, which is what applications read next.']
+        ? ['The secret gets one new version. Applications read it the next time they read the secret.']
         : [
-            'Each value that is written becomes the current version of its secret, and is what applications read next.',
+            'Each written value becomes the current version of its secret. Applications read it the next time they read the secret.',
             `A secret that is removed can be restored for ${recoveryDays} days.`,
           ],
   }
@@ -109,7 +109,7 @@ class Store implements SecretManager {
       for (const [id, known] of this.own) found.set(id, known)
       return [...found.values()]
     }
-    throw new ProviderError('failed', 'the list of secrets does not end')
+    throw new ProviderError('failed', 'the list of secrets is too long')
   }
 
   async page(prefix: string, MaxResults: number, NextToken?: string): Promise<ListSecretsCommandOutput> {
@@ -129,9 +129,9 @@ class Store implements SecretManager {
 
   async notes(id: string): Promise<string[]> {
     const found = await this.described(id)
-    if (found === null) return ['The secret does not exist yet. The first push makes it.']
+    if (found === null) return ['The secret does not exist yet. The first push creates it.']
     await this.bundle(id)
-    return found.RotationEnabled ? ['AWS rotates the secret, and will write over what is pushed.'] : []
+    return found.RotationEnabled ? ['AWS rotates the secret, and will overwrite the pushed values.'] : []
   }
 
   /**
@@ -214,7 +214,10 @@ class Store implements SecretManager {
     const { VersionId = token } = await asked(this.client.send(command), secrets).catch(async (error: unknown) => {
       if (!(error instanceof AwsRefusal && error.code === 'InvalidRequestException')) throw error
       if ((await this.described(id))?.DeletedDate)
-        throw new ProviderError('foreign', 'a deleted secret of somebody else has this name, so it was left alone')
+        throw new ProviderError(
+          'foreign',
+          'a deleted secret that Skerry did not create has this name, so nothing was changed',
+        )
       // AWS reserves the name of a secret for a while after a forced deletion.
       throw new ProviderError('failed', error.message, 5000)
     })

@@ -43,8 +43,8 @@ export function describe(place: Place): SyncFacts {
       pushIntervalMs: 5000,
     },
     effects: [
-      'Each value that is written becomes a new version of its secret, and is what applications read next.',
-      'A secret that is removed can be recovered for as long as the vault keeps what was deleted.',
+      'Each written value becomes a new version of its secret. Applications read it the next time they read the secret.',
+      'A removed secret can be recovered until the vault’s retention period ends.',
     ],
   }
 }
@@ -107,14 +107,14 @@ function openVault(connection: SyncConnection<'cloud-c-key-vault'>, outbound: Ou
     const found: SyncEntry[] = []
     let next: string | null = `${path}?maxresults=25`
     for (let pages = 0; next !== null; pages++) {
-      if (pages === pagesMax) throw new ProviderError('failed', 'the list of secrets does not end')
+      if (pages === pagesMax) throw new ProviderError('failed', 'the list of secrets is too long')
       const { body } = await call({ method: 'GET', url: next })
       const { value, nextLink } = (body ?? {}) as { value?: unknown; nextLink?: unknown }
-      if (!Array.isArray(value)) throw new ProviderError('failed', 'the answer holds no list of secrets')
+      if (!Array.isArray(value)) throw new ProviderError('failed', 'the answer contains no list of secrets')
       for (const item of value) {
         const name = nameOf(item.id, path)
         if (!name.toLowerCase().startsWith(prefix.toLowerCase())) continue
-        const locked = item.managed === true ? { locked: 'It belongs to a certificate of the vault.' } : {}
+        const locked = item.managed === true ? { locked: 'The name belongs to a certificate of the vault.' } : {}
         found.push({ name: name.slice(prefix.length), revision: revisionOf(item), ...locked })
       }
       next = typeof nextLink === 'string' && nextLink !== '' ? ownLink(nextLink, path, [own, vault]) : null
@@ -138,7 +138,10 @@ async function put(call: Vault['call'], fullName: string, value: string, isNew: 
   } catch (error) {
     if (!(error instanceof RecoverableError)) throw error
     if (isNew)
-      throw new ProviderError('foreign', 'a deleted secret of somebody else has this name, so it was left alone')
+      throw new ProviderError(
+        'foreign',
+        'a deleted secret that Skerry did not create has this name, so nothing was changed',
+      )
     await call({ method: 'POST', url: `/deletedsecrets/${name}/recover` })
   }
   try {
@@ -185,7 +188,7 @@ async function signIn(
   const failure = statusFailure({ ...answer, body }, outbound.now(), `signing in: ${text ?? ''}`)
   // This endpoint also answers 400 for a wrong client or secret.
   if (failure?.reason === 'failed') throw new ProviderError('denied', failure.message)
-  throw failure ?? new ProviderError('failed', 'the answer holds no access token')
+  throw failure ?? new ProviderError('failed', 'the answer contains no access token')
 }
 
 function parsed(bytes: Uint8Array): { access_token?: unknown; error_description?: unknown } {
@@ -234,6 +237,6 @@ function revisionOf(item: unknown): string | null {
 function ownLink(link: string, path: string, hosts: readonly string[]): string {
   const url = URL.canParse(link) ? new URL(link) : null
   if (url === null || !hosts.some((host) => new URL(host).host === url.host) || url.pathname !== path)
-    throw new ProviderError('failed', 'the next page of the list is at another place')
+    throw new ProviderError('failed', 'the next page of the list is at another host')
   return `${url.pathname}${url.search}`
 }

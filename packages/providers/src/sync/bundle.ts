@@ -26,7 +26,7 @@ export function readBundle(text: string): Bundle {
     value = null
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new ProviderError('unsupported', 'nothing was written: the secret there is no JSON object')
+    throw new ProviderError('unsupported', 'nothing was written, because the existing secret is not a JSON object')
   return new Map(Object.entries(value))
 }
 
@@ -34,7 +34,7 @@ export const bundleEntries = (bundle: Bundle): SyncEntry[] =>
   [...bundle].map(([name, value]) => ({
     name,
     revision: revisionOf(value),
-    ...(typeof value === 'string' ? {} : { locked: 'Its value is no text.' }),
+    ...(typeof value === 'string' ? {} : { locked: 'The existing value is not text.' }),
   }))
 
 /** Returns the text to write, with the values of others, or null if the text would not change. */
@@ -45,7 +45,10 @@ export function changedBundle(bundle: Bundle, changes: SyncChanges): { text: str
   const text = textOf(next)
   const bytes = Buffer.byteLength(text)
   if (bytes > bundleBytesMax)
-    throw new ProviderError('invalid', `all names together are ${bytes} bytes, and one secret takes ${bundleBytesMax}`)
+    throw new ProviderError(
+      'invalid',
+      `all values together are ${bytes} bytes, but one secret can have at most ${bundleBytesMax} bytes`,
+    )
   return text === textOf(bundle)
     ? null
     : { text, values: [...next.values()].filter((value) => typeof value === 'string') }

@@ -33,8 +33,8 @@ export function describe(place: SyncPlace<'env-platform'>): SyncFacts {
     },
     effects: [
       kind === 'environment'
-        ? 'Running components keep the old values until the next deployment of the environment.'
-        : 'Environments that are made from now on begin with these values. Those that exist already do not change.',
+        ? 'Running components use the old values until the next deployment of the environment.'
+        : 'New environments start with these values. Existing environments do not change.',
     ],
   }
 }
@@ -68,7 +68,7 @@ export function open(connection: SyncConnection<'env-platform'>, outbound: Outbo
       for (const item of items) found.set(item.name, item.id)
       if (!more) return found
     }
-    throw new ProviderError('failed', 'the list of variables does not end')
+    throw new ProviderError('failed', 'the list of variables is too long')
   }
 
   async function write(known: Map<string, string>, name: string, value: string): Promise<void> {
@@ -121,7 +121,7 @@ function readPage(body: unknown): { items: { id: string; name: string }[]; more:
   const { _embedded, _links } = (body ?? {}) as { _embedded?: { item?: unknown }; _links?: { next?: unknown } }
   const items = _embedded?.item ?? []
   if ((_embedded === undefined && _links === undefined) || !Array.isArray(items))
-    throw new ProviderError('failed', 'the answer holds no list of variables')
+    throw new ProviderError('failed', 'the answer contains no list of variables')
   const next = _links?.next ?? null
   for (const { id } of items)
     if (!/^[A-Za-z0-9_-]{1,64}$/.test(String(id)))
@@ -141,7 +141,7 @@ const isTaken = ({ status, body }: JsonAnswer) =>
     ({ propertyPath, message }) => propertyPath === 'name' && /already exists/i.test(String(message)),
   )
 
-const taken = () => new ProviderError('exists', 'a variable of this name exists already')
+const taken = () => new ProviderError('exists', 'a variable with this name already exists')
 
 function readErrorText(body: unknown, secrets: readonly string[]): string | null {
   const { title, detail, violations } = (body ?? {}) as Problem

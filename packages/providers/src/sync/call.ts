@@ -54,7 +54,7 @@ export async function readPages<Row, Cursor>(
     if (next === null) return all
     cursor = next
   }
-  throw new ProviderError('failed', `the list of ${what} does not end`)
+  throw new ProviderError('failed', `the list of ${what} is too long`)
 }
 
 /** Removes the scheme with which a credential may be given. */
@@ -66,7 +66,7 @@ const bareOf = (credential: string) => credential.trim().replace(/^\S+\s+/, '')
 export function tokenOf(credential: string): string {
   const token = credential.trim().replace(/^Bearer\s+/i, '')
   if (!/^[\u0021-\u007e]+$/.test(token))
-    throw new ProviderError('invalid', 'the access token is empty, or holds spaces or control characters')
+    throw new ProviderError('invalid', 'the access token is empty or contains spaces or control characters')
   return token
 }
 
@@ -81,12 +81,12 @@ export const digestOf = (value: string) => createHash('sha256').update(value).di
 /** Returns the body if it is an object, and throws if it is not. */
 export function objectOf(body: unknown, what: string): Record<string, unknown> {
   if (body === null || typeof body !== 'object' || Array.isArray(body))
-    throw new ProviderError('failed', `the answer holds no ${what}`)
+    throw new ProviderError('failed', `the answer contains no ${what}`)
   return body as Record<string, unknown>
 }
 
 /** Returns the body if it is a list of objects, and throws if it is not. */
 export function listOf(body: unknown, what: string): Record<string, unknown>[] {
-  if (!Array.isArray(body)) throw new ProviderError('failed', `the answer holds no list of ${what}`)
+  if (!Array.isArray(body)) throw new ProviderError('failed', `the answer contains no list of ${what}`)
   return body.map((each) => objectOf(each, what))
 }

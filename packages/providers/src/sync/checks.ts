@@ -23,7 +23,7 @@ export function checkPlace<T extends SyncTag>({ config, destination }: SyncPlace
 export function headerCredential(credential: string): string {
   const token = credential.trim()
   if (!/^[\u0021-\u007e]+$/.test(token))
-    throw new ProviderError('invalid', 'the credential is empty, or holds spaces or control characters')
+    throw new ProviderError('invalid', 'the credential is empty or contains spaces or control characters')
   return token
 }
 

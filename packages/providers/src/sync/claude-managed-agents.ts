@@ -35,7 +35,7 @@ export function describe(place: SyncPlace<'ai-agent-vaults'>): SyncFacts {
       pushNamesMax: credentialsMax,
       pushIntervalMs: 5000,
     },
-    effects: ['Sessions of agents that use the vault send the new values to the hosts that are allowed.'],
+    effects: ['Agent sessions that use the vault send the new values to the allowed hosts.'],
   }
 }
 
@@ -82,15 +82,15 @@ function openVault({ destination, credential }: SyncConnection<'ai-agent-vaults'
     let page = ''
     for (let pages = 0; pages < pagesMax; pages++) {
       const { body } = await call({ method: 'GET', url: `${credentialsUrl}?limit=100${page}` })
-      if (typeof body !== 'object' || body === null) throw new ProviderError('failed', 'the answer holds no list')
+      if (typeof body !== 'object' || body === null) throw new ProviderError('failed', 'the answer contains no list')
       // The answer may omit an empty list.
       const { data = [], next_page } = body as { data?: unknown; next_page?: unknown }
-      if (!Array.isArray(data)) throw new ProviderError('failed', 'the answer holds no list of credentials')
+      if (!Array.isArray(data)) throw new ProviderError('failed', 'the answer contains no list of credentials')
       found.push(...data.map(readCredential).filter(({ archived }) => !archived))
       if (typeof next_page !== 'string') return found
       page = `&page=${encodeURIComponent(next_page)}`
     }
-    throw new ProviderError('failed', 'the list of credentials does not end')
+    throw new ProviderError('failed', 'the list of credentials is too long')
   }
 
   return { url, credentialsUrl, call, list }
@@ -104,7 +104,10 @@ async function push({ credentialsUrl: url, call, list }: Vault, destination: Des
     const rules = rulesOf(destination, name)
     const id = idOf(name)
     if (id === undefined && there.length >= credentialsMax)
-      throw new ProviderError('invalid', `the vault holds ${there.length} credentials, and takes ${credentialsMax}`)
+      throw new ProviderError(
+        'invalid',
+        `the vault already has ${there.length} credentials, and can have at most ${credentialsMax}`,
+      )
     const auth = { type: 'environment_variable', secret_value: value, ...rules }
     const { body } = await (id === undefined
       ? call({ method: 'POST', url, json: { auth: { ...auth, secret_name: name }, metadata: ours } }, value)
@@ -147,7 +150,7 @@ const ours = { managed_by: 'skerry' }
 function rulesOf({ allowedHosts, allowedHostsByName = {}, injectionLocation = 'header' }: Destination, name: string) {
   const hosts = Object.hasOwn(allowedHostsByName, name) ? allowedHostsByName[name] : allowedHosts
   if (hosts === undefined)
-    throw new ProviderError('invalid', 'neither allowedHosts nor allowedHostsByName covers the name')
+    throw new ProviderError('invalid', 'neither allowedHosts nor allowedHostsByName has hosts for this name')
   const anywhere = hosts === 'unrestricted' || hosts[0] === 'unrestricted'
   return {
     networking: anywhere ? { type: 'unrestricted' } : { type: 'limited', allowed_hosts: hosts },
@@ -171,7 +174,7 @@ function readCredential(body: unknown): Credential {
     auth?: { type?: unknown; secret_name?: unknown }
   }
   if (typeof id !== 'string' || !/^[A-Za-z0-9_]{1,100}$/.test(id))
-    throw new ProviderError('failed', 'the answer holds no credential')
+    throw new ProviderError('failed', 'the answer contains no credential')
   const name = auth?.type === 'environment_variable' ? String(auth.secret_name) : null
   return { id, name, revision: typeof updated_at === 'string' ? updated_at : null, archived: archived_at != null }
 }

@@ -35,8 +35,8 @@ export function describe({ config, destination }: SyncPlace<'edge-pages'>): Sync
       pushIntervalMs: 0,
     },
     effects: [
-      'Values come into use with the next deployment of each environment; deployments that exist keep the old ones.',
-      'All branches share the values of preview.',
+      'The next deployment of each environment uses the new values. Existing deployments keep the old values.',
+      'All branches use the values of the preview environment.',
       'A plain variable of the same name becomes a secret.',
     ],
   }

@@ -30,7 +30,7 @@ export function describe({ config, destination }: SyncPlace<'edge-workers'>): Sy
     },
     effects: [
       'Each push makes a new version of the Worker and deploys it to all of its traffic at once.',
-      'While another version than the newest one is deployed, Cloudflare refuses the push.',
+      'Cloudflare refuses the push unless the newest version of the Worker is deployed.',
     ],
   }
 }
@@ -47,7 +47,7 @@ export function open(
     return listOf(objectOf(body, 'result').result, 'secrets').map(({ name, type }) => ({
       name: String(name),
       revision: null,
-      ...(type === 'secret_text' ? {} : { locked: 'It is a key of the Worker, not a text.' }),
+      ...(type === 'secret_text' ? {} : { locked: 'The existing binding is a key of the Worker, not a text.' }),
     }))
   }
 

@@ -34,10 +34,12 @@ export function describe({ destination }: SyncPlace<'app-platform-e'>): SyncFact
     },
     effects: [
       `Each push deploys the app anew${scope === 'RUN_TIME' ? '' : ', and builds it'}; a deployment on its way is replaced.`,
-      'When DigitalOcean refuses a name, the others go in several pushes.',
-      'A change that somebody else makes to the app within the moment of a push can be lost.',
-      'A value that contains ${ is refused: App Platform would take it for a reference.',
-      ...(kind === 'app' ? ['A variable of the same name that a component has itself hides the one of the app.'] : []),
+      'If DigitalOcean refuses a name, Skerry pushes the others in several steps.',
+      'A change that somebody else makes to the app during a push can be lost.',
+      'A value that contains ${ is refused, because App Platform would read it as a reference.',
+      ...(kind === 'app'
+        ? ['A component that has its own variable with the same name does not see the value of the app.']
+        : []),
     ],
   }
 }
@@ -87,12 +89,12 @@ export function open({ destination, credential }: SyncConnection<'app-platform-e
   }
 }
 
-const reference = 'The value contains ${, which App Platform takes for a reference to another variable.'
+const reference = 'The value contains ${, which App Platform would read as a reference to another variable.'
 
 function componentOf(spec: Tree, name: string): Tree {
   const components = kinds.flatMap((kind) => listOf(spec[kind] ?? [], 'components'))
   const component = components.find((each) => each.name === name)
-  if (component === undefined) throw new ProviderError('missing', 'the app has no component of this name')
+  if (component === undefined) throw new ProviderError('missing', 'the app has no component with this name')
   return component
 }
 

@@ -28,7 +28,7 @@ export function describe({ destination }: SyncPlace<'app-platform-c'>): SyncFact
       pushIntervalMs: 1000,
     },
     effects: [
-      'Values are staged: running Machines keep the old ones until `fly secrets deploy` or the next deployment updates them.',
+      'The values are staged. Running Machines use the old values until `fly secrets deploy` or the next deployment.',
     ],
   }
 }
@@ -75,13 +75,13 @@ export function open(connection: SyncConnection<'app-platform-c'>, outbound: Out
 function authorizationOf(credential: string): string {
   const token = credential.trim().replace(/^(?:FlyV1|Bearer)\s+/i, '')
   if (!/^[\u0021-\u007e]+$/.test(token))
-    throw new ProviderError('invalid', 'the access token holds spaces or control characters')
+    throw new ProviderError('invalid', 'the access token contains spaces or control characters')
   return /^fm(?:1r|1a|2)_/.test(token) ? `FlyV1 ${token}` : `Bearer ${token}`
 }
 
 function readSecrets(body: unknown): { name: string; digest: string | null }[] {
   const secrets = (body as { secrets?: unknown } | undefined)?.secrets
-  if (!Array.isArray(secrets)) throw new ProviderError('failed', 'the answer holds no list of secrets')
+  if (!Array.isArray(secrets)) throw new ProviderError('failed', 'the answer contains no list of secrets')
   return secrets.map(({ name, digest }) => ({ name: String(name), digest: typeof digest === 'string' ? digest : null }))
 }
 

@@ -39,8 +39,8 @@ export function describe(place: Place): SyncFacts {
     },
     effects: [
       destination.kind === 'environment'
-        ? 'Jobs that start from now on read the new values; running ones keep the old.'
-        : 'Workflow runs that are queued from now on read the new values; earlier ones keep the old.',
+        ? 'Jobs that start after the push use the new values. Running jobs keep the old values.'
+        : 'Workflow runs that are queued after the push use the new values. Earlier runs keep the old values.',
     ],
   }
 }
@@ -73,12 +73,12 @@ export function open(connection: SyncConnection<'code-host-ci'>, outbound: Outbo
     for (let page = 1; page <= pagesMax; page++) {
       const { body } = await call({ method: 'GET', url: `${url}?per_page=${perPage}&page=${page}` })
       const secrets = (body as { secrets?: unknown } | undefined)?.secrets
-      if (!Array.isArray(secrets)) throw new ProviderError('failed', 'the answer holds no list of secrets')
+      if (!Array.isArray(secrets)) throw new ProviderError('failed', 'the answer contains no list of secrets')
       for (const { name, updated_at } of secrets)
         found.push({ name: String(name).toUpperCase(), revision: typeof updated_at === 'string' ? updated_at : null })
       if (secrets.length < perPage) return found
     }
-    throw new ProviderError('failed', 'the list of secrets does not end')
+    throw new ProviderError('failed', 'the list of secrets is too long')
   }
 
   async function put(name: string, value: string): Promise<void> {
@@ -141,7 +141,7 @@ function readKey({ body }: JsonAnswer): SealingKey {
   const { key_id, key } = (body ?? {}) as { key_id?: unknown; key?: unknown }
   const bytes = typeof key === 'string' ? Buffer.from(key, 'base64') : undefined
   if (typeof key_id !== 'string' || bytes?.length !== 32)
-    throw new ProviderError('failed', 'the answer holds no public key')
+    throw new ProviderError('failed', 'the answer contains no public key')
   return { keyId: key_id, key: new Uint8Array(bytes) }
 }
 

@@ -41,13 +41,14 @@ export function describe(place: Place): SyncFacts {
     pushNamesMax: 30,
     pushIntervalMs: 10_000,
   })
-  const gone = 'A secret that is removed is gone at once with all its versions.'
-  const pruned = 'Older versions that Skerry wrote are destroyed, so whatever is pinned to one of them stops.'
+  const gone = 'A removed secret is deleted at once with all its versions.'
+  const pruned =
+    'Skerry destroys the older versions that it wrote. An application that is pinned to one of them stops working.'
   return {
     places: [layoutPlace(`project/${config.projectId}`, layout)],
     limits,
     effects: [
-      'What is written becomes the latest version, which applications read that do not name one.',
+      'A written value becomes the latest version. Applications that name no version read it next.',
       ...('bundleId' in layout ? [] : [gone]),
       ...(destination.pruneVersions ? [pruned] : []),
     ],
@@ -62,7 +63,7 @@ export function open(connection: SyncConnection<'cloud-b-secret-manager'>, outbo
       const isOurs = (id: string) => ('bundleId' in layout ? id === layout.bundleId : id.startsWith(layout.prefix))
       const strange = (await project.listed()).filter(({ id, isAsked }) => isOurs(id) && !isAsked).length
       if ('bundleId' in layout) await project.bundle(layout.bundleId)
-      const note = `${strange} of the secrets there are replicated otherwise than the destination says, and stay so.`
+      const note = `${strange} existing secrets have other replication settings than the destination. Skerry does not change them.`
       return { notes: strange === 0 ? [] : [note] }
     },
     ...managedSession(layout, project),
@@ -97,7 +98,7 @@ class Project implements SecretManager {
       if (!nextPageToken) return found
       page = `&pageToken=${encodeURIComponent(nextPageToken)}`
     }
-    throw new ProviderError('failed', 'the list of secrets does not end')
+    throw new ProviderError('failed', 'the list of secrets is too long')
   }
 
   async secrets(prefix: string): Promise<Listed[]> {
@@ -119,14 +120,14 @@ class Project implements SecretManager {
     )
     if (answer === undefined) return new Map()
     const { data } = (answer.body as { payload?: { data?: unknown } } | undefined)?.payload ?? {}
-    if (typeof data !== 'string') throw new ProviderError('failed', 'the answer holds no payload')
+    if (typeof data !== 'string') throw new ProviderError('failed', 'the answer contains no payload')
     return readBundle(Buffer.from(data, 'base64').toString('utf8'))
   }
 
   async write(id: string, value: string, { memo, isNew, values }: Told): Promise<Omit<SyncWritten, 'name'>> {
     const { body } = await this.add(id, value, values, isNew)
     const version = Number(lastOf((body as { name?: unknown } | undefined)?.name))
-    if (!Number.isSafeInteger(version)) throw new ProviderError('failed', 'the answer holds no version')
+    if (!Number.isSafeInteger(version)) throw new ProviderError('failed', 'the answer contains no version')
     const kept = this.connection.destination.pruneVersions ? await this.prune(id, version, memo) : null
     return { revision: revisionOf(body), memo: kept }
   }

@@ -28,8 +28,8 @@ export function describe({ destination }: SyncPlace<'app-platform-f'>): SyncFact
       pushIntervalMs: 0,
     },
     effects: [
-      'Each push makes a release and starts all dynos of the app anew.',
-      'When Heroku refuses a name, such as one of an add-on, the others go in several pushes.',
+      'Each push creates a release and restarts all dynos of the app.',
+      'If Heroku refuses a name, for example the name of an add-on, Skerry pushes the others in several steps.',
     ],
   }
 }

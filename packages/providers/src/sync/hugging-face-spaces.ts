@@ -52,14 +52,14 @@ export function open(connection: SyncConnection<'ml-spaces'>, outbound: Outbound
     if (mayWrite) return
     const { body } = await call({ method: 'GET', url: space })
     if ((body as { sdk?: unknown } | undefined)?.sdk === 'static')
-      throw new ProviderError('unsupported', 'the Space is static, and shows its secrets to every visitor')
+      throw new ProviderError('unsupported', 'the Space is static, so it would show its secrets to every visitor')
     mayWrite = true
   }
 
   async function list(): Promise<SyncEntry[]> {
     const secrets = await call({ method: 'GET', url: `${space}/secrets` })
     const variables = await call({ method: 'GET', url: `${space}/variables` })
-    const locked = 'A public variable of the Space has this name.'
+    const locked = 'The Space has a public variable with this name.'
     return [
       ...entries(secrets.body).map(([name, { updatedAt }]) => ({ name, revision: updatedAt ?? null })),
       ...entries(variables.body).map(([name]) => ({ name, revision: null, locked })),
@@ -92,7 +92,7 @@ export function open(connection: SyncConnection<'ml-spaces'>, outbound: Outbound
 
 function entries(body: unknown): [string, { updatedAt?: string }][] {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
-    throw new ProviderError('failed', 'the answer holds no list of names')
+    throw new ProviderError('failed', 'the answer contains no list of names')
   return Object.entries(body)
 }
 

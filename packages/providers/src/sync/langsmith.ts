@@ -72,9 +72,9 @@ export function describe(place: SyncPlace<'agent-platform'>): SyncFacts {
       pushIntervalMs: 1000,
     },
     effects: [
-      'A push makes a new revision of the deployment, which is built and rolled out.',
-      'A name that LangSmith refuses is left out, and the others go.',
-      'A deployment from a Git repository is built from the present head of its branch, so a push may roll out newer code.',
+      'A push creates a new revision of the deployment. LangSmith builds it and rolls it out.',
+      'If LangSmith refuses a name, Skerry leaves it out and pushes the others.',
+      'A deployment from a Git repository is built from the newest commit of its branch, so a push may roll out newer code.',
     ],
   }
 }
@@ -102,7 +102,7 @@ export function open(connection: SyncConnection<'agent-platform'>, outbound: Out
   return {
     async verify() {
       const hidden = (await call({ method: 'GET' })).filter(isHidden).length
-      const note = `The deployment does not show ${hidden} of its values; a push that would erase one is refused.`
+      const note = `The deployment hides ${hidden} of its values. A push that would erase one of them is refused.`
       return { notes: hidden === 0 ? [] : [note] }
     },
     list: async (): Promise<SyncEntry[]> => (await call({ method: 'GET' })).map((secret) => entryOf(secret)),
@@ -154,7 +154,7 @@ function keptOf(there: readonly Secret[], { write, remove }: Part): Secret[] {
   if (hidden.length > 0)
     throw new ProviderError(
       'unsupported',
-      `nothing was written: it would erase ${named(hidden)}, whose values are hidden`,
+      `nothing was written, because the push would erase ${named(hidden)}, whose values are hidden`,
     )
   return kept
 }
@@ -202,7 +202,7 @@ const entryOf = (secret: Secret): SyncEntry => ({
 
 function readSecrets({ body }: JsonAnswer): Secret[] {
   const secrets = (body as { secrets?: unknown } | undefined)?.secrets
-  if (!Array.isArray(secrets)) throw new ProviderError('failed', 'the answer holds no list of secrets')
+  if (!Array.isArray(secrets)) throw new ProviderError('failed', 'the answer contains no list of secrets')
   return secrets.map(({ name, value }) => ({ name: String(name), value: typeof value === 'string' ? value : '' }))
 }
 

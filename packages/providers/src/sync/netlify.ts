@@ -50,10 +50,12 @@ export function describe(place: SyncPlace<'site-host'>): SyncFacts {
       pushIntervalMs: 1000,
     },
     effects: [
-      'Values come into use with the next deployment.',
-      'Functions have room for about 4 KB of variables together: above it deployments fail, not the push.',
-      ...(secret ? ['A variable that becomes a secret cannot be made readable again.'] : []),
-      ...(secret && contexts.includes('dev') ? ['The value for dev stays readable at Netlify, secret or not.'] : []),
+      'The next deployment uses the new values.',
+      'Functions can have about 4 KB of variables in total. Above this limit the push works, but deployments fail.',
+      ...(secret ? ['A variable that was made a secret cannot be made readable again.'] : []),
+      ...(secret && contexts.includes('dev')
+        ? ['The value for the context dev stays readable at Netlify, even if the variable is a secret.']
+        : []),
     ],
   }
 }
@@ -83,7 +85,7 @@ export function open(
       const { body } = await call(api, { method: 'GET', url: `${origin}/sites/${destination.siteId}` })
       const { account_slug, account_id } = objectOf(body, 'site')
       if (account_slug !== config.accountId && account_id !== config.accountId)
-        throw new ProviderError('invalid', 'the site is of another team')
+        throw new ProviderError('invalid', 'the site belongs to another team')
       await read()
       return { notes: [] }
     },
@@ -121,7 +123,7 @@ export function open(
     }
     // The call that turns a variable into a secret replaces the values of all contexts.
     if (!known.values.every(isOurs))
-      throw new ProviderError('invalid', 'it is no secret there, and has values of other contexts')
+      throw new ProviderError('invalid', 'the existing variable is not a secret, and has values for other contexts')
     return { revision: await ask({ method: 'PUT', url: url(path), json: whole }), memo: null }
   }
 

@@ -30,9 +30,9 @@ export function describe({ destination }: SyncPlace<'app-platform-d'>): SyncFact
       pushIntervalMs: 0,
     },
     effects: [
-      'Services and jobs take up the values when they are next started anew or deployed.',
-      'A change that somebody else makes to the group within the moment of a push can be lost.',
-      'A variable of the same name that a service has itself hides the one of the group.',
+      'Services and jobs use the new values after their next restart or deployment.',
+      'A change that somebody else makes to the group during a push can be lost.',
+      'A service that has its own variable with the same name does not see the value of the group.',
     ],
   }
 }
@@ -51,7 +51,7 @@ export function open({ destination, credential }: SyncConnection<'app-platform-d
     const { variables } = objectOf(objectOf(objectOf(body, 'data').data, 'group').secrets ?? {}, 'secrets')
     // A write without the current variables would empty the group.
     if (variables === undefined || variables === null)
-      throw new ProviderError('denied', 'the token does not show the variables of the group')
+      throw new ProviderError('denied', 'the token is not allowed to read the variables of the group')
     return objectOf(variables, 'variables')
   }
 
@@ -86,10 +86,8 @@ export function open({ destination, credential }: SyncConnection<'app-platform-d
           removed: remove.filter((each) => !stayed.includes(each)).map(({ name }) => name),
           failed: [
             ...failed,
-            ...stayed.map(
-              ({ name }): SyncFailed => ({ name, reason: 'Northflank kept the name although it was left out.' }),
-            ),
-            ...lost.map(({ name }): SyncFailed => ({ name, reason: 'Northflank does not show what was written.' })),
+            ...stayed.map(({ name }): SyncFailed => ({ name, reason: 'Northflank did not delete the name.' })),
+            ...lost.map(({ name }): SyncFailed => ({ name, reason: 'Northflank did not store the value.' })),
           ],
         }
       })

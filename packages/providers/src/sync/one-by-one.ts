@@ -11,7 +11,7 @@ const denialsMax = 3
 
 /** The refusal of a name that somebody else created after the list was read. */
 export const madeMeanwhile = () =>
-  new ProviderError('foreign', 'somebody else has made it there in the meantime, so it was left alone')
+  new ProviderError('foreign', 'somebody else created it in the meantime, so it was not changed')
 
 /**
  * Changes one name after another, for destinations that change one name per call. A refused name fails alone. A rate

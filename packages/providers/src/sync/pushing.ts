@@ -85,7 +85,7 @@ export function without(changes: SyncChanges, reasonFor: (change: Write) => stri
 /** Takes out the names that somebody else has created since the list was read. */
 export function withoutTaken<C extends Pick<SyncChanges, 'write'>>(changes: C, isTaken: (name: string) => boolean) {
   const taken = changes.write.filter(({ name, isNew }) => isNew && isTaken(name)).map(({ name }) => name)
-  const reason = 'Somebody else has made it there in the meantime, so it was left alone.'
+  const reason = 'Somebody else created it in the meantime, so it was not changed.'
   const failed = taken.map((name): SyncFailed => ({ name, reason, foreign: true }))
   return { changes: { ...changes, write: changes.write.filter(({ name }) => !taken.includes(name)) }, failed }
 }

@@ -50,12 +50,12 @@ export function describe({ destination }: SyncPlace<'app-platform-a'>): SyncFact
     },
     effects: [
       skipDeploys
-        ? 'Written values come into use with the next deployment.'
-        : 'A push deploys the services that use the variables anew.',
-      'Each name that is removed deploys them once more, since Railway removes one name at a time.',
-      'When Railway refuses a name, the others go one by one, as if each were a push.',
-      'A value that contains ${{ is refused: Railway would take it for a reference.',
-      ...(serviceId === undefined ? ['A service sees a shared variable only where it refers to it.'] : []),
+        ? 'The next deployment uses the new values.'
+        : 'A push redeploys the services that use the variables.',
+      'Each removed name redeploys them once more, because Railway removes one name at a time.',
+      'If Railway refuses a name, Skerry pushes the others one by one.',
+      'A value that contains ${{ is refused, because Railway would read it as a reference.',
+      ...(serviceId === undefined ? ['A service gets a shared variable only if it refers to it.'] : []),
     ],
   }
 }
@@ -73,7 +73,8 @@ export function open(connection: SyncConnection<'app-platform-a'>, outbound: Out
       else await ask(queries.place, { project: projectId, environment: environmentId })
       if (serviceId !== undefined) {
         const service = objectOf((await ask(queries.service, { service: serviceId })).service, 'service')
-        if (service.projectId !== projectId) throw new ProviderError('invalid', 'the service is of another project')
+        if (service.projectId !== projectId)
+          throw new ProviderError('invalid', 'the service belongs to another project')
       }
       await list()
       return { notes: [] }
@@ -125,7 +126,7 @@ const nothing: SyncOutcome = { written: [], removed: [], failed: [] }
 
 type Destination = SyncPlace<'app-platform-a'>['destination']
 
-const reference = 'The value contains ${{, which Railway takes for a reference to another variable.'
+const reference = 'The value contains ${{, which Railway would read as a reference to another variable.'
 
 type Ask = (
   query: string,
@@ -148,7 +149,7 @@ function asking({ config, credential }: SyncConnection<'app-platform-a'>, outbou
 async function verifyToken(ask: Ask, { projectId, environmentId }: Destination): Promise<void> {
   const bound = objectOf((await ask(queries.token, {})).projectToken, 'token')
   if (bound.projectId !== projectId || bound.environmentId !== environmentId)
-    throw new ProviderError('invalid', 'the project token is of another project or environment')
+    throw new ProviderError('invalid', 'the project token belongs to another project or environment')
 }
 
 const readNames = (ask: Ask, { environmentId, serviceId }: Destination): Promise<SyncEntry[]> =>
@@ -163,7 +164,7 @@ const readNames = (ask: Ask, { environmentId, serviceId }: Destination): Promise
     const { hasNextPage, endCursor } = objectOf(pageInfo, 'page')
     // Without a clear statement about further pages, a part of the list could pass for all of it.
     if (typeof hasNextPage !== 'boolean' || (hasNextPage && typeof endCursor !== 'string'))
-      throw new ProviderError('failed', 'the answer does not say whether there are more variables')
+      throw new ProviderError('failed', 'the answer does not say whether the list of variables is complete')
     return { rows, next: hasNextPage ? String(endCursor) : null }
   })
 

@@ -29,11 +29,11 @@ export function describe({ destination }: SyncPlace<'app-platform-b'>): SyncFact
       pushIntervalMs: 20_000,
     },
     effects: [
-      'Values come into use with the next deployment; a push starts none.',
+      'The next deployment uses the new values. A push does not start a deployment.',
       isService
-        ? 'A blueprint that declares a variable may set it back.'
-        : 'A variable of the same name that a service has itself hides the one of the group.',
-      'About thirty names are written a minute, since Render takes no more.',
+        ? 'A blueprint that declares a variable may overwrite the pushed value.'
+        : 'A service that has its own variable with the same name does not see the value of the group.',
+      'Skerry writes about 30 names per minute, because Render accepts no more.',
     ],
   }
 }

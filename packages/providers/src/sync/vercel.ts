@@ -34,9 +34,9 @@ export function describe(place: SyncPlace<'frontend-cloud'>): SyncFacts {
       pushIntervalMs: 1000,
     },
     effects: [
-      'Values come into use with the next deployment; deployments that exist keep the old ones.',
+      'The next deployment uses the new values. Existing deployments keep the old values.',
       ...(targets.includes('development')
-        ? ['Values for development stay readable at Vercel, which has no sensitive variables there.']
+        ? ['Values for development stay readable at Vercel, because it has no sensitive variables for development.']
         : []),
     ],
   }
@@ -72,7 +72,7 @@ export function open(connection: SyncConnection<'frontend-cloud'>, outbound: Out
         if (records.length === 0 || records.every(({ type }) => type === 'system')) return []
         const locked = records.some(({ ofIntegration }) => ofIntegration)
         const revision = revisionOf(records)
-        return [{ name, revision, ...(locked ? { locked: 'It belongs to an integration of the project.' } : {}) }]
+        return [{ name, revision, ...(locked ? { locked: 'The name belongs to an integration of the project.' } : {}) }]
       })
     },
     async push(changes) {
@@ -155,7 +155,10 @@ function createdRecord(body: unknown): EnvRecord {
   const [refused] = Array.isArray(failed) ? failed : []
   if (refused !== undefined) {
     const code = readErrorText(refused)
-    throw new ProviderError(isConflict(code) ? 'exists' : 'failed', `Vercel refused it: ${code ?? 'no reason given'}`)
+    throw new ProviderError(
+      isConflict(code) ? 'exists' : 'failed',
+      `Vercel refused the name: ${code ?? 'no reason given'}`,
+    )
   }
   return recordOf(objectOf(Array.isArray(created) ? created[0] : created, 'variable'))
 }

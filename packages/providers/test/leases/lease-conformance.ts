@@ -163,7 +163,7 @@ function credentials<T extends LeaseTag, S extends LeaseScene<T>, A extends Aske
     const other = others[tag === 'redis' ? 'cloud-b' : 'redis']
     const attempt = async (config: object) =>
       await refusalOf(openLeaseTarget(tag, { config, credential } as LeaseTarget<T>, nowhere))
-    expect(await attempt(other)).toMatchObject({ reason: 'invalid', message: `config/provider: is not ${tag}` })
+    expect(await attempt(other)).toMatchObject({ reason: 'invalid', message: `config/provider: must be ${tag}` })
     const { reason, message } = await attempt({ ...other, provider: tag })
     const lacking =
       /^config(?:\/connection)?: must have required properties .*(?:schema|userHost|connection|database|caPublicKey|roleArn|serviceAccount)/

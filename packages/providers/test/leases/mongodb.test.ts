@@ -64,7 +64,7 @@ databaseConformance('mongodb', undefined, mongodbScene, ({ scene, open, mint }) 
       const session = await open({ accessLevel: 'custom', roles: [{ role, db: 'shop' }] })
       await expect(session.verify()).rejects.toMatchObject({
         reason: 'invalid',
-        message: `roles[0]: ${role} grants createUser: a lease could make accounts that outlive it`,
+        message: `roles[0]: ${role} grants createUser, so a lease could create accounts that outlive it`,
       })
     },
   )

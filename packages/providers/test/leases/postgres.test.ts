@@ -77,7 +77,7 @@ databaseConformance('postgres', missingPostgres(), postgresScene, ({ scene, open
     await root.query('DROP TABLE app.of_root; REVOKE CREATE ON SCHEMA app FROM PUBLIC')
     expect(notes).toEqual([
       expect.stringContaining('1 tables or views'),
-      expect.stringContaining('Everyone may create'),
+      expect.stringContaining('Every account, also of a lease, can create tables in schema'),
     ])
     await expect((await open({ schema: 'missing' })).verify()).rejects.toMatchObject({ reason: 'missing' })
   })
@@ -135,7 +135,7 @@ databaseConformance('postgres', missingPostgres(), postgresScene, ({ scene, open
     }
     await expect(
       openLeaseTarget('postgres', { ...target, credential: `postgres://localhost:${port}/shop` }, testOutbound()),
-    ).rejects.toMatchObject({ reason: 'invalid', message: expect.stringMatching(/names no account/) })
+    ).rejects.toMatchObject({ reason: 'invalid', message: expect.stringMatching(/has no user name/) })
     // The server trusts only this account without a password.
     const session = await openLeaseTarget(
       'postgres',

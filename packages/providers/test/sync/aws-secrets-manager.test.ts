@@ -75,7 +75,9 @@ describe('AWS Secrets Manager sync', () => {
     expect(await session(fake).list()).toEqual([{ name: 'FIRST_NAME', revision: null, deleted: true }])
     const write = [{ name: 'FIRST_NAME', value: 'ours', memo: null, isNew: true }]
     const { failed } = await session(fake).push({ runId: 'run_1', write, remove: [] })
-    expect(failed).toEqual([{ name: 'FIRST_NAME', reason: expect.stringContaining('somebody else'), foreign: true }])
+    expect(failed).toEqual([
+      { name: 'FIRST_NAME', reason: expect.stringContaining('Skerry did not create'), foreign: true },
+    ])
     expect([secret.deleted, [...secret.versions.values()]]).toEqual([true, ['theirs']])
     await fake.stop()
   })
@@ -108,7 +110,7 @@ describe('AWS Secrets Manager sync', () => {
     const versions = secret.versions.size
     await push(fake, { FIRST_NAME: 'one' }, 'run_2')
     expect(secret.versions.size).toBe(versions)
-    expect((await session(fake).list()).find((entry) => entry.name === 'FOREIGN_NAME')?.locked).toMatch(/no text/)
+    expect((await session(fake).list()).find((entry) => entry.name === 'FOREIGN_NAME')?.locked).toMatch(/not text/)
     await fake.stop()
   })
 

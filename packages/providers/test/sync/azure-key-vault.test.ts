@@ -22,7 +22,7 @@ describe('Azure Key Vault sync', () => {
     expect(entries.filter(({ deleted }) => deleted).map(({ name }) => name)).toEqual(['a', 'b', 'c'])
     const write = [{ name: 'a', value: 'ours', memo: null, isNew: true }]
     const { failed } = await session(fake).push({ runId: 'run_1', write, remove: [] })
-    expect(failed).toEqual([{ name: 'a', reason: expect.stringContaining('somebody else'), foreign: true }])
+    expect(failed).toEqual([{ name: 'a', reason: expect.stringContaining('Skerry did not create'), foreign: true }])
     expect([fake.deleted.get('shop-a'), fake.values().has('shop-a')]).toEqual(['theirs', false])
     await fake.stop()
   })

@@ -67,7 +67,7 @@ describe('Claude Managed Agents sync, the hosts for a value:', () => {
     fake.crowd(19)
     const outcome = await push(fake, connection, ['FIRST_NAME', 'SECOND_NAME'])
     expect(outcome.written.map(({ name }) => name)).toEqual(['FIRST_NAME'])
-    expect(outcome.failed).toEqual([{ name: 'SECOND_NAME', reason: expect.stringContaining('takes 20') }])
+    expect(outcome.failed).toEqual([{ name: 'SECOND_NAME', reason: expect.stringContaining('at most 20') }])
     expect(fake.writes()).toBe(1)
     await fake.stop()
   })

@@ -39,7 +39,7 @@ async function listing(tag: SyncTag, page: unknown) {
 it.each(pages)('%s: a list that does not end is refused', async (tag, page) => {
   await expect(listing(tag, page)).rejects.toMatchObject({
     reason: 'failed',
-    message: expect.stringMatching(/^the list of \w+ does not end$/),
+    message: expect.stringMatching(/^the list of \w+ is too long$/),
   })
 })
 
@@ -49,7 +49,7 @@ it.each([{}, { hasNextPage: null }, { hasNextPage: true, endCursor: null }])(
     const page = { data: { environment: { variables: { edges: [], pageInfo } } } }
     await expect(listing('app-platform-a', page)).rejects.toMatchObject({
       reason: 'failed',
-      message: 'the answer does not say whether there are more variables',
+      message: 'the answer does not say whether the list of variables is complete',
     })
   },
 )

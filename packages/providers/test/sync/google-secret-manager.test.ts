@@ -36,7 +36,7 @@ describe('Google Secret Manager sync', () => {
     expect(fake.replicationAsked()).toEqual({ userManaged: { replicas } })
     expect((await session(fake).verify()).notes).toEqual([])
     fake.put('production-OTHER', 'automatic')
-    expect((await session(fake).verify()).notes).toEqual([expect.stringMatching(/^1 of the secrets/)])
+    expect((await session(fake).verify()).notes).toEqual([expect.stringMatching(/^1 existing secrets/)])
     await fake.stop()
   })
 

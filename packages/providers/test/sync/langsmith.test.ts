@@ -51,7 +51,7 @@ describe('LangSmith sync of a whole list:', () => {
     }
     expect(fake.revisions()).toBe(0)
     const session = open(connection, testOutbound({ 'agent-platform': fake.origin }))
-    expect((await session.verify()).notes).toEqual([expect.stringContaining('does not show 1')])
+    expect((await session.verify()).notes).toEqual([expect.stringContaining('hides 1')])
     await push(fake, { FOREIGN_NAME: 'mentioned, so nothing is lost' })
     expect(fake.revisions()).toBe(1)
     await fake.stop()

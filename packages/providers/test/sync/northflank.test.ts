@@ -15,7 +15,7 @@ it('a removal fails if Northflank keeps the name', async () => {
   const { written, removed, failed } = await session(fake).push({ runId: 'run', ...changes })
   expect(written.map(({ name }) => name)).toEqual(['NEW'])
   expect(removed).toEqual([])
-  expect(failed).toEqual([{ name: 'OLD', reason: expect.stringContaining('kept') }])
+  expect(failed).toEqual([{ name: 'OLD', reason: expect.stringContaining('did not delete') }])
   await fake.stop()
 })
 

@@ -49,7 +49,7 @@ it('a refused value leaves the shared record unchanged', async () => {
   fake.put('NAME', 'theirs')
   fake.refuse('NAME')
   const { failed } = await session(fake, { targets: ['production'] }).push(push('NAME'))
-  expect(failed).toEqual([{ name: 'NAME', reason: 'Vercel refused it: KEY_RESERVED.' }])
+  expect(failed).toEqual([{ name: 'NAME', reason: 'Vercel refused the name: KEY_RESERVED.' }])
   expect(fake.held('NAME')).toEqual(['production,preview,development encrypted theirs'])
   await fake.stop()
 })

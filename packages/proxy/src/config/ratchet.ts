@@ -21,12 +21,16 @@ export interface RatchetConfig {
 
 /** Returns the states in their order, and the transitions to them. No transition leads back. */
 export function ratchetOf({ state, transition }: NonNullable<Written['ratchet']>): RatchetConfig {
-  if (state.length === 0) throw new ConfigError('ratchet.state', 'there is none, so nothing would ever be withdrawn')
-  if (transition.length === 0) throw new ConfigError('ratchet.transition', 'there is none, so no state is ever reached')
+  if (state.length === 0)
+    throw new ConfigError(
+      'ratchet.state',
+      'there is none, so nothing would ever be withdrawn: add a state or remove [ratchet]',
+    )
+  if (transition.length === 0)
+    throw new ConfigError('ratchet.transition', 'there is none, so no state would ever be reached: add a transition')
   const names = [baseline, ...state.map(({ name }) => name)]
   const again = names.findIndex((name, at) => names.indexOf(name) !== at)
-  if (again !== -1)
-    throw new ConfigError(`ratchet.state[${again - 1}].name`, `there is a state ${names[again]} already`)
+  if (again !== -1) throw new ConfigError(`ratchet.state[${again - 1}].name`, `another state is called ${names[again]}`)
   const lower = (hosts: string[] | null) => hosts?.map((host) => host.toLowerCase()) ?? null
   return {
     states: [
@@ -35,7 +39,11 @@ export function ratchetOf({ state, transition }: NonNullable<Written['ratchet']>
     ],
     transitions: transition.map(({ to, ...one }, at) => {
       const index = names.indexOf(to)
-      if (index === 0) throw new ConfigError(`ratchet.transition[${at}].to`, 'leads back: a ratchet turns one way')
+      if (index === 0)
+        throw new ConfigError(
+          `ratchet.transition[${at}].to`,
+          'leads back to an earlier state: a ratchet only moves forward',
+        )
       if (index === -1) throw new ConfigError(`ratchet.transition[${at}].to`, `there is no state ${to}`)
       return { rule: ruleOf(one, `ratchet.transition[${at}]`), to: index, label: one.label }
     }),

@@ -37,7 +37,7 @@ function tableOf<F extends Record<string, Field<unknown>>>(
   const known = new Set(keys.map(([, key]) => key))
   return (value, place) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof Date)
-      throw new ConfigError(place, 'is no table')
+      throw new ConfigError(place, 'must be a table')
     const extra = Object.keys(value).find((key) => !known.has(key))
     if (extra !== undefined) throw new ConfigError(below(place, extra), 'there is no such setting')
     const read = keys.map(([name, key, field]) => [
@@ -60,17 +60,17 @@ const below = (place: string, key: string) => (place === '' ? key : `${place}.${
 export const list =
   <T>(read: Read<T>): Read<T[]> =>
   (value, place) => {
-    if (!Array.isArray(value)) throw new ConfigError(place, 'is no list')
+    if (!Array.isArray(value)) throw new ConfigError(place, 'must be a list')
     return value.map((one, at) => read(one, `${place}[${at}]`))
   }
 
 export const flag: Read<boolean> = (value, place) => {
-  if (typeof value !== 'boolean') throw new ConfigError(place, 'is neither true nor false')
+  if (typeof value !== 'boolean') throw new ConfigError(place, 'must be true or false')
   return value
 }
 
 export const text: Read<string> = (value, place) => {
-  if (typeof value !== 'string' || value.trim() === '') throw new ConfigError(place, 'is no text')
+  if (typeof value !== 'string' || value.trim() === '') throw new ConfigError(place, 'must be text, and not empty')
   return value.trim()
 }
 
@@ -78,7 +78,7 @@ export const whole =
   (least: number, most: number): Read<number> =>
   (value, place) => {
     if (!Number.isSafeInteger(value) || (value as number) < least || (value as number) > most)
-      throw new ConfigError(place, `is no whole number from ${least} to ${most}`)
+      throw new ConfigError(place, `must be a whole number from ${least} to ${most}`)
     return value as number
   }
 
@@ -86,7 +86,7 @@ export const oneOf =
   <const W extends string>(...words: W[]): Read<W> =>
   (value, place) => {
     const found = words.find((word) => word === value)
-    if (found === undefined) throw new ConfigError(place, `is none of ${words.join(', ')}`)
+    if (found === undefined) throw new ConfigError(place, `must be one of ${words.join(', ')}`)
     return found
   }
 

@@ -22,7 +22,7 @@ export const signingProblem: Check = ({ route, forward }) => {
   return (
     at !== -1 && [
       `forward.host[${at}]`,
-      'has another sigv4, allow_http or ports than an earlier block of the same host',
+      'must have the same sigv4, allow_http and ports as the earlier block of this host',
     ]
   )
 }
@@ -31,11 +31,15 @@ function problemOf(row: Row): false | [key: string, problem: string] {
   if (row.sigv4 === null) return false
   const { accessKey, secretKey, sessionToken } = row.sigv4
   const names = [accessKey, secretKey, ...(sessionToken === null ? [] : [sessionToken])]
-  if (new Set(names).size < names.length) return ['sigv4', 'names a secret twice']
+  if (new Set(names).size < names.length) return ['sigv4', 'names the same secret twice']
   const handedOut = (row.allow ?? []).findIndex((name) => names.includes(name))
-  if (handedOut !== -1) return [`allow[${handedOut}]`, 'signs requests by sigv4, and is not put into them besides']
+  if (handedOut !== -1)
+    return [
+      `allow[${handedOut}]`,
+      'is used by sigv4 to sign requests, so it cannot also be sent in them: remove it from allow',
+    ]
   const header = 'headers' in row ? Object.keys(row.headers).find((name) => ofSignature.has(name)) : undefined
-  return header !== undefined && [`headers.${header}`, 'is a part of the signature, which sigv4 makes']
+  return header !== undefined && [`headers.${header}`, 'is set by sigv4 itself: remove it']
 }
 
 const isHost = (one: string, other: string) => one.toLowerCase() === other.toLowerCase()

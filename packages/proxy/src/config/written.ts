@@ -15,7 +15,7 @@ const sigv4 = given(
 const ports = given(list(portRange), null)
 
 const route = table({
-  prefix: needed(matching(/^\/[\x21\x22\x24-\x3e\x40-\x7e]*$/, 'is no path that starts with /')),
+  prefix: needed(matching(/^\/[\x21\x22\x24-\x3e\x40-\x7e]*$/, 'must be a path that starts with /')),
   upstream: needed(origin),
   headers: given(headers, {}),
   sigv4,
@@ -115,14 +115,14 @@ export type Check = (written: Written) => false | [place: string, problem: strin
 const ownHeaders = /^(?:host|content-length|transfer-encoding|connection|upgrade|expect|te|trailer|proxy-.*)$/i
 
 function headers(value: unknown, place: string): Record<string, string> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new ConfigError(place, 'is no table')
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new ConfigError(place, 'must be a table')
   return Object.fromEntries(
     Object.entries(value).map(([name, one]) => {
       const at = `${place}.${name}`
       if (!/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name) || ownHeaders.test(name))
-        throw new ConfigError(at, 'is no header that can be set')
-      if (typeof one !== 'string' || !/^[\x20-\x7e]*$/.test(one))
-        throw new ConfigError(at, 'is no text of printable ASCII')
+        throw new ConfigError(at, 'is not a header that can be set')
+      if (typeof one !== 'string' || !/^[\x20-\x7e]*$/.test(one)) throw new ConfigError(at, 'must be printable ASCII')
       return [name.toLowerCase(), one]
     }),
   )

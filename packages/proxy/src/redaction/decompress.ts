@@ -49,10 +49,10 @@ const layersMax = 2
 export function decompression(encoding: string | undefined, limits = decompressionLimits): Duplex[] {
   const wanted = codingsOf(encoding).reverse()
   if (wanted.length > layersMax)
-    throw new DecompressionError('unknown_encoding', `a body with ${wanted.length} encodings is not read`)
+    throw new DecompressionError('unknown_encoding', `the body has too many encodings (${wanted.length})`)
   return wanted.flatMap((one) => {
     if (!Object.hasOwn(decoders, one))
-      throw new DecompressionError('unknown_encoding', 'the body has an encoding that cannot be read')
+      throw new DecompressionError('unknown_encoding', 'the body has an encoding that the proxy does not know')
     return bounded(decoders[one]!(), limits)
   })
 }
@@ -81,7 +81,7 @@ function bounded(decoder: Duplex, { maxBytes, maxRatio, freeBytes }: Decompressi
     transform: (chunk: Buffer, _, done) => {
       left += chunk.length
       const isTooLarge = left > maxBytes || (left > freeBytes && left > came * maxRatio)
-      if (isTooLarge) done(new DecompressionError('too_large', 'the body grows too much when it is decompressed'))
+      if (isTooLarge) done(new DecompressionError('too_large', 'the body is too large after decompression'))
       else done(null, chunk)
     },
   })

@@ -16,7 +16,7 @@ export class FoundInPackedError extends Error {
   readonly secret: string
 
   constructor(secret: string) {
-    super(`the packed body holds ${secret}`)
+    super(`the compressed body contains the value of ${secret}`)
     this.secret = secret
   }
 }

@@ -39,12 +39,12 @@ export async function* signChunks(body: AsyncIterable<Uint8Array>, signer: Chunk
     before = await sign(text)
     yield Buffer.from(`${size};chunk-signature=${before}\r\n`)
     if (data.length === 0) break
-    if ((await bytes.line()) !== '') throw malformed('a chunk is longer than it says')
+    if ((await bytes.line()) !== '') throw malformed('a chunk is longer than its stated size')
     yield data
     yield Buffer.from('\r\n')
   }
   const trailer = await trailerOf(bytes)
-  if (trailer.length > 0 !== hasTrailer) throw malformed('what follows the last chunk is not what was announced')
+  if (trailer.length > 0 !== hasTrailer) throw malformed('the trailers after the last chunk are not the announced ones')
   if (hasTrailer) {
     const canonical = trailer.map(([name, value]) => `${name}:${value}\n`).sort()
     const text = ['AWS4-HMAC-SHA256-TRAILER', longDate, scope, before, sha256(canonical.join(''))].join('\n')
@@ -87,7 +87,7 @@ function readerOf(body: AsyncIterable<Uint8Array>): Reader {
   let rest: Uint8Array = Buffer.alloc(0)
   const more = async (): Promise<Uint8Array> => {
     const { done, value } = await chunks.next()
-    if (done) throw malformed('the body was cut off')
+    if (done) throw malformed('the body ended too early')
     return value
   }
   return {
@@ -99,13 +99,13 @@ function readerOf(body: AsyncIterable<Uint8Array>): Reader {
         rest = Buffer.concat([rest, await more()])
         at = rest.indexOf(10, from)
       }
-      if (rest[at - 1] !== 13) throw malformed('a line of the body has no end')
+      if (rest[at - 1] !== 13) throw malformed('a line of the body is incomplete')
       const line = Buffer.from(rest.subarray(0, at - 1)).toString('latin1')
       rest = rest.subarray(at + 1)
       return line
     },
     take: async (length) => {
-      if (length > chunkMaxBytes) throw malformed(`a chunk has more than ${chunkMaxBytes} bytes`)
+      if (length > chunkMaxBytes) throw malformed(`a chunk is larger than ${chunkMaxBytes} bytes`)
       const parts = [rest]
       let have = rest.length
       while (have < length) {
@@ -120,7 +120,7 @@ function readerOf(body: AsyncIterable<Uint8Array>): Reader {
     end: async () => {
       let left = rest.length
       for (let next = await chunks.next(); !next.done; next = await chunks.next()) left += next.value.length
-      if (left > 0) throw malformed('something follows the body')
+      if (left > 0) throw malformed('there are bytes after the end of the body')
     },
   }
 }

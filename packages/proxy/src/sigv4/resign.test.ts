@@ -70,16 +70,16 @@ describe('a body in signed chunks', () => {
   )
 
   it.each([
-    ['that is cut off', chunks.slice(0, -100), 'cut off'],
-    ['without its end', chunks.slice(0, -2), 'cut off'],
-    ['with bytes after its end', `${chunks}more`, 'something follows'],
-    ['whose chunk is longer than it says', chunks.replace('400;', '3ff;'), 'longer than it says'],
+    ['that is cut off', chunks.slice(0, -100), 'ended too early'],
+    ['without its end', chunks.slice(0, -2), 'ended too early'],
+    ['with bytes after its end', `${chunks}more`, 'there are bytes after the end of the body'],
+    ['whose chunk is longer than it says', chunks.replace('400;', '3ff;'), 'a chunk is longer than its stated size'],
     ['whose chunk is not signed', chunks.replace(/400;[^\r]*/, '400'), 'no signature'],
-    ['whose chunk is too large', chunks.replace('10000;', 'fffffff;'), 'more than'],
+    ['whose chunk is too large', chunks.replace('10000;', 'fffffff;'), 'larger than'],
     [
       'with a trailer that was not announced',
       `${chunks.slice(0, -2)}x-amz-checksum-crc32:a\r\nx-amz-trailer-signature:${none}\r\n\r\n`,
-      'not what was announced',
+      'the trailers after the last chunk are not the announced ones',
     ],
     ['with a line that never ends', 'a'.repeat(100_000), 'too long'],
   ])('%s is refused', async (_, body, why) => {
@@ -99,7 +99,7 @@ describe('signing again refuses a request', () => {
       'unsupported',
     ],
     [
-      'with the key of a session',
+      'a request that was signed with a session key cannot be signed again',
       { headers: with_('authorization', authorization('host', 's3express')) },
       'unsupported',
     ],

@@ -55,7 +55,7 @@ export async function resign(request: SignedRequest, key: SigningKey, now: Date)
   const header = (wanted: string) => request.headers.find(([name]) => name.toLowerCase() === wanted)?.[1]
   const scope = scopeOf(header('authorization'), target)
   if (header('x-amz-s3session-token') !== undefined)
-    throw new SigningError('unsupported', 'a request with the key of a session cannot be signed anew')
+    throw new SigningError('unsupported', 'a request that was signed with a session key cannot be signed again')
   const payload = payloadOf(header(payloadHeader), body)
   const headers = request.headers
     .filter(([name]) => !replaced.has(name.toLowerCase()))
@@ -96,9 +96,9 @@ export async function resign(request: SignedRequest, key: SigningKey, now: Date)
 function payloadOf(said: string | undefined, body: Body): string {
   if (said !== undefined && Object.hasOwn(payloads, said)) return said
   if (said !== undefined && !hashForm.test(said))
-    throw new SigningError('unsupported', 'a body that is signed in this way cannot be signed anew')
+    throw new SigningError('unsupported', 'a body with this kind of signature cannot be signed again')
   if (body === null || body instanceof Uint8Array) return sha256(body ?? '')
-  if (said === undefined) throw new SigningError('hash_missing', 'the request does not say the hash of its body')
+  if (said === undefined) throw new SigningError('hash_missing', 'the request has no x-amz-content-sha256 header')
   return said
 }
 
@@ -125,7 +125,7 @@ function pathOf(target: string): { path: string; query: Record<string, string | 
     try {
       query.set(decodeURIComponent(name), [...(query.get(decodeURIComponent(name)) ?? []), decodeURIComponent(value)])
     } catch {
-      throw new SigningError('malformed', 'the query is not percent-encoded as it should be')
+      throw new SigningError('malformed', 'the query is not percent-encoded correctly')
     }
   }
   return { path, query: Object.fromEntries(query) }

@@ -26,14 +26,17 @@ const sessionServices = new Set(['s3express'])
 /** Reads the scope in which a request was signed. The new signature has the same. */
 export function scopeOf(authorization: string | undefined, target: string): Scope {
   if (/[?&]X-Amz-Signature=/i.test(target))
-    throw new SigningError('unsupported', 'a presigned address cannot be signed anew')
-  if (authorization === undefined) throw new SigningError('not_signed', 'the request has no signature of AWS')
+    throw new SigningError('unsupported', 'a presigned URL cannot be signed again')
+  if (authorization === undefined) throw new SigningError('not_signed', 'the request has no AWS signature')
   if (/^AWS4-ECDSA-/.test(authorization))
-    throw new SigningError('unsupported', 'a signature for several regions (SigV4A) cannot be made anew')
+    throw new SigningError(
+      'unsupported',
+      'a request with a signature for several regions (SigV4A) cannot be signed again',
+    )
   const [, region, service, signed] = form.exec(authorization) ?? []
   if (region === undefined || service === undefined || signed === undefined)
-    throw new SigningError('not_signed', 'the request has no signature of AWS, version 4')
+    throw new SigningError('not_signed', 'the request has no AWS Signature Version 4')
   if (sessionServices.has(service))
-    throw new SigningError('unsupported', `requests to ${service} are signed with keys of a session`)
+    throw new SigningError('unsupported', `requests to ${service} need a session key, which the proxy does not have`)
   return { region, service, signedHeaders: new Set(signed.split(';')) }
 }

@@ -108,14 +108,17 @@ test('a collector that refuses or redirects causes a warning, and no request fai
   const { upstream, warnings } = await watched({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint })
   expect(upstream.got).toHaveLength(1)
   expect(other.got).toEqual([])
-  expect(warnings).toContain('telemetry: traces were lost: the collector answered 307')
+  expect(warnings).toContain('telemetry: traces were not sent: the collector answered 307')
 })
 
 test.each([
-  [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' }, 'OTEL_EXPORTER_OTLP_ENDPOINT: is no'],
+  [
+    { OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' },
+    'OTEL_EXPORTER_OTLP_ENDPOINT must be an http:// or https:// address',
+  ],
   [
     { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' },
-    'OTEL_EXPORTER_OTLP_PROTOCOL: is none of http/json, http/protobuf',
+    'OTEL_EXPORTER_OTLP_PROTOCOL must be one of http/json, http/protobuf',
   ],
 ])('the setting %j is refused', (env, message) => {
   expect(() => openTelemetry(env, () => {})).toThrow(message)

@@ -57,14 +57,14 @@ const ends = { forceFlush: async () => {}, shutdown: async () => {} }
 
 function protocolOf({ OTEL_EXPORTER_OTLP_PROTOCOL: wanted = 'http/json' }: NodeJS.ProcessEnv): Protocol {
   if (Object.hasOwn(protocols, wanted)) return wanted as Protocol
-  throw new Error(`OTEL_EXPORTER_OTLP_PROTOCOL: is none of ${Object.keys(protocols).join(', ')}`)
+  throw new Error(`OTEL_EXPORTER_OTLP_PROTOCOL must be one of ${Object.keys(protocols).join(', ')}`)
 }
 
 /** Warnings never repeat the collector's answer, because it may quote what it received. */
 function exporterOf(env: NodeJS.ProcessEnv, type: string, warn: (message: string) => void) {
   const endpoint = env.OTEL_EXPORTER_OTLP_ENDPOINT ?? ''
   if (!URL.canParse(endpoint) || !/^https?:$/.test(new URL(endpoint).protocol))
-    throw new Error('OTEL_EXPORTER_OTLP_ENDPOINT: is no http:// or https:// address')
+    throw new Error('OTEL_EXPORTER_OTLP_ENDPOINT must be an http:// or https:// address')
   const headers = { ...parseKeyPairsIntoRecord(env.OTEL_EXPORTER_OTLP_HEADERS), 'content-type': type }
   const send = async (signal: string, body: Uint8Array): Promise<ExportResult> => {
     const url = `${endpoint.replace(/\/+$/, '')}/v1/${signal}`
@@ -77,10 +77,10 @@ function exporterOf(env: NodeJS.ProcessEnv, type: string, warn: (message: string
     } as const
     const status = await fetch(url, request).then(
       ({ ok, status }) => (ok ? 'accepted' : `answered ${status}`),
-      () => 'does not answer',
+      () => 'did not answer',
     )
     if (status === 'accepted') return { code: ExportResultCode.SUCCESS }
-    warn(`telemetry: ${signal} were lost: the collector ${status}`)
+    warn(`telemetry: ${signal} were not sent: the collector ${status}`)
     return { code: ExportResultCode.FAILED }
   }
   return <T>(signal: string, serialize: (batch: T) => Uint8Array | undefined) => ({
@@ -91,9 +91,9 @@ function exporterOf(env: NodeJS.ProcessEnv, type: string, warn: (message: string
 function recording(tracers: TracerProvider, meters: MeterProvider): Omit<Telemetry, 'close'> {
   const tracer = tracers.getTracer('skerry-proxy')
   const meter = meters.getMeter('skerry-proxy')
-  const requests = meter.createCounter('skerry.proxy.requests', { description: 'requests, by what became of them' })
+  const requests = meter.createCounter('skerry.proxy.requests', { description: 'requests, by decision' })
   const injections = meter.createCounter('skerry.proxy.injections', {
-    description: 'secrets that were put into requests',
+    description: 'secrets inserted into requests',
   })
   const redactions = meter.createCounter('skerry.proxy.redactions', { description: 'secrets replaced in answers' })
   const duration = meter.createHistogram('skerry.proxy.upstream_duration', {

@@ -80,9 +80,9 @@ test('a directory at the path of a copy counts as no copy, and no temporary file
 test('the cache refuses a key that is not a plain file name', async () => {
   const { cache } = await place()
   for (const bad of ['../x', `${key}/..`, '', key.toUpperCase()]) {
-    await expect(cache.read(bad)).rejects.toThrow('not a cache key')
-    await expect(cache.write(bad, '')).rejects.toThrow('not a cache key')
-    await expect(cache.delete(bad)).rejects.toThrow('not a cache key')
+    await expect(cache.read(bad)).rejects.toThrow('the name is not a cache key')
+    await expect(cache.write(bad, '')).rejects.toThrow('the name is not a cache key')
+    await expect(cache.delete(bad)).rejects.toThrow('the name is not a cache key')
   }
 })
 

@@ -54,7 +54,7 @@ function defaultDirectory(): string {
 
 function nameOf(key: string): string {
   const name = `${key}.json`
-  if (!fileName.test(name)) throw new Error('not a cache key')
+  if (!fileName.test(name)) throw new Error('the name is not a cache key')
   return name
 }
 

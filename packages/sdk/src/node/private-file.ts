@@ -29,8 +29,7 @@ async function checkPrivate(directory: string): Promise<void> {
   if (!status.isDirectory()) throw new Error(`${directory} is not a directory`)
   if (process.getuid === undefined) return
   if (status.uid !== process.getuid()) throw new Error(`${directory} belongs to another user`)
-  if ((status.mode & 0o077) !== 0)
-    throw new Error(`${directory} is open to other users: run \`chmod 700 ${directory}\``)
+  if ((status.mode & 0o077) !== 0) throw new Error(`other users can open ${directory}: run \`chmod 700 ${directory}\``)
 }
 
 /**

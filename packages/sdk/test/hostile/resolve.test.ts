@@ -48,7 +48,7 @@ describe('a server that answers a bound token', () => {
     for (let i = 0; i < 2; i++) {
       await expect(start().resolve()).rejects.toMatchObject(
         refusal(
-          'web/production means another environment than before; this token is bound to another environment than before',
+          'web/production is a different environment than before; this token is bound to a different environment than before',
         ),
       )
     }
@@ -59,7 +59,7 @@ describe('a server that answers a bound token', () => {
     const body = await branchBody(reader.publicKeyJwk)
     made.answer = () => ({ json: body })
     await expect(start().resolve()).rejects.toMatchObject({
-      message: expect.stringContaining('this token is bound to another environment than before'),
+      message: expect.stringContaining('this token is bound to a different environment than before'),
     })
   })
 
@@ -69,7 +69,7 @@ describe('a server that answers a bound token', () => {
       lie.scope.orgId = newId('organization')
     })
     await expect(start().resolve()).rejects.toMatchObject(
-      refusal('this credential means another organization than before'),
+      refusal('this credential is a different organization than before'),
     )
   })
 
@@ -80,7 +80,7 @@ describe('a server that answers a bound token', () => {
       lie.layers[0] = forged
     })
     await expect(start().resolve()).rejects.toMatchObject({
-      message: expect.stringContaining('shared:production means another environment than before'),
+      message: expect.stringContaining('shared:production is a different environment than before'),
     })
   })
 })
@@ -99,7 +99,7 @@ describe('an added layer', () => {
     const forged = await forge(extra, { NODE_OPTIONS: '--import=data:text/javascript,evil()' })
     answerWith((lie) => lie.layers.unshift(forged))
     const { values } = await start().resolve()
-    expect(told).toEqual(['layer extra:production is new'])
+    expect(told).toEqual(['extra:production was added since the last run'])
     const { env, withheld } = forEnvironment(values)
     expect(Object.keys(env).sort()).toEqual(['HOST', 'LEVEL', 'URL'])
     expect(withheld).toEqual([{ name: 'NODE_OPTIONS', reason: 'Node.js loads code from it' }])
@@ -113,7 +113,9 @@ describe('an added layer', () => {
       lie.layers[2]!.secrets = lie.layers[2]!.secrets.filter(({ name }) => name !== 'URL')
     })
     await expect(start().resolve()).rejects.toMatchObject(
-      refusal('layer extra:production is new; URL comes from extra:production, and came from web/production before'),
+      refusal(
+        'extra:production was added since the last run; URL now comes from extra:production (before: web/production)',
+      ),
     )
   })
 })

@@ -44,7 +44,7 @@ test.each([
   ['TLS mode', { tls: 'disable' }, 'connection.tls is disable (was verify-full)'],
 ])('a target with another %s is not asked for a lease', async (_, changed, told) => {
   const { server, make } = await world()
-  const message = `lease target shop has other settings than before: ${told}`
+  const message = `lease target shop has different settings than before: ${told}`
   for (const id of [target.id, 'ltg_0000000000000000000002'])
     await expect(make(at(changed, id))).rejects.toMatchObject({ code: 'rollback', message })
   expect(server.requests).toEqual([])

@@ -19,9 +19,13 @@ type Audience =
 
 /** The facts for each mail: names and instants, never a value or the error text of another system. */
 export interface NoticeFacts {
-  invitation: { inviteId: string; orgName: string; until: string }
-  change_request_opened: ChangeFacts
-  change_request_decided: ChangeFacts & { status: string }
+  invitation: { inviteId: string; orgName: string; until: string; invitedBy: string | null }
+  change_request_opened: ChangeFacts & {
+    proposedBy: string | null
+    note: string | null
+    requiredApprovals: number | null
+  }
+  change_request_decided: ChangeFacts & { status: string; decidedBy: string | null; comment: string | null }
   protection_disabled: {
     environment: string
     by: string
@@ -29,7 +33,13 @@ export interface NoticeFacts {
     ipAddress: string | null
     userAgent: string | null
   }
-  honey_token_tripped: { tokenId: string; at: string; ipAddress: string | null; userAgent: string | null }
+  honey_token_tripped: {
+    tokenId: string
+    placement: string | null
+    at: string
+    ipAddress: string | null
+    userAgent: string | null
+  }
   token_exposed: { tokenId: string; name: string; at: string; ipAddress: string | null; userAgent: string | null }
   keys_replaced: { person: string; environments: number }
   rotation_failed: { environment: string; secretName: string }
@@ -45,11 +55,14 @@ export interface NoticeFacts {
     at: string
     expiresAt: string
   }
-  recovery_opened: { requestId: string; drill: boolean; targetId: string | null; reason: string | null }
-  recovery_completed: { requestId: string; targetId: string; environments: number }
+  recovery_opened: { requestId: string; drill: boolean; target: string | null; reason: string | null }
+  recovery_completed: { requestId: string; target: string; environments: number }
 }
 
 interface ChangeFacts {
+  changeRequestId: string
+  /** The slug of the organization; null in an event of an earlier release. */
+  organization: string | null
   environment: string
   secretName: string
   /** How many other secrets the same proposal changes. */

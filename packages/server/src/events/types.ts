@@ -11,10 +11,18 @@ export interface EventFacts {
   'vault.connection.revoked': ConnectionFacts
   /** Emitted after many failures in a row; `host` is the host of its URL. */
   'vault.webhook.disabled': { webhookId: string; host: string; error: string }
-  'invite.created': { inviteId: string; email: string; orgName: string; expiresAt: string }
-  'change_request.opened': ChangeRequestFacts
-  /** `status` is applied, rejected or superseded; `decidedById` is the principal that caused it. */
-  'change_request.decided': ChangeRequestFacts & { status: string; decidedById: string }
+  'invite.created': { inviteId: string; email: string; orgName: string; expiresAt: string; invitedBy?: string }
+  'change_request.opened': ChangeRequestFacts & { note?: string | null; requiredApprovals?: number }
+  /**
+   * `status` is applied, rejected or superseded; `decidedById` is the principal that caused it. `decidedBy` has the names
+   * of those whose votes decided, and `comment` is the last one's.
+   */
+  'change_request.decided': ChangeRequestFacts & {
+    status: string
+    decidedById: string
+    decidedBy?: string | null
+    comment?: string | null
+  }
   'env.protection_disabled': {
     environmentId: string
     /** Its slug. */
@@ -25,18 +33,31 @@ export interface EventFacts {
   }
   /** Emitted for each organization of the person, with how many of its environments they can no longer read. */
   'user.keys_replaced': { userId: string; person: string; environments: number }
-  'honey_token.tripped': { tokenId: string; at: string; ipAddress: string | null; userAgent: string | null }
+  /** `placement` is what the admin noted about where the decoy is planted. */
+  'honey_token.tripped': {
+    tokenId: string
+    placement?: string | null
+    at: string
+    ipAddress: string | null
+    userAgent: string | null
+  }
   /** The lease could not be ended: `account` may still exist on the target. */
   'lease.orphaned': { leaseId: string; target: string; account: string | null }
   /** `target` is the name of the target. */
   'lease_target.paused': { targetId: string; target: string; reason: string }
-  /** `targetId` is null for a drill. */
-  'recovery_request.opened': { requestId: string; drill: boolean; targetId: string | null; reason: string | null }
-  'recovery_request.completed': { requestId: string; targetId: string; environments: number }
+  /** `targetId` is null for a drill; `target` is its name. */
+  'recovery_request.opened': {
+    requestId: string
+    drill: boolean
+    targetId: string | null
+    target?: string | null
+    reason: string | null
+  }
+  'recovery_request.completed': { requestId: string; targetId: string; target?: string; environments: number }
   /** The server stopped sending, because the collector refused the entries. */
   'log_sink.disabled': { endpoint: string; error: string }
   'token.exposed': { tokenId: string; name: string; at: string; ipAddress: string | null; userAgent: string | null }
-  /** Emitted after the third failure in a row; `environment` is its slug. */
+  /** Emitted after the third failure in a row; `environment` is its label. */
   'rotation.failed': { rotationId: string; environmentId: string; environment: string; secretName: string }
   /** Emitted after several failures in a row. */
   'sync.failed': { connectionId: string; connection: string; bindingId: string; cause: 'credential' | 'failure' }
@@ -59,13 +80,17 @@ interface ConnectionFacts {
 interface ChangeRequestFacts {
   changeRequestId: string
   environmentId: string
-  /** Its slug. */
+  /** Its label: `web/production`. */
   environment: string
+  /** The slug of the organization, as links contain it. */
+  organization?: string
   secretName: string
   /** How many changes of other secrets belong to the same proposal, and are decided with it. */
   others: number
   proposedByType: string
   proposedById: string
+  /** The name of the proposer. */
+  proposedBy?: string
 }
 
 export type EventType = keyof EventFacts

@@ -4,7 +4,7 @@ import { invites } from '@skerry/contract/members/endpoints'
 import { orgs } from '@skerry/contract/orgs/endpoints'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../../test/services/free-port.ts'
-import { type MailServer, startMailServer } from '../../test/services/smtp.ts'
+import { type MailServer, startMailServer, textOf } from '../../test/services/smtp.ts'
 import { mailsWritten } from '../../test/state.ts'
 import { newMember, signUp, type Tenant } from '../../test/tenant.ts'
 import { until } from '../../test/until.ts'
@@ -15,14 +15,6 @@ import { ordinaryMailsAtOnce } from './mail.ts'
 
 const invite = (world: World, tenant: Tenant, email: string) =>
   world.call(invites.create, { as: tenant.admin.as, params: { orgId: tenant.orgId }, body: { email } })
-
-/** Returns the text of a mail as its reader sees it, with quoted-printable decoded. */
-function textOf(source: string): string {
-  const joined = source.slice(source.indexOf('\n\n') + 2).replace(/=\n/g, '')
-  if (!/^content-transfer-encoding: quoted-printable$/im.test(source)) return joined
-  const bytes = joined.replace(/=([0-9A-F]{2})/g, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
-  return Buffer.from(bytes, 'latin1').toString()
-}
 
 const headersOf = (source: string) =>
   source

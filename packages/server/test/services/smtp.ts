@@ -33,6 +33,14 @@ interface MailServerOptions {
 
 const tlsFile = (name: string) => readFileSync(new URL(`../tls/${name}`, import.meta.url))
 
+/** Returns the text of a mail as its reader sees it, with quoted-printable decoded. */
+export function textOf(source: string): string {
+  const joined = source.slice(source.indexOf('\n\n') + 2).replace(/=\n/g, '')
+  if (!/^content-transfer-encoding: quoted-printable$/im.test(source)) return joined
+  const bytes = joined.replace(/=([0-9A-F]{2})/g, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
+  return Buffer.from(bytes, 'latin1').toString()
+}
+
 /** A real SMTP server on loopback. */
 export async function startMailServer(options: MailServerOptions = {}): Promise<MailServer> {
   const { port = 0, startTls, passwordReply } = options

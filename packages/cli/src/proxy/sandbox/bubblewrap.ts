@@ -30,19 +30,23 @@ const socketFolders = ['/tmp', '/run']
 
 /** @throws Failure with the reason why there can be no sandbox here. */
 export function findBubblewrap(): string {
-  if (process.platform !== 'linux') throw new Failure('failure', 'a sandbox needs Linux')
+  if (process.platform !== 'linux') throw new Failure('failure', '--sandbox works only on Linux')
   let file: string
   try {
     file = findProgram('bwrap', process.env.PATH)
   } catch {
-    throw new Failure('failure', 'a sandbox needs bubblewrap, and there is no bwrap', 'install the package bubblewrap')
+    throw new Failure(
+      'failure',
+      '--sandbox needs the program bwrap, which was not found',
+      'install the package bubblewrap',
+    )
   }
   const { status, stderr, error } = spawnSync(file, [...isolation, ...base, 'true'], { encoding: 'utf8', env: {} })
   if (status === 0) return file
   const reason = error?.message ?? stderr.trim().split('\n')[0]
   throw new Failure(
     'failure',
-    `the system allows no sandbox: ${reason}`,
+    `this system does not allow a sandbox: ${reason}`,
     'bubblewrap needs user namespaces; in a container it also needs to mount /proc',
   )
 }

@@ -56,9 +56,9 @@ export function treatment(method: string, params: Params): 'pass' | 'ignore' {
   const [domain = '', name = ''] = method.split('.')
   if (unheeded.has(method)) return 'ignore'
   if (!(Object.hasOwn(passed, domain) && passed[domain]!.has(name)))
-    throw fail('not_allowed', `${method} is not passed on`)
+    throw fail('not_allowed', `${method} is not allowed`)
   // Without this check, a command could open files of this machine and internal pages of the browser.
   if (method === 'Page.navigate' && !/^(?:https?:\/\/|about:blank$)/i.test(String(params.url)))
-    throw fail('not_allowed', 'a page is opened at an https:// address alone')
+    throw fail('not_allowed', 'a page can be opened only at an https:// address')
   return 'pass'
 }

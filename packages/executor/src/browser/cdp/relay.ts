@@ -29,8 +29,8 @@ const underWayMax = 1000
  */
 export function driven({ leases }: Pick<Executor, 'leases'>, leaseId: string): (socket: WebSocket) => void {
   const lease = leases.find(leaseId)
-  if (!lease?.holder) throw fail('not_found', 'no such browser: it was released, or its time is over')
-  if (lease.view) throw fail('conflict', 'a person is signing in there')
+  if (!lease?.holder) throw fail('not_found', 'there is no such browser: it was released or its time ended')
+  if (lease.view) throw fail('conflict', 'a person is signing in with this browser')
   return (socket) => drive(lease, socket)
 }
 
@@ -102,7 +102,7 @@ function openSessions({ browser: { context } }: Lease, tell: Tell) {
       if (known) return known
       for (const page of context.pages())
         if (sessionIdOf(await targetOf(page)) === sessionId) return attach(page, sessionId)
-      throw fail('not_found', 'no such session')
+      throw fail('not_found', 'there is no such session')
     },
     async detach(sessionId: string) {
       const found = sessions.get(sessionId)
@@ -168,9 +168,9 @@ function openPages(lease: Lease, tell: Tell) {
   }
   return {
     async run({ method, params = {}, sessionId }: Command): Promise<object> {
-      if (hasLeft) throw fail('not_found', 'the connection is over')
+      if (hasLeft) throw fail('not_found', 'the connection has ended')
       if (sessionId === undefined) {
-        if (!Object.hasOwn(atBrowser, method)) throw fail('not_allowed', `${method} is not passed on`)
+        if (!Object.hasOwn(atBrowser, method)) throw fail('not_allowed', `${method} is not allowed`)
         return atBrowser[method]!(params)
       }
       if (treatment(method, params) === 'ignore') return {}

@@ -1,6 +1,16 @@
+import type { EventFacts } from '../../events/types.ts'
 import type { Descriptor } from '../descriptor.ts'
 import type { QuotaContext } from '../secrets/quota-cache.ts'
 import { routes } from './routes.ts'
+
+/** The change that a mail is about. */
+const changeIn = (facts: EventFacts['change_request.opened']) => ({
+  changeRequestId: facts.changeRequestId,
+  organization: facts.organization ?? null,
+  environment: facts.environment,
+  secretName: facts.secretName,
+  others: facts.others,
+})
 
 export const feature: Descriptor<QuotaContext> = {
   routes,
@@ -24,20 +34,28 @@ export const feature: Descriptor<QuotaContext> = {
     withheld: {},
   },
   notices: {
-    'change_request.opened': ({ facts: { environment, secretName, others, proposedByType, proposedById } }) => ({
+    'change_request.opened': ({ facts }) => ({
       type: 'change_request_opened',
-      to: { adminsExcept: proposedByType === 'user' ? proposedById : null },
-      facts: { environment, secretName, others },
+      to: { adminsExcept: facts.proposedByType === 'user' ? facts.proposedById : null },
+      facts: {
+        ...changeIn(facts),
+        proposedBy: facts.proposedBy ?? null,
+        note: facts.note ?? null,
+        requiredApprovals: facts.requiredApprovals ?? null,
+      },
     }),
     // A machine has no mailbox. People are not mailed about their own decisions.
-    'change_request.decided': ({
-      facts: { environment, secretName, others, status, decidedById, proposedByType, proposedById },
-    }) =>
-      proposedByType === 'user' && proposedById !== decidedById
+    'change_request.decided': ({ facts }) =>
+      facts.proposedByType === 'user' && facts.proposedById !== facts.decidedById
         ? {
             type: 'change_request_decided',
-            to: { userId: proposedById },
-            facts: { environment, secretName, others, status },
+            to: { userId: facts.proposedById },
+            facts: {
+              ...changeIn(facts),
+              status: facts.status,
+              decidedBy: facts.decidedBy ?? null,
+              comment: facts.comment ?? null,
+            },
           }
         : null,
     'env.protection_disabled': ({ at, facts: { environment, by, ipAddress, userAgent } }) => ({

@@ -1,13 +1,13 @@
 import { Reply } from '../../http/route.ts'
 import type { Proposal, Propose, ProposeInput, ProtectedEnv } from '../secrets/proposal.ts'
 import { noteFrom } from './note.ts'
-import { factsOf } from './notices.ts'
+import { findFacts } from './notices.ts'
 import { type ChangeRow, insertChange } from './store.ts'
 
 /** Queues a write instead of doing it, under the current protection settings of the environment. */
 export const propose: Propose = async (request, env, proposal) => {
   const changeRequest = await queue(request, env, proposal)
-  await request.emit('change_request.opened', factsOf(changeRequest, env.slug))
+  await tellOpened(request, env, changeRequest)
   return new Reply(202, { queued: true, changeRequest })
 }
 
@@ -23,8 +23,13 @@ export async function proposeTogether(
   const first = await queue(request, env, proposal, group)
   const changeRequests = [first]
   for (const other of others) changeRequests.push(await queue(request, env, other, group))
-  await request.emit('change_request.opened', factsOf(first, env.slug))
+  await tellOpened(request, env, first)
   return new Reply(202, { queued: true, groupId, changeRequests })
+}
+
+async function tellOpened({ db, emit }: ProposeInput, env: ProtectedEnv, change: ChangeRow): Promise<void> {
+  const { note, requiredApprovals } = change
+  await emit('change_request.opened', { ...(await findFacts(db, env.orgId, change)), note, requiredApprovals })
 }
 
 const alone = { groupId: null, groupSize: 1 }

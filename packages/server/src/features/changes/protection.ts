@@ -1,13 +1,12 @@
 import type { protection as endpoints } from '@skerry/contract/changes/endpoints'
 import { limits } from '@skerry/contract/limits'
-import type { Sql } from '../../db/database.ts'
 import type { In, Out } from '../../http/route.ts'
-import { findPerson } from '../../identity/store.ts'
 import { userAgentOf } from '../../kernel/audit.ts'
 import { fail } from '../../kernel/errors.ts'
-import type { Principal } from '../../kernel/principal.ts'
+import { findEnvironmentNames } from '../../model/environments/label.ts'
 import { lockEnvironment } from '../../model/environments/table.ts'
 import { putProtection } from '../../model/environments/write.ts'
+import { findName } from '../../model/people/names.ts'
 import type { InEnv } from '../envs/scope.ts'
 import { countOpen } from './store.ts'
 
@@ -48,16 +47,10 @@ export async function remove(input: In<typeof endpoints.delete, InEnv>): Out<typ
   const { ipAddress } = origin
   await emit('env.protection_disabled', {
     environmentId: env.id,
-    environment: env.slug,
-    by: await nameOf(db, principal),
+    environment: (await findEnvironmentNames(db, env.orgId, env.id)).label,
+    by: await findName(db, env.orgId, principal),
     ipAddress,
     userAgent: userAgentOf(origin),
   })
   return { ok: true }
-}
-
-async function nameOf(db: Sql, { type, id }: Principal): Promise<string> {
-  if (type === 'service_token') return `the service token ${id}`
-  if (type === 'm2m') return `the machine client ${id}`
-  return (await findPerson(db, id))?.email ?? id
 }

@@ -5,6 +5,7 @@ import type { KeysetCursor } from '../../http/page.ts'
 import { boundTo, type Principal } from '../../kernel/principal.ts'
 import { notExpired } from '../../model/environments/table.ts'
 import { ownGrant } from '../../model/grants/table.ts'
+import { personName } from '../../model/people/names.ts'
 import { type Env, inReachOf } from '../envs/scope.ts'
 import type { Org } from '../orgs/scope.ts'
 import type { Change } from './scope.ts'
@@ -151,13 +152,17 @@ export async function countOpen(db: Sql, env: Env): Promise<number> {
   return row?.open ?? 0
 }
 
-export const findEnvironmentSlug = async (db: Sql, { orgId, environmentId }: Proposed): Promise<string> =>
-  (
-    await db.row<{ slug: string }>('select slug from environments where org_id = $1 and id = $2', [
-      orgId,
-      environmentId,
-    ])
-  )?.slug ?? ''
+/** Lists the votes that approve or reject a change, with the names of those who may still vote; the newest comes last. */
+export const listVotes = (db: Tx, { orgId, id }: Pick<Proposed, 'orgId' | 'id'>, decision: Review['decision']) =>
+  db.rows<{ name: string; comment: string | null }>(
+    `select ${personName} as name, r.comment
+       from change_reviews r
+       join memberships m on m.org_id = r.org_id and m.user_id = r.reviewer_id and m.role in ('owner', 'admin')
+       join users u on u.id = r.reviewer_id
+      where r.org_id = $1 and r.change_request_id = $2 and r.decision = $3
+      order by r.created_at, r.id`,
+    [orgId, id, decision],
+  )
 
 /** The fields of a change that its events need. */
 export type Proposed = Pick<

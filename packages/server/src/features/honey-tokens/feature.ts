@@ -24,7 +24,11 @@ export const feature: Descriptor = {
     withheld: {},
   },
   notices: {
-    'honey_token.tripped': ({ facts }) => ({ type: 'honey_token_tripped', to: { adminsExcept: null }, facts }),
+    'honey_token.tripped': ({ facts }) => ({
+      type: 'honey_token_tripped',
+      to: { adminsExcept: null },
+      facts: { ...facts, placement: facts.placement ?? null },
+    }),
   },
   usage: { honey_tokens: 'select count(*) from honey_tokens where org_id = $1' },
 }

@@ -62,7 +62,7 @@ async function recordTripsOf(context: Context, tx: Tx, decoy: DecoyId, rejected:
   if (isFirst) await recordFirst(context, tx, decoy, { ...minute, ...first, beganAt: now })
   if (added?.alertDue) {
     const { at, ipAddress, userAgent } = last
-    const facts = { tokenId: minute.tokenId, at, ipAddress, userAgent }
+    const facts = { tokenId: minute.tokenId, placement: minute.placement, at, ipAddress, userAgent }
     await context.events.emit(tx, 'honey_token.tripped', decoy.orgId, facts)
   }
 }

@@ -1,12 +1,10 @@
 import type { me } from '@skerry/contract/me/endpoints'
 import type { Static } from 'typebox'
 import type { Sql } from '../../db/database.ts'
+import { environmentLabel, labelJoins } from '../../model/environments/label.ts'
 import { tokenInForce } from '../../model/tokens/table.ts'
 
 type Holding = Static<(typeof me.keyHoldings.responses)[200]>['holdings'][number]
-
-const label = `coalesce(gr.slug || ':' || e.slug, a.slug || '/' || case
-  when e.parent_environment_id is null then e.slug else p.slug || '@' || e.slug end)`
 
 /** Selects the admins with `key_grants o` on the same environment, who could grant its key to somebody. */
 const grantableBy = (now: `$${number}`) => `
@@ -21,16 +19,14 @@ const grantableBy = (now: `$${number}`) => `
 
 export const listHoldings = (db: Sql, userId: string, now: string) =>
   db.rows<Holding>(
-    `select k.org_id, org.slug as org_slug, k.environment_id, ${label} as label,
+    `select k.org_id, org.slug as org_slug, k.environment_id, ${environmentLabel} as label,
             coalesce((select jsonb_agg(h.holder order by h.created_at, h.id) from (${grantableBy('$2')}) h), '[]'::jsonb)
               as grantable_by
        from key_grants k
        join memberships own on own.org_id = k.org_id and own.user_id = k.principal_id
        join organizations org on org.id = k.org_id
        join environments e on e.org_id = k.org_id and e.id = k.environment_id
-       left join environments p on p.org_id = e.org_id and p.id = e.parent_environment_id
-       left join applications a on a.org_id = e.org_id and a.id = e.application_id
-       left join groups gr on gr.org_id = e.org_id and gr.id = e.group_id
+       ${labelJoins}
       where k.principal_type = 'user' and k.principal_id = $1
         and (e.expires_at is null or e.expires_at > $2)
       order by org_slug, label`,

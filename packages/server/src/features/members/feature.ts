@@ -18,10 +18,10 @@ export const feature: Descriptor = {
   auditNames: `select m.user_id, coalesce(u.name, u.email, u.id)
                  from memberships m join users u on u.id = m.user_id where m.org_id = $1`,
   notices: {
-    'invite.created': ({ facts: { inviteId, email, orgName, expiresAt } }) => ({
+    'invite.created': ({ facts: { inviteId, email, orgName, expiresAt, invitedBy } }) => ({
       type: 'invitation',
       to: { address: email },
-      facts: { inviteId, orgName, until: expiresAt },
+      facts: { inviteId, orgName, until: expiresAt, invitedBy: invitedBy ?? null },
     }),
   },
   usage: {

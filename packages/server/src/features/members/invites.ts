@@ -4,6 +4,7 @@ import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
 import { takeAttempt } from '../../identity/throttle.ts'
 import { fail } from '../../kernel/errors.ts'
+import { findName } from '../../model/people/names.ts'
 import { getOrg, type InOrg } from '../orgs/scope.ts'
 import { deleteInvite, hasMember, insertInvite, isMember, listInvites } from './invites-store.ts'
 import type { Invite } from './scope.ts'
@@ -29,7 +30,8 @@ export async function create(input: In<typeof invites.create, InOrg>): Out<typeo
   if (!invite) throw fail('conflict', 'body.email: an invitation is already open')
   if (context.config.rateLimits) await takeInvitation(input, email)
   const { name } = await getOrg(db, org)
-  await emit('invite.created', { inviteId: invite.id, email, orgName: name, expiresAt: invite.expiresAt })
+  const invitedBy = await findName(db, org.id, principal)
+  await emit('invite.created', { inviteId: invite.id, email, orgName: name, expiresAt: invite.expiresAt, invitedBy })
   audit('invite.created', invite.id, { email, role: invite.role })
   return { invite }
 }

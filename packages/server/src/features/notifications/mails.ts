@@ -22,7 +22,7 @@ interface Row<T extends NotificationType> {
   many?: {
     subject: (count: number, place: Place) => string
     /** One line for each event. */
-    line: (facts: NoticeFacts[T]) => string
+    line: (facts: NoticeFacts[T], place: Place) => string
   }
 }
 
@@ -35,20 +35,48 @@ const changed = ({ secretName, others }: Pick<NoticeFacts['change_request_opened
   others > 0 ? `${secretName} and ${others} other ${others === 1 ? 'secret' : 'secrets'}` : secretName
 
 /** Breaks up text that mail programs would turn into a link or an address. */
-const unlinked = (text: string) =>
+const unlinked = (text: string, characters = shownNameCharacters) =>
   text
     .replace(/(?<=\S)[.:/@。．｡](?=\S)/g, ' ')
-    .slice(0, shownNameCharacters)
+    .slice(0, characters)
     .toWellFormed()
 const shownNameCharacters = 80
+
+/** A line with words that the sender of a change wrote: one line, and no links in it. Without words there is no line. */
+const quoted = (title: string, text: string | null) => (text ? [`${title}: “${unlinked(text, factCharacters)}”`] : [])
+
+/** `Ada Lovelace (ada@example.com)`: people choose their names, so only the address may look like one. */
+function personIn(name: string): string {
+  const [, before = name, address = ''] = /^(.*?)( \([^\s()]+@[^\s()]+\))$/.exec(name) ?? []
+  return isAddress.test(name) ? name : `${unlinked(before)}${address}`
+}
+const isAddress = /^[^\s()]+@[^\s()]+$/
+
+type ChangePlace = Pick<NoticeFacts['change_request_opened'], 'organization' | 'changeRequestId'>
+
+/** The page of a change in the dashboard. An event of an earlier release does not name its organization. */
+const changePage = ({ organization, changeRequestId }: ChangePlace, { baseUrl }: Place) =>
+  organization === null ? baseUrl : `${baseUrl}/orgs/${organization}/changes/${changeRequestId}`
+
+const approvalsNeeded = (count: number | null) => {
+  if (count === null) return []
+  return [count === 1 ? 'It needs 1 approval.' : `It needs ${count} approvals.`]
+}
+
+/** How a decision ended, and what the proposer can do then. */
+const decisionWords: Readonly<Record<string, string>> = {
+  superseded:
+    'The secret or the key of the environment changed after you proposed it, so it can no longer be applied. Propose it again if you still need it.',
+}
+const deciderTitles: Readonly<Record<string, string>> = { applied: 'Approved by', rejected: 'Rejected by' }
 
 /** The mail of every notification type. */
 const mails: { [T in NotificationType]: Row<T> } = {
   invitation: {
     // Anyone may have made the organization and chosen its name.
     subject: () => 'You are invited to an organization on Skerry',
-    text: ({ orgName, until }, { baseUrl }) => [
-      `You are invited to join an organization on Skerry that calls itself “${unlinked(orgName)}”.`,
+    text: ({ orgName, until, invitedBy }, { baseUrl }) => [
+      `${invitedBy === null ? 'Somebody' : personIn(invitedBy)} invited you to the organization “${unlinked(orgName)}” on Skerry.`,
       '',
       `To join, sign in with this address at ${baseUrl}, and accept the invitation. It expires on ${day(until)}.`,
       '',
@@ -58,26 +86,35 @@ const mails: { [T in NotificationType]: Row<T> } = {
   },
   change_request_opened: {
     subject: (_, { orgName }) => `A change waits for your review in ${orgName}`,
-    text: ({ environment, ...change }, { baseUrl }) => [
-      `Somebody proposed a change of ${changed(change)} in the protected environment “${environment}”. It waits for your review.`,
+    text: ({ environment, proposedBy, note, requiredApprovals, ...change }, place) => [
+      `${proposedBy === null ? 'Somebody' : personIn(proposedBy)} proposed a change of ${changed(change)} in the protected environment “${environment}”.`,
+      ...approvalsNeeded(requiredApprovals),
+      ...quoted('Note of the proposer', note),
       '',
-      `Review it at ${baseUrl}.`,
+      `Review the change at ${changePage(change, place)}`,
     ],
     many: {
       subject: (count, { orgName }) => `${count} changes wait for your review in ${orgName}`,
-      line: ({ environment, ...change }) => `${changed(change)} in the protected environment “${environment}”`,
+      line: ({ environment, proposedBy, ...change }, place) =>
+        `${changed(change)} in the protected environment “${environment}”${proposedBy === null ? '' : `, by ${personIn(proposedBy)}`}: ${changePage(change, place)}`,
     },
   },
   change_request_decided: {
     subject: ({ status }, { orgName }) => `Your change in ${orgName} is ${status}`,
-    text: ({ environment, status, ...change }, { baseUrl }) => [
+    text: ({ environment, status, decidedBy, comment, ...change }, place) => [
       `Your change of ${changed(change)} in the environment “${environment}” is ${status}.`,
+      ...[decisionWords[status] ?? []].flat(),
+      ...(decidedBy === null || deciderTitles[status] === undefined
+        ? []
+        : [`${deciderTitles[status]}: ${decidedBy.split(', ').map(personIn).join(', ')}`]),
+      ...quoted('Comment', comment),
       '',
-      `Review it at ${baseUrl}.`,
+      `See the change at ${changePage(change, place)}`,
     ],
     many: {
       subject: (count, { orgName }) => `${count} of your changes in ${orgName} have been decided`,
-      line: ({ environment, status, ...change }) => `${changed(change)} in the environment “${environment}”: ${status}`,
+      line: ({ environment, status, ...change }, place) =>
+        `${changed(change)} in the environment “${environment}”: ${status}, ${changePage(change, place)}`,
     },
   },
   protection_disabled: {
@@ -96,10 +133,11 @@ const mails: { [T in NotificationType]: Row<T> } = {
   },
   honey_token_tripped: {
     subject: (_, { orgName }) => `Somebody used a decoy token of ${orgName}`,
-    text: ({ tokenId, at, ipAddress, userAgent }, { baseUrl }) => [
-      `Somebody used the decoy token ${tokenId}. It opens nothing, and nobody has a reason to use it. Whoever used it has seen`,
-      'the place where you put it, and may have seen other secrets there.',
+    text: ({ tokenId, placement, at, ipAddress, userAgent }, { baseUrl }) => [
+      `Somebody used the decoy token ${tokenId}. It opens nothing, and nobody has a reason to use it. The person or program that`,
+      'used it has read the place where you put it, and may have read other secrets there.',
       '',
+      ...(placement === null ? [] : [`Placed at: ${placement}`]),
       `When: ${minute(at)}`,
       `From: ${unknown(ipAddress)}`,
       `Program, as it named itself: ${unknown(userAgent)}`,
@@ -228,10 +266,10 @@ const mails: { [T in NotificationType]: Row<T> } = {
   },
   recovery_opened: {
     subject: ({ drill }, { orgName }) => `A recovery ${drill ? 'drill ' : ''}was opened in ${orgName}`,
-    text: ({ requestId, drill, targetId, reason }, { baseUrl }) => [
+    text: ({ requestId, drill, target, reason }, { baseUrl }) => [
       drill
         ? 'A recovery drill was opened. It shows that enough custodians still have their shares. It grants no keys.'
-        : `A recovery was opened for ${unknown(targetId)}. If enough custodians contribute, that person can read all covered environments.`,
+        : `A recovery was opened for ${unknown(target)}. If enough custodians contribute, that person can read all covered environments.`,
       '',
       `Reason given: ${reason ?? 'none'}`,
       '',
@@ -243,8 +281,8 @@ const mails: { [T in NotificationType]: Row<T> } = {
   },
   recovery_completed: {
     subject: (_, { orgName }) => `A recovery was completed in ${orgName}`,
-    text: ({ requestId, targetId, environments }, { baseUrl }) => [
-      `${targetId} got the keys of ${environments === 1 ? 'one environment' : `${environments} environments`}.`,
+    text: ({ requestId, target, environments }, { baseUrl }) => [
+      `${target} got the keys of ${environments === 1 ? 'one environment' : `${environments} environments`}.`,
       '',
       `The audit log at ${baseUrl} has the details, under ${requestId}.`,
     ],
@@ -282,7 +320,7 @@ const listedMax = 50
 function aboutMany<T extends NotificationType>({ many }: Row<T>, events: NoticeFacts[T][], place: Place) {
   if (!many) throw new Error('each is told of in a mail of its own')
   const subject = many.subject(events.length, place)
-  const lines = events.slice(0, listedMax).map((event) => `- ${many.line(inLines(event))}`)
+  const lines = events.slice(0, listedMax).map((event) => `- ${many.line(inLines(event), place)}`)
   const more = events.length > listedMax ? [`- and ${events.length - listedMax} more`] : []
   return { subject, text: [`${subject}:`, '', ...lines, ...more, '', `See them at ${place.baseUrl}.`] }
 }

@@ -1,5 +1,5 @@
 import { audit } from '@skerry/contract/audit/endpoints'
-import { protection } from '@skerry/contract/changes/endpoints'
+import { changes, protection } from '@skerry/contract/changes/endpoints'
 import { me } from '@skerry/contract/me/endpoints'
 import { invites } from '@skerry/contract/members/endpoints'
 import { notifications } from '@skerry/contract/notifications/endpoints'
@@ -7,12 +7,13 @@ import { type NotificationType, notificationTypes } from '@skerry/contract/notif
 import { recoveryRequests } from '@skerry/contract/recovery/endpoints'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { publicKeyJwk, sealedPrivateKey, wrappedKey } from '../../../test/blobs.ts'
-import { newGuarded } from '../../../test/guarded.ts'
+import { newGuarded, proposePut } from '../../../test/guarded.ts'
 import { openRequest, setUpRecovery } from '../../../test/recovery-steps.ts'
-import { type MailServer, startMailServer } from '../../../test/services/smtp.ts'
+import { type MailServer, startMailServer, textOf } from '../../../test/services/smtp.ts'
 import { mailsWritten } from '../../../test/state.ts'
 import {
   type Actor,
+  grantKey,
   newApp,
   newCliSession,
   newEnv,
@@ -180,6 +181,28 @@ describe('a mail', () => {
       expect(subjects(`${address}@example.com`).filter((subject) => subject?.startsWith('A change'))).toEqual([])
   })
 
+  test('about a proposed change names its proposer, place and note, and links to it; the decision names its reviewer and comment', async () => {
+    const own = await signUp(world)
+    const reviewer = await newMember(world, own, 'admin', { email: 'reviewer@example.com' })
+    const proposer = await newMember(world, own, 'admin', { email: 'proposer@example.com' })
+    const envId = await newGuarded(world, own)
+    await grantKey(world, own, envId, proposer)
+    const { id } = await proposePut(world, own, envId, 'API_KEY', { by: proposer, note: 'the old key expires' })
+    await mailsWritten(world)
+    const link = new RegExp(`https://skerry\\.example/orgs/[a-z0-9-]+/changes/${id}`)
+    const opened = textOf((await mailTo('reviewer@example.com', 'A change waits for your review in Acme')).source)
+    expect(opened).toMatch(
+      /proposer@example\.com\)? proposed a change of API_KEY in the protected environment “[\w-]+\/production”/,
+    )
+    for (const told of ['It needs 1 approval.', '“the old key expires”', link]) expect(opened).toMatch(told)
+    const params = { orgId: own.orgId, changeRequestId: id }
+    await world.call(changes.reject, { as: reviewer.as, params, body: { comment: 'not this week' } })
+    await mailsWritten(world)
+    const rejected = textOf((await mailTo('proposer@example.com', 'Your change in Acme is rejected')).source)
+    expect(rejected).toMatch(/Rejected by: .*reviewer@example\.com/)
+    for (const told of ['Comment: “not this week”', link]) expect(rejected).toMatch(told)
+  })
+
   test('about removed protection goes to every admin, even the one who removed it, and names that admin and the IP address', async () => {
     const own = await signUp(world)
     const [one] = [
@@ -306,10 +329,18 @@ describe('a replaced key pair', () => {
 
 describe('letters', () => {
   const evil = 'one\r\nBcc: mallory@example.com\u2028two\u202ethree'
+  const changeOf = (environment: string) => ({
+    changeRequestId: 'chr_x',
+    organization: 'acme',
+    environment,
+    secretName: 'KEY',
+    others: 2,
+  })
+  const place = { baseUrl: 'https://skerry.example', orgName: 'Acme' }
   const samples: { [T in NotificationType]: NoticeFacts[T] } = {
-    invitation: { inviteId: 'inv_x', orgName: evil, until: '2026-01-02T03:04:05.000Z' },
-    change_request_opened: { environment: evil, secretName: 'KEY', others: 0 },
-    change_request_decided: { environment: evil, secretName: 'KEY', others: 2, status: 'rejected' },
+    invitation: { inviteId: 'inv_x', orgName: evil, until: '2026-01-02T03:04:05.000Z', invitedBy: evil },
+    change_request_opened: { ...changeOf(evil), proposedBy: evil, note: evil, requiredApprovals: 2 },
+    change_request_decided: { ...changeOf(evil), status: 'rejected', decidedBy: evil, comment: evil },
     protection_disabled: {
       environment: evil,
       by: evil,
@@ -317,7 +348,13 @@ describe('letters', () => {
       ipAddress: null,
       userAgent: evil,
     },
-    honey_token_tripped: { tokenId: 'skt_x', at: '2026-01-02T03:04:05.000Z', ipAddress: null, userAgent: evil },
+    honey_token_tripped: {
+      tokenId: 'skt_x',
+      placement: evil,
+      at: '2026-01-02T03:04:05.000Z',
+      ipAddress: null,
+      userAgent: evil,
+    },
     token_exposed: { tokenId: 'skt_x', name: evil, at: '2026-01-02T03:04:05.000Z', ipAddress: null, userAgent: null },
     keys_replaced: { person: evil, environments: 2 },
     rotation_failed: { environment: evil, secretName: 'KEY' },
@@ -333,8 +370,8 @@ describe('letters', () => {
       at: '2026-01-02T03:04:05.000Z',
       expiresAt: '2026-04-02T03:04:05.000Z',
     },
-    recovery_opened: { requestId: evil, drill: false, targetId: evil, reason: evil },
-    recovery_completed: { requestId: evil, targetId: evil, environments: 1 },
+    recovery_opened: { requestId: evil, drill: false, target: evil, reason: evil },
+    recovery_completed: { requestId: evil, target: evil, environments: 1 },
   }
 
   test.each(Object.keys(notificationTypes) as NotificationType[])(
@@ -351,4 +388,27 @@ describe('letters', () => {
       expect(text.length).toBeLessThan(2000)
     },
   )
+
+  test('make no link of words that a person wrote', () => {
+    const opened = { ...samples.change_request_opened, proposedBy: 'https://evil.example (ada@example.com)' }
+    const note = 'see https://evil.example/x, or ask mallory@evil.example'
+    const { text } = letterOf('change_request_opened', [{ ...opened, note }], place)
+    expect(text).toContain('Note of the proposer: “see https   evil example x, or ask mallory evil example”')
+    expect(text).toContain('https   evil example (ada@example.com) proposed a change')
+    expect(text.match(/https:\/\/\S+/g)).toEqual(['https://skerry.example/orgs/acme/changes/chr_x'])
+  })
+
+  test('of a change from an earlier release lead to the dashboard', () => {
+    const old = {
+      ...samples.change_request_opened,
+      organization: null,
+      proposedBy: null,
+      note: null,
+      requiredApprovals: null,
+    }
+    const { text } = letterOf('change_request_opened', [old], place)
+    expect(text).toMatch(
+      /^Somebody proposed a change of KEY and 2 other secrets [^\n]*\n\nReview the change at https:\/\/skerry\.example\n/,
+    )
+  })
 })

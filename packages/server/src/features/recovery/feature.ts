@@ -42,7 +42,15 @@ export const feature: Descriptor = {
     withheld: {},
   },
   notices: {
-    'recovery_request.opened': ({ facts }) => ({ type: 'recovery_opened', to: 'adminsAndCustodians', facts }),
-    'recovery_request.completed': ({ facts }) => ({ type: 'recovery_completed', to: 'adminsAndCustodians', facts }),
+    'recovery_request.opened': ({ facts: { requestId, drill, targetId, target, reason } }) => ({
+      type: 'recovery_opened',
+      to: 'adminsAndCustodians',
+      facts: { requestId, drill, target: target ?? targetId, reason },
+    }),
+    'recovery_request.completed': ({ facts: { requestId, targetId, target, environments } }) => ({
+      type: 'recovery_completed',
+      to: 'adminsAndCustodians',
+      facts: { requestId, target: target ?? targetId, environments },
+    }),
   },
 }

@@ -6,6 +6,7 @@ import { checkPublicKey } from '../../http/public-key.ts'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
 import { putGrants } from '../../model/grants/write.ts'
+import { findName } from '../../model/people/names.ts'
 import type { InOrg, Org } from '../orgs/scope.ts'
 import { requestLifecycle } from './lifecycle.ts'
 import {
@@ -65,7 +66,8 @@ export async function open(input: In<typeof recoveryRequests.open, InOrg>): Out<
   })
   const { id, targetType, targetId } = request
   audit('recovery_request.opened', id, { drill, targetType, targetId, threshold })
-  await emit('recovery_request.opened', { requestId: id, drill, targetId, reason })
+  const name = target && (await findName(db, org.id, target))
+  await emit('recovery_request.opened', { requestId: id, drill, targetId, target: name, reason })
   return { request }
 }
 
@@ -161,7 +163,9 @@ export async function complete(input: Completion): Out<typeof recoveryRequests.c
     if (!given) throw fail('conflict', gone)
     const environmentIds = body.grants.map(({ environmentId }) => environmentId)
     audit('recovery_request.completed', request.id, { targetType, targetId, environmentIds })
-    await emit('recovery_request.completed', { requestId: request.id, targetId, environments: environmentIds.length })
+    const name = await findName(db, org.id, { type: targetType, id: targetId })
+    const facts = { requestId: request.id, targetId, target: name, environments: environmentIds.length }
+    await emit('recovery_request.completed', facts)
   }
   return { request: { ...request, status: 'completed' }, granted: body.grants.length }
 }

@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { exitCodes } from '../src/failure.ts'
+import { type Machine, newMachine } from './machine.ts'
+
+let machine: Machine
+beforeAll(async () => {
+  // Nothing listens there: a wrong command line is refused before anything is sent.
+  machine = await newMachine('http://127.0.0.1:1')
+  await machine.write('.env', 'A=1\n')
+})
+afterAll(() => machine.remove())
+
+describe('a wrong value on the command line ends with 2 and names its option:', () => {
+  it.each([
+    ['branch create pr-7 --env development --ttl soon', "--ttl must be a duration (you gave 'soon')"],
+    ['run --max-age 1week -- true', "--max-age must be a duration (you gave '1week')"],
+    ['run --watch --interval often -- true', "--interval must be a duration (you gave 'often')"],
+    ['run --watch --interval 2d -- true', '--interval 2d'],
+    ['run --with shared -- true', '--with must have the form group=environment (you gave shared)'],
+    ['run --only , -- true', '--only is empty'],
+    ['run --only A --except B -- true', '--only and --except cannot be used together'],
+    ['keys unlock --for long', "--for must be a duration (you gave 'long')"],
+    ['audit timeline --since yesterday', "--since must be a duration (you gave 'yesterday')"],
+    ['audit timeline --until 2026-13-45T00:00:00Z', '--until must be a time'],
+    ['changes list --limit all', '--limit must be a whole number from 1 to 999'],
+    ['rotation create A --env development --every often', "--every must be a duration (you gave 'often')"],
+    ['agent review bot --days many', '--days must be a whole number from 1 to 90'],
+    ['agent dispatch bot --ttl soon', "--ttl must be a duration (you gave 'soon')"],
+    ['kms data-key billing --bytes 0', '--bytes must be a whole number from 1 to 1024'],
+    ['secrets set A --env development --random 0', '--random'],
+    ['secrets set 9A --env development', 'the name of the secret is not valid'],
+    ['secrets rm A --env development --expected-version one', '--expected-version'],
+    ['compose set shared --env development --position first', '--position'],
+    ['env protect development --approvals none', '--approvals must be a whole number'],
+    ['lease create db --name 9x', '--name is not a valid account name'],
+    ['lease create db --ttl soon', "--ttl must be a duration (you gave 'soon')"],
+    ['app create Shop', "'Shop' is not a valid slug for an application"],
+    ['recovery setup --threshold many --custodian bob@example.com', '--threshold must be a whole number'],
+    ['provisioner --allow db', '--allow must have the form host:port'],
+    ['whoami --url ftp://skerry.example.com', 'the server’s address must start with https://'],
+    ['whoami --url skerry', 'the server’s address must be an absolute URL'],
+  ])('%s', async (line, message) => {
+    const { code, stdout, stderr } = await machine.skerry(line.split(' '))
+    expect([code, stdout, stderr]).toEqual([exitCodes.usage, '', expect.stringContaining(message)])
+  })
+})
