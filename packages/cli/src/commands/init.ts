@@ -7,7 +7,7 @@ import { type ImportFlags, importInto, readImport } from '../first-run/import-fi
 import { adviseGrant } from '../first-run/person.ts'
 import { type SignedIn, signedIn } from '../frame.ts'
 import { checkSlug, slugFrom } from '../names.ts'
-import { accepting, common, confirmable } from '../options.ts'
+import { accepting, common, confirmable, explained } from '../options.ts'
 import { note, type Output } from '../output.ts'
 import { type FoundProject, findProject, type Project, projectFileName, writeProject } from '../project.ts'
 import { askChoice, canAsk } from '../prompt.ts'
@@ -20,18 +20,14 @@ interface Options extends ImportFlags, ReaderFlags {
 }
 
 export function register(command: Command): void {
-  accepting(confirmable(common(command)))
-    .option('--app <slug>', 'application; the folder’s name unless given')
-    .option(
-      '--env <slug>',
-      'environment of this folder; without it, development, and staging and production are made too',
-    )
-    .option('--name <name>', 'the application’s name for people; the folder’s, or the slug, unless given')
-    .option('--import <file>', 'write the values of this file into the environment, such as .env; stored values stay')
-    .addHelpText(
-      'after',
-      '\nBelow a folder that has a skerry.json of the same server and organization, the folder is added to its paths.',
-    )
+  explained(
+    accepting(confirmable(common(command))),
+    'Creates the environments development, staging and production, and writes skerry.json. In a monorepo, a subfolder is added to the skerry.json of the folder above.',
+  )
+    .option('--app <slug>', 'application (default: the name of the folder)')
+    .option('--env <slug>', 'create and use only this environment')
+    .option('--name <name>', 'display name of the application (default: the name of the folder)')
+    .option('--import <file>', 'file with values to write, such as .env; stored values stay')
     .action(signedIn(init, parseInit))
 }
 
@@ -66,7 +62,7 @@ async function init({
   return { json: { file, ...scope, created, imported } }
 }
 
-function parseInit(flags: Options) {
+async function parseInit(flags: Options) {
   const other = flags.reader?.find((one) => one !== recoveryName)
   if (other !== undefined)
     throw usage(
@@ -74,7 +70,7 @@ function parseInit(flags: Options) {
       `\`skerry init\` asks about the recovery key alone: --reader ${recoveryName}`,
     )
   const folder = process.cwd()
-  const values = readImport(flags)
+  const values = await readImport(flags)
   return { folder, values }
 }
 

@@ -7,18 +7,20 @@ import { usage } from '../failure.ts'
 import { openOnce } from '../first-run/open-once.ts'
 import { emailOf, inviteCommand, inviteOneself } from '../first-run/own-invitation.ts'
 import { checkSlug, slugFrom } from '../names.ts'
-import { common } from '../options.ts'
+import { common, explained } from '../options.ts'
 import { note, writeJson, writeLine } from '../output.ts'
 import { connect, makeAdminToken } from '../session.ts'
 import { type Flags, readSettingsToStore, type Settings } from '../settings.ts'
 
 export function register(command: Command): void {
-  common(command)
-    .argument('<organization>', 'its name, for people')
-    .option('--slug <slug>', 'its fixed short name; made from the name unless given')
-    .option('--email <address>', 'your address: invites you, so that you can open the organization in the dashboard')
-    .option('--no-browser', 'only print the link into the dashboard')
-    .addHelpText('after', '\nWith --profile, the credential is stored under that name, which may be new.')
+  explained(
+    common(command),
+    'This machine gets a credential and the first key. --profile stores the credential under a name of your choice.',
+  )
+    .argument('<organization>', 'display name of the organization')
+    .option('--slug <slug>', 'short name, which never changes (default: made from the name)')
+    .option('--email <address>', 'your e-mail address: you are invited and can open the dashboard')
+    .option('--no-browser', 'print the link to the dashboard and do not open it')
     .action(signup)
 }
 

@@ -23,7 +23,7 @@ export interface ImportFlags extends Flags {
 }
 
 /** Reads the file of `--import` before anything is created, because a mistake in it is a mistake on the command line. */
-export const readImport = (flags: ImportFlags): Values | undefined =>
+export const readImport = async (flags: ImportFlags): Promise<Values | undefined> =>
   flags.import === undefined ? undefined : readValues(flags.import, {})
 
 /**
@@ -39,7 +39,7 @@ export async function importInto(
   const path = flags.import ?? dotenvFile
   if (values === undefined && !existsSync(dotenvFile)) return []
   adviseGitignore(path)
-  const offered = values ?? (scope.isReadable && canAsk() && !flags.yes ? readOffered() : undefined)
+  const offered = values ?? (scope.isReadable && canAsk() && !flags.yes ? await readOffered() : undefined)
   if (!offered) return []
   const place = await findPlace(session, { app: scope.app, env: scope.env })
   const { added, changed } = makePlan(offered, await storedSecrets(session, place))
@@ -64,9 +64,9 @@ function question(path: string, added: { name: string }[], label: string): strin
 }
 
 /** A file that cannot be read does not stop `init`, which nobody asked to read it. */
-function readOffered(): Values | undefined {
+async function readOffered(): Promise<Values | undefined> {
   try {
-    return readValues(dotenvFile, {})
+    return await readValues(dotenvFile, {})
   } catch (error) {
     warn(toFailure(error).message)
     return undefined
