@@ -25,7 +25,9 @@ export function addressed(command: Command, options: { branch?: boolean } = {}):
     .option('--app <slug>', 'application')
     .option('--env <slug>', 'environment')
     .option('--group <slug>', 'group, instead of an application')
-  return options.branch === false ? command : command.option('--branch <slug>', 'branch of the environment')
+  return options.branch === false
+    ? command
+    : command.option('--branch <slug>', 'branch of the environment; `auto`: the one of the git branch')
 }
 
 /** Parses `--limit`. 0 is allowed only if it means all. */

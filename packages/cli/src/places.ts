@@ -2,6 +2,8 @@ import type { Answer } from '@skerry/contract/endpoint'
 import type { endpoints } from '@skerry/contract/endpoints'
 import type { Environment } from '@skerry/sdk/environments'
 import { Failure, usage } from './failure.ts'
+import { whyNoBranch } from './git-branch.ts'
+import { placeOptions } from './labels.ts'
 import type { Session } from './session.ts'
 import type { Flags } from './settings.ts'
 import { mayBeBound, rememberUnbound } from './token-binding.ts'
@@ -52,9 +54,22 @@ export async function findGroup(session: Session, slug: string): Promise<Group> 
  * settings.
  */
 export function namedPlace({ settings }: Session, flags: Flags): PlaceName {
-  if (flags.group === undefined) return { app: settings.app, env: settings.env, branch: settings.branch }
+  if (flags.group === undefined) return { app: settings.app, env: settings.env, branch: namedBranch(settings) }
   if (flags.app !== undefined || flags.branch !== undefined) throw usage('--group goes with --env alone')
   return { group: flags.group, env: settings.env }
+}
+
+/**
+ * The branch of the settings. Without a git branch, `--branch auto` is refused, because a command that writes would
+ * change the environment itself. `run`, `shell` and `proxy run` only read, and use the environment then.
+ */
+function namedBranch({ branch, gitBranch }: Session['settings']): string | undefined {
+  if (gitBranch !== undefined && branch === undefined)
+    throw usage(
+      whyNoBranch(gitBranch),
+      'name the branch with --branch, or leave `auto` out of --branch and SKERRY_BRANCH',
+    )
+  return branch
 }
 
 /** An id contains `_` and a slug does not. A server can therefore not answer an id with a slug that looks like it. */
@@ -75,7 +90,11 @@ export const checkNames = (session: Session, orgId: string, named: readonly { la
  * settings.
  */
 export const findNamed = (session: Session, slug: string, flags: Flags): Promise<Place> =>
-  findPlace(session, { ...namedPlace(session, flags), env: slug, branch: flags.branch })
+  findPlace(session, {
+    ...namedPlace(session, flags),
+    env: slug,
+    branch: flags.branch === undefined ? undefined : namedBranch(session.settings),
+  })
 
 /** @throws RollbackError if the name means another environment than before. */
 export async function findPlace(session: Session, name: PlaceName): Promise<Place> {
@@ -106,7 +125,16 @@ export async function findPlace(session: Session, name: PlaceName): Promise<Plac
     await checkNames(session, orgId, [found])
     return { ...place, ...found, environment: branch, kind: 'branch' }
   }
-  throw new Failure('notFound', `there is no branch '${name.branch}' of ${label}`, 'see `skerry branch list`')
+  throw noBranch(session, name.branch, label)
+}
+
+export function noBranch({ settings: { gitBranch } }: Session, branch: string, label: string): Failure {
+  const isAuto = gitBranch?.slug === branch
+  const origin = isAuto ? ` (the git branch is ${gitBranch?.name})` : ''
+  const next = isAuto
+    ? `create it with \`skerry branch create ${branch} ${placeOptions(label)}\``
+    : 'see `skerry branch ls`'
+  return new Failure('notFound', `there is no branch '${branch}' of ${label}${origin}`, next)
 }
 
 async function findGroupPlace(session: Session, groupSlug: string, env: string): Promise<Place> {

@@ -137,6 +137,7 @@ describe('the start of a program', () => {
       allowNames: [],
       overlay: undefined,
       processEnv: {},
+      isMounted: false,
       override: [],
     })
   }

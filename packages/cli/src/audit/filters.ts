@@ -58,5 +58,5 @@ function filtersWithout({ action, resourceType, resource, request, text, since, 
 }
 
 /** Leaves an instant as it is, because the server checks it. A duration means that long ago. */
-const instantOf = (text: string): string =>
+export const instantOf = (text: string): string =>
   text.includes('T') ? text : new Date(Date.now() - parseDuration(text) * 1000).toISOString()

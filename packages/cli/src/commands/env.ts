@@ -5,9 +5,10 @@ import type { Command } from 'commander'
 import { secretsIn } from '../contents.ts'
 import { Failure, toFailure, usage } from '../failure.ts'
 import { type AtPlace, atNamed, atPlace, type SignedIn, signedIn } from '../frame.ts'
-import { noKey, openPlace } from '../grants.ts'
+import { openPlace } from '../grants.ts'
 import { environmentShared, noteKeyMade } from '../known-readers.ts'
 import { checkSlug } from '../names.ts'
+import { noKey } from '../no-key.ts'
 import { accepting, addressed, confirmable, gatherGroups, leaf } from '../options.ts'
 import { note, type Output, warn, writeLine, writeTable } from '../output.ts'
 import { findApp, findGroup, type Place } from '../places.ts'
@@ -148,8 +149,8 @@ async function rekey({ session, flags, place }: AtPlace<RekeyOptions>): Promise<
   const keeps = (grantee: ParentGrantee) => !isDropped(grantee) && isAccepted(grantee)
   const own = { privateKey: await session.key(), publicKeyJwk: await ownPublicKey(session) }
   const rekeyed = rekeyEnvironment(session.client, { orgId, envId, keeps, ...recovery }, own)
-  const { key, kept, readers, lost, rekeyedSecrets } = await rekeyed.catch((error) => {
-    throw rekeyFailure(error, session, label)
+  const { key, kept, readers, lost, rekeyedSecrets } = await rekeyed.catch(async (error) => {
+    throw await rekeyFailure(error, session, label)
   })
   await noteKeyMade(session, { orgId, envId }, key, stay)
   const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? '' : 's'}`
@@ -189,7 +190,7 @@ async function branchesOf(session: Session, orgId: string, envId: string): Promi
   return branches.length === 0 ? 'there are none' : `re-key ${branches.map(({ slug }) => `@${slug}`).join(', ')} too`
 }
 
-function rekeyFailure(error: unknown, session: Session, label: string): unknown {
+async function rekeyFailure(error: unknown, session: Session, label: string): Promise<unknown> {
   const { kind, message } = toFailure(error)
   if (kind === 'conflict') {
     const what = `${label} kept changing (${message}); it has its old key still`

@@ -1,11 +1,11 @@
 import { basename, join, relative, sep } from 'node:path'
 import { createEnvironment } from '@skerry/sdk/environments'
 import type { Command } from 'commander'
-import { Failure, usage } from '../failure.ts'
+import { describe, Failure, usage } from '../failure.ts'
 import { type SignedIn, signedIn } from '../frame.ts'
-import { noKey } from '../grants.ts'
 import { noteKeyMade } from '../known-readers.ts'
 import { checkSlug, slugFrom } from '../names.ts'
+import { noKey } from '../no-key.ts'
 import { accepting, common, confirmable } from '../options.ts'
 import { note, type Output, warn } from '../output.ts'
 import type { App } from '../places.ts'
@@ -138,7 +138,7 @@ async function ensure(session: Session, wanted: { app: string; env: string; name
   const environments = app ? (await session.client.apps.envs({ params: { orgId, appId: app.id } })).environments : []
   const environment = environments.find((one) => one.slug === wanted.env)
   if (environment) {
-    if (!environment.canDecrypt) warn(noKeyText(session, wanted))
+    if (!environment.canDecrypt) warn(describe(await noKey(session, `${wanted.app}/${wanted.env}`)))
     return []
   }
   const missing = [...(app ? [] : [`application ${wanted.app}`]), `environment ${wanted.env}`]
@@ -166,9 +166,4 @@ async function createApp(
   { app: slug, name }: { app: string; name: string },
 ): Promise<App> {
   return (await session.client.apps.create({ params: { orgId }, body: { slug, name: name.slice(0, 200) } })).app
-}
-
-function noKeyText(session: Session, { app, env }: { app: string; env: string }): string {
-  const { message, next } = noKey(session, `${app}/${env}`)
-  return `${message}: ${next}`
 }

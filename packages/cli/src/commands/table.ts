@@ -82,6 +82,7 @@ export const commands: readonly CommandRow[] = [
   { name: 'members', summary: 'Members: roles, keys, removal', load: () => import('./members.ts') },
   { name: 'invite', summary: 'Invite people', load: () => import('./invite.ts') },
   { name: 'vault', summary: 'Accounts that a product’s users connect', load: () => import('./vault.ts') },
+  { name: 'activity', summary: 'What happened lately, in sentences', load: () => import('./activity.ts') },
   { name: 'audit', summary: 'Who did what', load: () => import('./audit.ts') },
   {
     name: 'export',

@@ -73,8 +73,8 @@ describe('protection', () => {
 describe('a key', () => {
   it('cannot be granted by an admin who does not hold it, or by a holder who is not an admin', async () => {
     const missing =
-      'skerry: this credential holds no key to shop/development; someone who can read it must run ' +
-      `\`skerry grant --user ${keyless.email} --app shop --env development\`\n`
+      `skerry: you (${keyless.email}) hold no key to shop/development; an admin who can read it must run ` +
+      `\`skerry grant ${keyless.email} --app shop --env development\`\n`
     for (const command of [`skerry grant --user ${keyless.email}`, 'skerry env rekey --yes'])
       expect(await refused(keyless, command)).toContain(missing)
     // The owner has replaced the key above, which this machine asks about.
