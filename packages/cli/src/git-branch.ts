@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { slugPattern } from '@skerry/contract/patterns'
+import { slugFrom } from './names.ts'
 
 // `--branch auto` takes the branch whose slug is made from the name of the git branch. The files of git are read here,
 // because starting git would take longer than the whole of `skerry run`.
@@ -15,10 +15,13 @@ export interface GitBranch {
 /** The value of `--branch` and SKERRY_BRANCH that asks for the git branch. */
 export const autoBranch = 'auto'
 
-/** Finds the branch of the git working folder around a folder. A CI job often checks out a commit without a branch. */
+/**
+ * Finds the branch of the git working folder around a folder. A CI job often checks out a commit without a branch.
+ * `Feature/Log-In` gets the slug `feature-log-in`, and so can other git branches: they share a branch.
+ */
 export function findGitBranch(folder: string, environment: NodeJS.ProcessEnv): GitBranch {
   const name = checkedOut(folder) ?? namedByCi(environment)
-  return { name, slug: name === undefined ? undefined : slugOf(name) }
+  return { name, slug: name === undefined ? undefined : slugFrom(name) }
 }
 
 /** Says why `--branch auto` names no branch. */
@@ -26,19 +29,6 @@ export const whyNoBranch = ({ name }: GitBranch): string =>
   name === undefined
     ? 'no git branch is checked out here, so --branch auto names no branch'
     : `the git branch ${name} has no letter or digit, so --branch auto names no branch`
-
-const slugMax = 63
-
-/** `Feature/Log-In` becomes `feature-log-in`. Different git branches can get the same slug. */
-export function slugOf(name: string): string | undefined {
-  const slug = name
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-/, '')
-    .slice(0, slugMax)
-    .replace(/-$/, '')
-  return new RegExp(slugPattern).test(slug) ? slug : undefined
-}
 
 /** Reads HEAD of the repository or the linked worktree. It names a branch, or a commit if none is checked out. */
 function checkedOut(folder: string): string | undefined {

@@ -53,8 +53,13 @@ export async function findGroup(session: Session, slug: string): Promise<Group> 
  * Finds the names of the environment in options and settings. With `--group`, it ignores the application of the
  * settings.
  */
-export function namedPlace({ settings }: Session, flags: Flags): PlaceName {
-  if (flags.group === undefined) return { app: settings.app, env: settings.env, branch: namedBranch(settings) }
+export function namedPlace(session: Session, flags: Flags): PlaceName {
+  const owner = namedOwner(session, flags)
+  return owner.group === undefined ? { ...owner, branch: namedBranch(session.settings) } : owner
+}
+
+function namedOwner({ settings }: Session, flags: Flags): PlaceName {
+  if (flags.group === undefined) return { app: settings.app, env: settings.env }
   if (flags.app !== undefined || flags.branch !== undefined) throw usage('--group goes with --env alone')
   return { group: flags.group, env: settings.env }
 }
@@ -91,7 +96,7 @@ export const checkNames = (session: Session, orgId: string, named: readonly { la
  */
 export const findNamed = (session: Session, slug: string, flags: Flags): Promise<Place> =>
   findPlace(session, {
-    ...namedPlace(session, flags),
+    ...namedOwner(session, flags),
     env: slug,
     branch: flags.branch === undefined ? undefined : namedBranch(session.settings),
   })

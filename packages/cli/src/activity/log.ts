@@ -54,10 +54,11 @@ async function search({ client }: Session, scope: Scope, { filter, wanted, names
   for (let pages = 0; pages < pagesMax; pages++) {
     const query: Filter = { ...filter, ...since, limit, ...(cursor === null ? {} : { cursor }) }
     const page: Page = await client.audit.list({ params: { orgId }, query })
-    for (const [id, name] of Object.entries(page.names)) names.set(id, name)
-    for (const [id, environment] of Object.entries(page.environments)) names.set(id, pathOf(environment))
+    // An older server sends neither names nor environments.
+    for (const [id, name] of Object.entries(page.names ?? {})) names.set(id, name)
+    for (const [id, environment] of Object.entries(page.environments ?? {})) names.set(id, pathOf(environment))
     entries.push(...page.entries.filter((entry) => isAbout(scope, entry)))
-    cursor = page.nextCursor
+    cursor = page.nextCursor ?? null
     if (cursor === null || entries.length >= wanted.limit) return { entries, searchedUntil: null }
     const oldest = page.searchedUntil ?? page.entries.at(-1)?.createdAt ?? null
     if (pages === pagesMax - 1) return { entries, searchedUntil: oldest }

@@ -54,11 +54,11 @@ const programs: Readonly<Record<string, string>> = {
   vault_executor: 'the executor',
 }
 
-/** The words for an actor without a name: it was deleted, or it never has one. */
+/** The words for an actor without a name: it was deleted, it never has one, or the reader may not know it. */
 const strangers: Readonly<Record<string, string>> = {
   user: 'a former member',
-  service_token: 'a deleted token',
-  m2m: 'a deleted machine client',
+  service_token: 'a token',
+  m2m: 'a machine client',
   vault_platform: 'a platform key',
   vault_executor: 'an executor',
   vault_end_user: 'an end user',
