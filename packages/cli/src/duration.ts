@@ -17,3 +17,19 @@ export function formatAge(seconds: number): string {
   if (seconds < 48 * 3600) return `${Math.round(seconds / 3600)} h`
   return `${Math.round(seconds / 86_400)} d`
 }
+
+const agoUnits = [
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+] as const
+
+/** Formats an instant for a person: `2 hours ago`, and the date if it is more than 30 days ago. */
+export function formatAgo(instant: string, nowMs: number): string {
+  const seconds = Math.max(0, (nowMs - Date.parse(instant)) / 1000)
+  if (!(seconds < 31 * 86_400)) return instant.slice(0, 'YYYY-MM-DD'.length)
+  const [unit, length] = agoUnits.find(([, each]) => seconds >= each) ?? []
+  if (unit === undefined) return 'just now'
+  const count = Math.floor(seconds / length!)
+  return `${count} ${unit}${count === 1 ? '' : 's'} ago`
+}

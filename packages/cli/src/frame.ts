@@ -1,4 +1,6 @@
 import type { Command } from 'commander'
+import { Failure } from './failure.ts'
+import { lacksKey, noKey } from './no-key.ts'
 import { type Output, writeOutput } from './output.ts'
 import { findNamed, findPlace, namedPlace, type Place } from './places.ts'
 import { type Org, openSession, type Session } from './session.ts'
@@ -81,10 +83,21 @@ export function lookingUp<Base extends Flags, More>(
       const input = await prepare?.(flags, ...args)
       const session = await openSession(flags)
       const more = await lookUp(session, flags, args[0] as string | undefined)
-      const output = await action(...args, { session, flags, input, ...more })
+      const output = await naming(session, more, () => action(...args, { session, flags, input, ...more }))
       await writeOutput(output as Output | undefined, flags)
     }
   return frame as Frame<Base, More>
+}
+
+/** Names the environment and the person in a refusal of the server that the action did not explain. */
+async function naming(session: Session, found: unknown, act: () => unknown): Promise<unknown> {
+  try {
+    return await act()
+  } catch (error) {
+    const { place } = found as { place?: Place }
+    if (place === undefined || error instanceof Failure || !lacksKey(error)) throw error
+    throw await noKey(session, place.label)
+  }
 }
 
 export const signedIn = lookingUp(async () => ({}))

@@ -1,9 +1,8 @@
 import { idPattern, isNamed } from '@skerry/contract/prefixes'
-import { RollbackError } from '@skerry/sdk/rollback'
 import { environmentKey, type Grantee, grantEnvironment } from '@skerry/sdk/secrets'
 import { Failure, toFailure } from './failure.ts'
 import { environmentShared, noteReaders } from './known-readers.ts'
-import { placeOptions, trustHint } from './labels.ts'
+import { keyFailure, NoKeyFailure } from './no-key.ts'
 import { checkNames, listPlaces, type Place } from './places.ts'
 import type { Session } from './session.ts'
 import { findToken, wantedTokenName } from './tokens/find.ts'
@@ -31,7 +30,7 @@ export async function openPlace(session: Session, orgId: string, envId: string, 
   try {
     return { orgId, envId, label, key: await environmentKey(session.client, { orgId, envId }, holder) }
   } catch (error) {
-    throw keyFailure(error, session, label)
+    throw await keyFailure(error, session, label)
   }
 }
 
@@ -53,34 +52,6 @@ export async function everyOpenPlace(session: Session): Promise<OpenPlace[]> {
     }),
   )
   return opened.filter((one) => one !== undefined)
-}
-
-/** Explains why there is no key: none was granted, or the key has changed since this machine last used it. */
-export function keyFailure(error: unknown, session: Session, label: string): unknown {
-  if ((error as { code?: unknown }).code === 'forbidden') return noKey(session, label)
-  // The original error names the environment by its id. This one uses its label.
-  if (!(error instanceof RollbackError) || error.changes.some(({ kind }) => kind !== 'key_changed')) return error
-  return new Failure(
-    toFailure(error).kind,
-    `the key of ${label} has changed since this machine last used it`,
-    trustHint(label),
-  )
-}
-
-/** The credential has no key to an environment. */
-class NoKeyFailure extends Failure {}
-
-/**
- * The error for an environment that this credential cannot read. It says that somebody who can read it must grant it.
- */
-export function noKey(session: Session, label: string): Failure {
-  const { name } = session.principal
-  const who = name
-  return new NoKeyFailure(
-    'refused',
-    `you do not have the key of ${label}`,
-    `someone who can read it must run \`skerry grant ${who} ${placeOptions(label)}\``,
-  )
 }
 
 /** Finds the environment with the same slug in each composed group. A group without one contributes nothing. */

@@ -50,9 +50,12 @@ export function argumentOr(argument: string | undefined, option: string | undefi
   return value
 }
 
+/** What `--branch` takes. */
+export const branchHelp = 'branch of the environment; auto uses the git branch'
+
 /** Adds the options that name an environment of an application or a group, or a branch of it. */
 export const addressed = (command: Command): Command =>
-  owned(command).option('--env <slug>', 'environment').option('--branch <slug>', 'branch of the environment')
+  owned(command).option('--env <slug>', 'environment').option('--branch <slug>', branchHelp)
 
 /** Adds the options that name an application or a group. */
 export const owned = (command: Command): Command =>

@@ -2,6 +2,8 @@ import type { Answer } from '@skerry/contract/endpoint'
 import type { endpoints } from '@skerry/contract/endpoints'
 import type { Environment } from '@skerry/sdk/environments'
 import { Failure, usage } from './failure.ts'
+import { whyNoBranch } from './git-branch.ts'
+import { placeOptions } from './labels.ts'
 import type { Session } from './session.ts'
 import type { Flags } from './settings.ts'
 import { mayBeBound, rememberUnbound } from './token-binding.ts'
@@ -51,11 +53,29 @@ export async function findGroup(session: Session, slug: string): Promise<Group> 
  * Finds the names of the environment in options and settings. With `--group`, it ignores the application of the
  * settings.
  */
-export function namedPlace({ settings }: Session, flags: Flags): PlaceName {
-  if (flags.group === undefined) return { app: settings.app, env: settings.env, branch: settings.branch }
+export function namedPlace(session: Session, flags: Flags): PlaceName {
+  const owner = namedOwner(session, flags)
+  return owner.group === undefined ? { ...owner, branch: namedBranch(session.settings) } : owner
+}
+
+function namedOwner({ settings }: Session, flags: Flags): PlaceName {
+  if (flags.group === undefined) return { app: settings.app, env: settings.env }
   if (flags.app !== undefined || flags.branch !== undefined)
     throw usage('--group cannot be used with --app or --branch')
   return { group: flags.group, env: settings.env }
+}
+
+/**
+ * The branch of the settings. Without a git branch, `--branch auto` is refused, because a command that writes would
+ * change the environment itself. `run`, `shell` and `proxy run` only read, and use the environment then.
+ */
+function namedBranch({ branch, gitBranch }: Session['settings']): string | undefined {
+  if (gitBranch !== undefined && branch === undefined)
+    throw usage(
+      whyNoBranch(gitBranch),
+      'name the branch with --branch, or leave `auto` out of --branch and SKERRY_BRANCH',
+    )
+  return branch
 }
 
 /** An id contains `_` and a slug does not. A server can therefore not answer an id with a slug that looks like it. */
@@ -77,7 +97,10 @@ export const checkNames = (session: Session, orgId: string, named: readonly { la
  */
 export function placeNamed(session: Session, named: string | undefined, flags: Flags): PlaceName {
   if (named === undefined) return namedPlace(session, flags)
-  if (!/[/:@]/.test(named)) return { ...namedPlace(session, flags), env: named, branch: flags.branch }
+  if (!/[/:@]/.test(named)) {
+    const branch = flags.branch === undefined ? undefined : namedBranch(session.settings)
+    return { ...namedOwner(session, flags), env: named, branch }
+  }
   if (flags.app !== undefined || flags.group !== undefined || flags.branch !== undefined)
     throw usage(`'${named}' already names the environment`, 'leave out --app, --group and --branch')
   return parsePlace(named, session.settings.app)
@@ -115,7 +138,16 @@ export async function findPlace(session: Session, name: PlaceName): Promise<Plac
     await checkNames(session, orgId, [found])
     return { ...place, ...found, environment: branch, kind: 'branch' }
   }
-  throw new Failure('notFound', `there is no branch '${name.branch}' of ${label}`, 'see `skerry branch ls`')
+  throw noBranch(session, name.branch, label)
+}
+
+export function noBranch({ settings: { gitBranch } }: Session, branch: string, label: string): Failure {
+  const isAuto = gitBranch?.slug === branch
+  const origin = isAuto ? ` (the git branch is ${gitBranch?.name})` : ''
+  const next = isAuto
+    ? `create it with \`skerry branch create ${branch} ${placeOptions(label)}\``
+    : 'see `skerry branch ls`'
+  return new Failure('notFound', `there is no branch '${branch}' of ${label}${origin}`, next)
 }
 
 async function findGroupPlace(session: Session, groupSlug: string, env: string): Promise<Place> {

@@ -1,6 +1,7 @@
 import { parseBaseUrl } from '@skerry/sdk/internal/base-url'
 import { checkNewProfile, isReplaced, type Profile, profileName, readCredentials } from './credentials.ts'
 import { Failure, usage } from './failure.ts'
+import { autoBranch, findGitBranch, type GitBranch } from './git-branch.ts'
 import { type FoundProject, findProject } from './project.ts'
 import { checkVariables } from './variables.ts'
 
@@ -38,6 +39,8 @@ export interface Settings {
   app: string | undefined
   env: string | undefined
   branch: string | undefined
+  /** The git branch that `branch` was made from, with `--branch auto`. */
+  gitBranch: GitBranch | undefined
   group: string | undefined
   /** Whether an option or a variable names the application or environment, and not the project's file alone. */
   scopeIsExplicit: boolean
@@ -62,13 +65,16 @@ export function readSettings(flags: Flags): Settings {
   const profile = credential.from === 'profile' ? credential.profile : undefined
   const app = flags.app ?? variable('SKERRY_APP')
   const env = flags.env ?? variable('SKERRY_ENV')
+  const branch = flags.branch ?? variable('SKERRY_BRANCH')
+  const gitBranch = branch === autoBranch ? findGitBranch(currentFolder(), process.env) : undefined
   return {
     url: wantedUrl ?? profile?.url ?? defaultUrl,
     allowInsecure,
     org: org ?? profile?.org?.slug,
     app: app ?? found?.scope.app,
     env: env ?? found?.scope.env,
-    branch: flags.branch ?? variable('SKERRY_BRANCH'),
+    branch: gitBranch ? gitBranch.slug : branch,
+    gitBranch,
     group: flags.group,
     scopeIsExplicit: app !== undefined || env !== undefined,
     allowNames: found?.project.allowNames ?? [],

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { settings } from '../../server/src/settings.ts'
-import { formatAge, parseDuration } from '../src/duration.ts'
+import { formatAge, formatAgo, parseDuration } from '../src/duration.ts'
 import { exitCodes, Failure, redact, describe as tell, toFailure } from '../src/failure.ts'
 import { placeOptions } from '../src/labels.ts'
 import { slugFrom } from '../src/names.ts'
@@ -38,6 +38,20 @@ describe('durations', () => {
     ['24h', 86_400],
     ['7d', 604_800],
   ])('%s is %i seconds', (text, seconds) => expect(parseDuration(text, '--ttl')).toBe(seconds))
+
+  it.each([
+    [-5, 'just now'],
+    [59, 'just now'],
+    [60, '1 minute ago'],
+    [7199, '1 hour ago'],
+    [7200, '2 hours ago'],
+    [86_400, '1 day ago'],
+    [40 * 86_400, '2026-09-01'],
+  ])('what is %i seconds ago is shown as %s', (seconds, expected) => {
+    expect(formatAgo('2026-09-01T10:00:00.000Z', Date.parse('2026-09-01T10:00:00.000Z') + seconds * 1000)).toBe(
+      expected,
+    )
+  })
 
   it.each(['', '45', 'h', '1.5h', '-1s', '1w', '1 h', '1h30m'])('%j is refused', (text) => {
     expect(() => parseDuration(text, '--ttl')).toThrow('--ttl must be a duration')
@@ -137,6 +151,7 @@ describe('the start of a program', () => {
       allowNames: [],
       overlay: undefined,
       processEnv: {},
+      isMounted: false,
       override: [],
     })
   }

@@ -194,7 +194,12 @@ describe.skipIf(isQuick)('on the command line,', () => {
     it('binds the program to its task, although the program neither sends the token nor knows it', async () => {
       await machine.write('skerry-proxy.toml', serverRules())
       await machine.write('program.sh', `${asking('API_KEY')}; ${asking('OTHER_KEY')}; env`)
-      const SKERRY_TASK = await dispatch()
+      const dispatched = await alice.shell('skerry agent dispatch builder --scope API_KEY')
+      const SKERRY_TASK = dispatched.stdout.trim()
+      // The token is on stdout alone, and the examples keep it out of the arguments of a process.
+      expect(dispatched.stderr).toContain('SKERRY_TASK="$TICKET" skerry proxy run --task -- <program>')
+      expect(dispatched.stderr).toContain(`printf 'x-skerry-ticket: %s' "$TICKET" | curl -H @- `)
+      expect(dispatched.stderr).not.toContain('skd_')
       const run = ['proxy', 'run', '--task', '--', 'sh', 'program.sh']
       const { stdout, stderr } = await machine.skerry(run, { env: { SKERRY_TASK } })
       expect(stdout, stderr).toMatch(/^200 403 /)

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Machine, signedUp } from './machine.ts'
@@ -53,7 +52,7 @@ describe('the choice of secrets', () => {
     const both = await machine.shell('env A=mine B=other skerry run -- true')
     expect(both.stderr).toContain('A, B are also set')
     expect(both.stderr).toContain('add --override=A,B to use the secrets, or unset them')
-    for (const chosen of ['--override=A', '--override', '--mount secrets.env'])
+    for (const chosen of ['--override=A', '--override', '--mount secrets.env', '--mount-file secrets.env'])
       expect((await machine.shell(`${hiding} ${chosen} -- true`)).stderr).toBe('')
   })
 })
@@ -146,49 +145,40 @@ describe('skerry run and skerry shell:', () => {
     expect(all.stdout).toMatch(/^1\n2\n[\d\n]*\n40000\n\*{8}\n$/)
   })
 
+  it.each([
+    ['true', [], '******** ********\n'],
+    ['woodpecker', [], '******** ********\n'],
+    ['true', ['--no-mask'], 'secret-a secret-b\n'],
+    ['false', [], 'secret-a secret-b\n'],
+    ['false', ['--mask'], '******** ********\n'],
+    ['', [], 'secret-a secret-b\n'],
+  ])('run in a pipe with CI=%s and %j prints the values as it should', async (CI, flags, expected) => {
+    const ended = await run([...flags, '--', 'sh', '-c', 'echo "$A $B"; exit 6'], { CI })
+    expect(ended).toMatchObject({ code: 6, stdout: expected })
+    const isDefault = expected.startsWith('*') && flags.length === 0
+    expect(ended.stderr).toBe(
+      isDefault ? 'values in the output were replaced with ********, because CI is set; --no-mask shows them\n' : '',
+    )
+  })
+
+  it('run in a CI job masks pipes only: a file and a terminal get the values, and nothing masked is not mentioned', async () => {
+    const program = `sh -c 'echo "$A"; echo "$B" >&2'`
+    const mixed = await machine.shell(`CI=true skerry run -- ${program} >out; cat out`)
+    expect(mixed.stdout).toBe('secret-a\n')
+    expect(mixed.stderr).toMatch(/^\*{8}\n/)
+    expect((await machine.terminal(`env CI=true skerry run -- ${program}`)).stdout).toBe('secret-a\r\nsecret-b\r\n')
+    expect(await run(['--', 'echo', 'nothing'], { CI: 'true' })).toMatchObject({ stdout: 'nothing\n', stderr: '' })
+    // Without masking, skerry becomes the program also in a CI job.
+    const { stdout } = await machine.shell(`CI=true skerry run --no-mask -- sh -c 'echo $$' & wait $!; echo $!`)
+    const [own, started] = stdout.trim().split('\n')
+    expect(own).toBe(started)
+  })
+
   it('run --mask hides values that a program prints in base64 or hex', async () => {
     const script = 'printf %s "$A" | base64; printf %s "$A" | od -An -tx1 | tr -d " \\n"'
     const { stdout } = await run(['--mask', '--', 'sh', '-c', script])
     // The last character of the base64 depends on the text after the value.
     expect(stdout).toBe('********E=\n********')
-  })
-})
-
-describe('--mount', () => {
-  const mounted = () => existsSync(join(machine.project, 'values.json'))
-
-  it('gives the values in a file that only its owner can read, and not in the environment', async () => {
-    const script = 'stat -c %a values.json; cat values.json; echo "[$A]"; exit 4'
-    const { code, stdout } = await run(['--mount', 'values.json', '--only', 'A', '--', 'sh', '-c', script])
-    expect([code, stdout]).toEqual([4, '600\n{\n  "A": "secret-a"\n}\n[]\n'])
-    expect(mounted()).toBe(false)
-  })
-
-  it('leaves no file behind when skerry is killed', async () => {
-    const script = 'echo $$ > pid; echo ready; exec sleep 600'
-    const started = machine.start(['run', '--mount', 'values.json', '--', 'sh', '-c', script])
-    await started.says('ready')
-    expect(mounted()).toBe(true)
-    started.child.kill('SIGKILL')
-    await expect.poll(mounted).toBe(false)
-    process.kill(Number(await machine.read('pid')))
-    await started.ended
-  })
-
-  it('names the secrets that the format cannot hold, as --except takes them', async () => {
-    await machine.skerry(['secrets', 'set', 'LINES'], { input: 'two\nlines' })
-    const mount = ['--mount', 'docker.env', '--format', 'docker']
-    const refused = await run([...mount, '--prefix', 'TF_VAR_', '--', 'true'])
-    expect(refused.stderr).toContain('cannot hold TF_VAR_LINES; use --format json, or leave out with --except LINES\n')
-    expect((await run([...mount, '--only', 'A,LINES', '--', 'true'])).stderr).toContain('take LINES out of --only\n')
-    expect((await run([...mount, '--except', 'LINES', '--', 'cat', 'docker.env'])).stdout).toContain('A=secret-a\n')
-    await machine.skerry(['secrets', 'rm', 'LINES', '--yes'])
-  })
-
-  it('does not replace an existing file', async () => {
-    await machine.write('values.json', 'mine')
-    expect((await run(['--mount', 'values.json', '--', 'true'])).code).toBe(1)
-    expect(await machine.read('values.json')).toBe('mine')
   })
 })
 

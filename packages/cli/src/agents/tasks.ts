@@ -2,7 +2,7 @@ import { dispatchTask } from '@skerry/sdk/internal/agents'
 import { parseDuration } from '../duration.ts'
 import { usage } from '../failure.ts'
 import type { SignedIn } from '../frame.ts'
-import { note, type Output, writeLine, writeTable } from '../output.ts'
+import { note, type Output, writeLine, writeStderr, writeTable } from '../output.ts'
 import type { Flags } from '../settings.ts'
 import { agentOf } from './identities.ts'
 
@@ -26,10 +26,18 @@ export async function dispatch(
   return {
     json: { token, header, task },
     text: () => writeLine(token),
-    after: () =>
-      note(`task ${task.id} of ${agent.slug}, until ${task.expiresAt}; the agent sends the token as ${header}`),
+    after: () => {
+      note(`task ${task.id} of ${agent.slug}, until ${task.expiresAt}`)
+      writeStderr(howToUse)
+    },
   }
 }
+
+/** Says how an agent gets its ticket. `printf` is a part of the shell, so the ticket appears in no list of processes. */
+const howToUse = `the token is the ticket of the agent; it works in a program behind a proxy, or as a header of its requests:
+  SKERRY_TASK="$TICKET" skerry proxy run --task -- <program>
+  printf 'x-skerry-ticket: %s' "$TICKET" | curl -H @- <address of the proxy>/<route>
+`
 
 export function parseDispatch(flags: DispatchOptions) {
   const { scope, secrets } = flags

@@ -58,7 +58,7 @@ function filtersWithout({ action, resourceType, resource, request, text, since, 
 }
 
 /** Reads an instant, or a duration, which means that long ago. */
-function instantOf(text: string, option: string): string {
+export function instantOf(text: string, option: string): string {
   if (!text.includes('T')) return new Date(Date.now() - parseDuration(text, option) * 1000).toISOString()
   if (!Number.isNaN(Date.parse(text))) return text
   throw usage(`${option} must be a time such as 2026-01-31T08:00:00Z, or a duration such as 7d (you gave '${text}')`)

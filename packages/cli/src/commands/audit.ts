@@ -2,6 +2,7 @@ import type { audit as endpoints } from '@skerry/contract/audit/endpoints'
 import type { Answer } from '@skerry/contract/endpoint'
 import type { Command } from 'commander'
 import { verifyArchive } from '../audit/archive.ts'
+import { pathOf } from '../audit/environment-path.ts'
 import { checkFilters, type FilterFlags, filtering, filtersOf } from '../audit/filters.ts'
 import { timeline } from '../audit/timeline.ts'
 import { checkpoint, verify } from '../audit/verify.ts'
@@ -71,7 +72,3 @@ function parseAudit(flags: Options) {
   checkFilters(flags)
   return { limit }
 }
-
-/** `shop/production`, `shop/production@fix-login` for a branch, or `infra:production` in a group. */
-const pathOf = ({ slug, parent, owner }: Page['environments'][string]): string =>
-  `${owner.slug}${owner.type === 'group' ? ':' : '/'}${parent ? `${parent.slug}@` : ''}${slug}`

@@ -5,10 +5,11 @@ import type { Command } from 'commander'
 import { secretsIn } from '../contents.ts'
 import { Failure, toFailure, usage } from '../failure.ts'
 import { type AtPlace, atNamed, type SignedIn, signedIn } from '../frame.ts'
-import { noKey, openPlace } from '../grants.ts'
+import { openPlace } from '../grants.ts'
 import { environmentShared, noteKeyMade } from '../known-readers.ts'
 import { checkSlug } from '../names.ts'
-import { accepting, confirmable, explained, formerly, gatherGroups, leaf, owned } from '../options.ts'
+import { noKey } from '../no-key.ts'
+import { accepting, branchHelp, confirmable, explained, formerly, gatherGroups, leaf, owned } from '../options.ts'
 import { note, type Output, warn, writeLine, writeTable } from '../output.ts'
 import { findApp, findGroup, type Place } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
@@ -24,7 +25,7 @@ import { readers } from './env-readers.ts'
 /** The environment is the argument, or the one of the project. It was an option of `rekey` and `trust` before. */
 const ofOne = (command: Command) => explained(formerly(branched(command), '--env <slug>'), howToName)
 
-const branched = (command: Command) => owned(command).option('--branch <slug>', 'branch of the environment')
+const branched = (command: Command) => owned(command).option('--branch <slug>', branchHelp)
 
 const howToName =
   'Write an environment as env, app/env, app/env@branch or group:env. Without one, it is the environment of the project.'
@@ -155,8 +156,8 @@ async function rekey(_env: string | undefined, { session, flags, place }: AtPlac
   const keeps = (grantee: ParentGrantee) => !isDropped(grantee) && isAccepted(grantee)
   const own = { privateKey: await session.key(), publicKeyJwk: await ownPublicKey(session) }
   const rekeyed = rekeyEnvironment(session.client, { orgId, envId, keeps, ...recovery }, own)
-  const { key, kept, readers, lost, rekeyedSecrets } = await rekeyed.catch((error) => {
-    throw rekeyFailure(error, session, label)
+  const { key, kept, readers, lost, rekeyedSecrets } = await rekeyed.catch(async (error) => {
+    throw await rekeyFailure(error, session, label)
   })
   await noteKeyMade(session, { orgId, envId }, key, stay)
   const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? '' : 's'}`
@@ -196,7 +197,7 @@ async function branchesOf(session: Session, orgId: string, envId: string): Promi
   return branches.length === 0 ? 'there are none' : `re-key ${branches.map(({ slug }) => `@${slug}`).join(', ')} too`
 }
 
-function rekeyFailure(error: unknown, session: Session, label: string): unknown {
+async function rekeyFailure(error: unknown, session: Session, label: string): Promise<unknown> {
   const { kind, message } = toFailure(error)
   if (kind === 'conflict') {
     const what = `${label} kept changing (${message}); it has its old key still`

@@ -150,6 +150,7 @@ const groups: Readonly<Record<string, readonly Row[]>> = {
   'Organization:': [
     { name: 'org', summary: 'Organizations and their exports', aliases: ['orgs'], load: () => import('./org.ts') },
     { name: 'plan', summary: 'Plans and usage', aliases: ['plans'], load: () => import('./plan.ts') },
+    { name: 'activity', summary: 'Show what happened lately, in sentences', load: () => import('./activity.ts') },
     {
       name: 'audit',
       summary: 'Audit log: who did what, and proof that nothing was changed',

@@ -1,7 +1,7 @@
 import { createEnvironment } from '@skerry/sdk/environments'
-import { Failure, toFailure } from '../failure.ts'
-import { noKey } from '../grants.ts'
+import { Failure, todescribe, Failure } from '../failure.ts'
 import { noteKeyMade } from '../known-readers.ts'
+import { noKey } from '../no-key.ts'
 import { note, warn } from '../output.ts'
 import type { App } from '../places.ts'
 import { ask, canAsk } from '../prompt.ts'
@@ -34,7 +34,7 @@ export async function ensureEnvironments(
   const { app, environments } = await findEnvironments(session, wanted.app)
   const environment = environments.find(({ slug }) => slug === wanted.env)
   if (environment) {
-    if (!environment.canDecrypt) warn(noKeyText(session, `${wanted.app}/${wanted.env}`))
+    if (!environment.canDecrypt) warn(describe(await noKey(session, `${wanted.app}/${wanted.env}`)))
     return { created: [], isReadable: environment.canDecrypt }
   }
   const isUsual = !wanted.isNamed && environments.length === 0 && usualEnvironments.includes(wanted.env)
@@ -99,9 +99,4 @@ function incomplete(error: unknown, made: string[], app: string, slug: string): 
 function nameAll(slugs: string[]): string {
   if (slugs.length === 1) return `environment ${slugs[0]}`
   return `environments ${slugs.slice(0, -1).join(', ')} and ${slugs.at(-1)}`
-}
-
-function noKeyText(session: Session, label: string): string {
-  const { message, next } = noKey(session, label)
-  return `${message}: ${next}`
 }

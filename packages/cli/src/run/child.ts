@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { Failure } from '../failure.ts'
-import type { Values } from '../formats/names.ts'
 import { isTerminal } from '../output.ts'
+import type { Masking } from './masking.ts'
 
 export interface Ending {
   code: number | null
@@ -21,7 +21,8 @@ export interface Child {
 const graceMs = 10_000
 const forwarded = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGWINCH'] as const
 
-const ending: readonly string[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT']
+/** Whether a signal asks a process to end. */
+export const isEnding = (signal: string) => ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'].includes(signal)
 
 /** A terminal sends these to every process in its foreground, so the program has already received them. */
 const fromTerminal: readonly string[] = ['SIGINT', 'SIGQUIT', 'SIGWINCH']
@@ -29,22 +30,22 @@ const fromTerminal: readonly string[] = ['SIGINT', 'SIGQUIT', 'SIGWINCH']
 /**
  * Starts a program without a shell, on this process's own terminal and files, and passes signals on to it.
  *
- * @param masked values to mask in the program's output. The program's stdout and stderr are then pipes.
+ * @param masking values to mask in the program's output. The streams in which they are masked are then pipes.
  */
-export function startChild(file: string, argv: string[], env: Record<string, string>, masked?: Values): Child {
+export function startChild(file: string, argv: string[], env: Record<string, string>, masking?: Masking): Child {
   const [argv0 = file, ...args] = argv
   let asked = false
   let child: ChildProcess | undefined
   // Listen before the program starts. Otherwise an early signal would end this command and leave the program running.
   const stopListening = onSignals((signal) => {
-    asked ||= ending.includes(signal)
+    asked ||= isEnding(signal)
     if (!(fromTerminal.includes(signal) && isInForeground())) child?.kill(signal)
   })
   const done = new Promise<Ending>((resolve, reject) => {
-    const output = masked ? 'pipe' : 'inherit'
-    child = spawn(file, args, { argv0, env, stdio: ['inherit', output, output], shell: false })
+    const outputOf = (descriptor: 1 | 2) => (masking?.descriptors.includes(descriptor) ? 'pipe' : 'inherit')
+    child = spawn(file, args, { argv0, env, stdio: ['inherit', outputOf(1), outputOf(2)], shell: false })
     child.on('error', reject)
-    const copied = masked && copyOutput(child, masked)
+    const copied = masking && copyOutput(child, masking)
     child.on('exit', async (code, signal) => {
       await copied
       resolve({ code, signal })
@@ -74,9 +75,9 @@ export function onSignals(pass: (signal: NodeJS.Signals) => void): () => void {
   }
 }
 
-async function copyOutput({ stdout, stderr }: ChildProcess, values: Values): Promise<void> {
+async function copyOutput({ stdout, stderr }: ChildProcess, masking: Masking): Promise<void> {
   const { copyMasked } = await import('./mask.ts')
-  await Promise.all([copyMasked(stdout!, 1, values.values()), copyMasked(stderr!, 2, values.values())])
+  await copyMasked([stdout, stderr], masking)
 }
 
 /** Ends as the program ended: by the same signal, or with the same code. */

@@ -41,6 +41,8 @@ export interface Ingredients {
   processEnv: NodeJS.ProcessEnv
   /** Names whose value wins over the process environment; true for all. */
   override: true | readonly string[]
+  /** Whether the program gets the values in a pipe or a file. They may then be longer than an environment variable. */
+  isMounted: boolean
 }
 
 const processName = 'process environment'
@@ -67,7 +69,7 @@ export function buildLaunch(ingredients: Ingredients): Launch {
     return brought.has(name) && !wins(name) && inherited.get(name) !== brought.get(name)
   })
   const env = new Map([...inherited, ...[...brought].filter(([name]) => wins(name) || !inherited.has(name))])
-  for (const name of brought.keys()) checkEntry(name, env.get(name)!)
+  if (!ingredients.isMounted) for (const name of brought.keys()) checkEntry(name, env.get(name)!)
   return { env: Object.fromEntries(env), values: brought, origins, withheld, hidden: hidden.sort() }
 }
 

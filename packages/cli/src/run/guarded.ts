@@ -5,9 +5,13 @@ import { ownFile } from '../own-file.ts'
 
 const guard = ownFile('run/guard.js')
 
-/** Starts a process that outlives this one, even if this one is killed, and then removes the file or the folder. */
-export async function startGuard(path: string): Promise<void> {
-  const child = spawn(process.execPath, [guard, path], { detached: true, stdio: ['pipe', 'pipe', 'ignore'], cwd: '/' })
+/** Starts a process that outlives this one, even if this one is killed, and then removes the files or the folder. */
+export async function startGuard(...paths: string[]): Promise<void> {
+  const child = spawn(process.execPath, [guard, ...paths], {
+    detached: true,
+    stdio: ['pipe', 'pipe', 'ignore'],
+    cwd: '/',
+  })
   const ready = once(child.stdout, 'data')
   const failed = once(child, 'exit').then(() => {
     throw new Failure('failure', 'the file cannot be guarded, so nothing was written into it')

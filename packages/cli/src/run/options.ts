@@ -5,9 +5,10 @@ import { checkSecretName } from '../names.ts'
 import { gather, gatherGroups } from '../options.ts'
 import { checkSelection, type Selection, selective } from '../selection.ts'
 import type { Flags } from '../settings.ts'
+import type { MountOptions } from './mount-options.ts'
 
 /** The options of `run` and `shell` that choose the values for a program. */
-export interface LaunchOptions extends Flags, Selection {
+export interface LaunchOptions extends Flags, Selection, MountOptions {
   with?: string[]
   dotenv?: string
   override?: true | string[]
@@ -16,7 +17,6 @@ export interface LaunchOptions extends Flags, Selection {
   maxAge: string
   cache: boolean
   explain?: boolean
-  mount?: string
 }
 
 export function launching(command: Command): Command {
@@ -24,7 +24,7 @@ export function launching(command: Command): Command {
     command
       .option('--app <slug>', 'application')
       .option('--env <slug>', 'environment')
-      .option('--branch <slug>', 'branch of the environment')
+      .option('--branch <slug>', 'branch of the environment; `auto`: the one of the git branch')
       .option('--with <group=env>', 'take a group at another environment; repeatable', gatherGroups),
   )
     .option(

@@ -3,11 +3,12 @@ import { usage } from '../failure.ts'
 import { formatTable, note, warn, writeStderr } from '../output.ts'
 import { openSession } from '../session.ts'
 import { buildLaunch, type Ingredients, type Launch } from './environment.ts'
+import { isMounting } from './mount-options.ts'
 import type { LaunchOptions } from './options.ts'
-import { resolveTarget } from './target.ts'
+import { resolveTarget, type Target } from './target.ts'
 import { tellWithheld } from './withheld.ts'
 
-export interface Prepared extends Awaited<ReturnType<typeof resolveTarget>> {
+export interface Prepared extends Target {
   launch: Launch
   ingredients: Omit<Ingredients, 'resolved'>
 }
@@ -15,24 +16,26 @@ export interface Prepared extends Awaited<ReturnType<typeof resolveTarget>> {
 /** Resolves the values and prints its warnings to stderr. Returns the environment to start the program with. */
 export async function prepare(flags: LaunchOptions): Promise<Prepared> {
   const session = await openSession(flags)
-  const { skerry, resolved } = await resolveTarget(session, {
+  const target = await resolveTarget(session, {
     with: flags.with ?? [],
     cache: flags.cache ? await openCache() : undefined,
     offline: flags.offline === true,
     maxAgeSeconds: parseDuration(flags.maxAge, '--max-age'),
   })
+  const { resolved } = target
   if (resolved.stale) tellAge(resolved.ageSeconds, flags.offline === true)
   for (const name of resolved.unresolved) warn(`a value refers to ${name}, which does not exist`)
   const overlay = flags.dotenv === undefined ? undefined : await readOverlay(flags.dotenv)
   const allowNames = [...session.settings.allowNames, ...(flags.allowName ?? [])]
   const override = flags.override ?? []
-  const ingredients = { selection: flags, allowNames, overlay, processEnv: process.env, override }
+  const isMounted = isMounting(flags)
+  const ingredients = { selection: flags, allowNames, overlay, processEnv: process.env, override, isMounted }
   const launch = buildLaunch({ ...ingredients, resolved })
   for (const one of launch.withheld) tellWithheld(one)
-  if (flags.explain) explain(launch, flags)
+  if (flags.explain) explain(launch, flags, target)
   // A mounted file contains the secrets, whatever the environment holds.
-  else if (flags.mount === undefined) tellHidden(launch)
-  return { skerry, resolved, launch, ingredients }
+  else if (!isMounted) tellHidden(launch)
+  return { ...target, launch, ingredients }
 }
 
 async function openCache() {
@@ -64,9 +67,13 @@ function tellHidden({ hidden }: Launch): void {
   )
 }
 
-/** Writes to stderr, also as JSON, because stdout belongs to the program. */
-function explain({ origins }: Launch, flags: LaunchOptions): void {
+/**
+ * Writes to stderr, also as JSON, because stdout belongs to the program. It names the environment of a bound token,
+ * which overrides `skerry.json`.
+ */
+function explain({ origins }: Launch, flags: LaunchOptions, { label: environment, isBound: bound }: Target): void {
   const rows = origins.map(({ name, from, overrides }) => [name, from, overrides.join(', ')])
-  const json = JSON.stringify({ secrets: origins })
+  const json = JSON.stringify({ environment, bound, secrets: origins })
+  if (bound && !flags.json) note(`the token is bound to ${environment}`)
   writeStderr(flags.json ? `${json}\n` : formatTable(['name', 'from', 'overrides'], rows))
 }

@@ -2,12 +2,12 @@ import { createSkerry, type Resolved, type Skerry } from '@skerry/sdk'
 import type { Cache } from '@skerry/sdk/cache'
 import { RollbackError } from '@skerry/sdk/rollback'
 import { Failure, toFailure, usage } from '../failure.ts'
-import { noKey } from '../grants.ts'
+import { whyNoBranch } from '../git-branch.ts'
 import { fetchOverHttp } from '../http.ts'
 import { forget, recall, remember } from '../id-cache.ts'
 import { isMemoryLost } from '../known-state.ts'
-import { warn } from '../output.ts'
-import { checkNames, findPlace } from '../places.ts'
+import { note, warn } from '../output.ts'
+import { checkNames, findPlace, noBranch } from '../places.ts'
 import { type Session, userAgent } from '../session.ts'
 import { mayBeBound, rememberUnbound } from '../token-binding.ts'
 
@@ -23,8 +23,17 @@ export interface ResolveOptions {
  */
 const timeoutMs = 8000
 
+export interface Target {
+  skerry: Skerry
+  resolved: Resolved
+  /** The environment for people, such as `shop/development@pr-7`. */
+  label: string
+  /** Whether the environment is the one that the token is bound to, and no option named it. */
+  isBound: boolean
+}
+
 /** Resolves the values for `run`. It also returns the resolver, which can resolve them again. */
-export async function resolveTarget(session: Session, options: ResolveOptions) {
+export async function resolveTarget(session: Session, options: ResolveOptions): Promise<Target> {
   // A bound token determines the environment and overrides the project's file: an image built with `"env":
   // "development"` runs in production with production's token. An option or a variable overrides the token.
   if (!session.settings.scopeIsExplicit && mayBeBound(session)) {
@@ -35,9 +44,9 @@ export async function resolveTarget(session: Session, options: ResolveOptions) {
 }
 
 async function tryBound(session: Session, options: ResolveOptions) {
-  const skerry = await create(session, undefined, options)
   try {
-    return { skerry, resolved: await explained(skerry, 'the token’s environment', session) }
+    const found = await resolveAt(session, undefined, 'the token’s environment', options)
+    return { ...found, label: labelOfBound(found.resolved), isBound: true }
   } catch (error) {
     if ((error as { code?: string }).code !== 'invalid_request') throw error
     // A wrong --with gives the same error. A second try without it shows whether the token is bound.
@@ -52,19 +61,15 @@ async function tryBound(session: Session, options: ResolveOptions) {
   }
 }
 
-async function resolveNamed(
-  session: Session,
-  options: ResolveOptions,
-): Promise<{ skerry: Skerry; resolved: Resolved }> {
+async function resolveNamed(session: Session, options: ResolveOptions): Promise<Target> {
   const { app, env, url } = session.settings
   const { id: orgId, slug } = await session.org()
   const key = `env ${url} ${slug} ${app}/${env}`
   const label = `${app}/${env}`
   const known = await recallKnown(session, orgId, label, key)
   if (known !== undefined) {
-    const skerry = await create(session, known, options)
     try {
-      return { skerry, resolved: await explained(skerry, label, session) }
+      return await resolveAt(session, known, label, options)
     } catch (error) {
       // The environment may have been deleted and created again.
       if (toFailure(error).kind !== 'notFound') throw error
@@ -75,8 +80,50 @@ async function resolveNamed(
     throw new Failure('unavailable', `nothing is kept for ${label}`, 'run once while the server can be reached')
   const { parentId } = await findPlace(session, { app, env })
   remember(key, parentId)
-  const skerry = await create(session, parentId, options)
-  return { skerry, resolved: await explained(skerry, label, session) }
+  return resolveAt(session, parentId, label, options)
+}
+
+/**
+ * Resolves one environment. With `--branch auto`, the environment itself is used if it has no branch for the git branch.
+ */
+async function resolveAt(
+  session: Session,
+  env: string | undefined,
+  label: string,
+  options: ResolveOptions,
+): Promise<Target> {
+  const { branch, gitBranch } = session.settings
+  const resolve = async (slug: string | undefined, more: ResolveOptions): Promise<Target> => {
+    const skerry = await create(session, env, slug, more)
+    const resolved = await explained(skerry, label, session, slug)
+    return { skerry, resolved, label: slug === undefined ? label : `${label}@${slug}`, isBound: false }
+  }
+  if (gitBranch === undefined) return resolve(branch, options)
+  let why = whyNoBranch(gitBranch)
+  let offline = options.offline
+  if (branch !== undefined) {
+    try {
+      return await resolve(branch, options)
+    } catch (error) {
+      const { kind } = toFailure(error)
+      if (kind !== 'notFound' && kind !== 'unavailable') throw error
+      // The server is not asked twice if it cannot be reached: its copy of the environment itself is used.
+      offline ||= kind === 'unavailable'
+      const exists = kind === 'notFound' ? 'exists' : 'is kept on this machine'
+      why = `no branch ${branch} ${exists} for the git branch ${gitBranch.name}`
+    }
+  }
+  const used = await resolve(undefined, { ...options, offline })
+  note(`${why}: using ${env === undefined ? labelOfBound(used.resolved) : label} itself`)
+  return used
+}
+
+/** The name of the environment that a token is bound to. The answer about a branch may not name its environment. */
+function labelOfBound({ scope: { appSlug, envSlug, branchOf }, provenance }: Resolved): string {
+  if (branchOf === undefined) return `${appSlug}/${envSlug}`
+  const layers = Object.values(provenance).flatMap((one) => [one, ...one.overrides])
+  const parent = layers.find(({ source }) => source === 'app')?.slug
+  return parent === undefined ? `branch ${envSlug} in ${appSlug}` : `${appSlug}/${parent}@${envSlug}`
 }
 
 /**
@@ -95,8 +142,13 @@ async function recallKnown(session: Session, orgId: string, label: string, key: 
   }
 }
 
-async function create(session: Session, env: string | undefined, options: ResolveOptions): Promise<Skerry> {
-  const { url: baseUrl, allowInsecure, branch } = session.settings
+async function create(
+  session: Session,
+  env: string | undefined,
+  branch: string | undefined,
+  options: ResolveOptions,
+): Promise<Skerry> {
+  const { url: baseUrl, allowInsecure } = session.settings
   return createSkerry({
     ...(await session.reader()),
     knownState: session.knownState.reading,
@@ -114,20 +166,21 @@ async function create(session: Session, env: string | undefined, options: Resolv
   })
 }
 
-async function explained(skerry: Skerry, label: string, session: Session): Promise<Resolved> {
+async function explained(
+  skerry: Skerry,
+  label: string,
+  session: Session,
+  branch: string | undefined,
+): Promise<Resolved> {
   try {
     return await skerry.resolve()
   } catch (error) {
     const { code } = error as { code?: string }
-    if (code === 'forbidden')
-      throw new Failure('refused', `${label}: ${(error as Error).message}`, nextOf(error as Error, session, label))
-    if (code === 'not_found' && session.settings.branch !== undefined) {
-      throw new Failure(
-        'notFound',
-        `there is no branch '${session.settings.branch}' of ${label}`,
-        'see `skerry branch ls`',
-      )
+    if (code === 'forbidden') {
+      const { refusal } = await import('./refusal.ts')
+      throw await refusal(error as Error, session, label, branch)
     }
+    if (code === 'not_found' && branch !== undefined) throw noBranch(session, branch, label)
     if (code === 'offline') {
       throw new Failure(
         'unavailable',
@@ -137,10 +190,4 @@ async function explained(skerry: Skerry, label: string, session: Session): Promi
     }
     throw error
   }
-}
-
-function nextOf({ message }: Error, session: Session, label: string): string | undefined {
-  if (message.includes('bound')) return 'leave --app and --env out, or use a token of that environment'
-  const { branch } = session.settings
-  return noKey(session, branch === undefined ? label : `${label}@${branch}`).next
 }

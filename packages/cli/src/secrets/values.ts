@@ -5,8 +5,8 @@ import { createSkerry, type Resolved } from '@skerry/sdk'
 import { environmentKey } from '@skerry/sdk/secrets'
 import { Failure, usage } from '../failure.ts'
 import type { Values } from '../formats/names.ts'
-import { keyFailure, noKey } from '../grants.ts'
 import { fetchOverHttp } from '../http.ts'
+import { keyFailure, noKey } from '../no-key.ts'
 import { warn } from '../output.ts'
 import type { Place } from '../places.ts'
 import { fitsEnvironment } from '../run/environment.ts'
@@ -33,7 +33,7 @@ export async function listSecrets(session: Session, { orgId, envId, label }: Pic
     await session.knownState.reading.check({ environments: [{ environmentId: envId, label, secrets, newestVersion }] })
     return secrets.sort((a, b) => (a.name < b.name ? -1 : 1))
   } catch (error) {
-    throw keyFailure(error, session, label)
+    throw await keyFailure(error, session, label)
   }
 }
 
@@ -54,7 +54,7 @@ export async function openKey(session: Session, place: Place) {
   try {
     return await environmentKey(session.client, place, holder)
   } catch (error) {
-    throw keyFailure(error, session, place.label)
+    throw await keyFailure(error, session, place.label)
   }
 }
 
@@ -142,7 +142,7 @@ export async function hintStored<T>(asked: Promise<T>, session: Session, { label
   } catch (error) {
     const { code, message = '' } = error as { code?: unknown; message?: string }
     if (code !== 'forbidden') throw error
-    const failure = noKey(session, label)
+    const failure = await noKey(session, label)
     if (!/ grant on \S+:\S+/.test(message)) throw failure
     const next = `${failure.next}; --stored shows what ${label} itself stores`
     throw new Failure('refused', `${label}: ${message}`, next)

@@ -96,6 +96,7 @@ export const lines: Record<string, string> = {
   'invite mine': '',
   'invite accept': 'nobody-{n}',
   'invite decline': 'nobody-{n} --yes',
+  activity: '',
   'audit ls': '',
   'audit timeline': '',
   // Nothing is sealed yet, and these commands say so.

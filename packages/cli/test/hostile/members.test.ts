@@ -73,7 +73,7 @@ describe('protection', () => {
 describe('a key', () => {
   it('cannot be granted by an admin who does not hold it, or by a holder who is not an admin', async () => {
     const missing =
-      'skerry: you do not have the key of shop/development; someone who can read it must run ' +
+      `skerry: you (${keyless.email}) hold no key to shop/development; an admin who can read it must run ` +
       `\`skerry grant ${keyless.email} --app shop --env development\`\n`
     for (const command of [`skerry grant ${keyless.email}`, 'skerry env rekey --yes'])
       expect(await refused(keyless, command)).toContain(missing)

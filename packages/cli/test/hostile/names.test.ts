@@ -106,7 +106,7 @@ describe('a name that means another environment', () => {
     liar.lie(/\/key$/, () => ({ wrappedDek: own }))
     liar.lie(/\/apps\/[^/]+\/envs/, renamed('development', newEnvironmentId()))
     expect(await refused('echo -n precious | skerry secrets set A')).toBe(
-      `skerry: shop/development is a different environment than before; ${hint(` ${ofApp}`)}`,
+      `skerry: shop/development is a different environment than before; ${hint(' shop/development')}`,
     )
     expect(await refused('echo A=precious | skerry secrets import - --overwrite')).toContain(
       'means another environment',
@@ -120,7 +120,7 @@ describe('a name that means another environment', () => {
     for (const command of ['grant', 'token create --name other']) {
       const to = command === 'grant' ? `--token ${tokenId}` : ''
       expect(await refused(`skerry ${command} ${to} ${ofApp}`)).toBe(
-        `skerry: shop/development is now the environment that was called shop/production; ${hint(` ${ofApp}`)}`,
+        `skerry: shop/development is now the environment that was called shop/production; ${hint(' shop/development')}`,
       )
     }
     expect(await refused(`skerry grant --all --yes --token ${tokenId}`)).toContain('means the environment that was')
@@ -144,7 +144,7 @@ describe('a name that means another environment', () => {
       branches: body.branches.map((one: Json) => ({ ...one, id: newEnvironmentId() })),
     }))
     expect(await refused('skerry secrets ls --branch pr-7')).toBe(
-      `skerry: shop/development@pr-7 is a different environment than before; ${hint(` ${ofApp} --branch pr-7`)}`,
+      `skerry: shop/development@pr-7 is a different environment than before; ${hint(' shop/development@pr-7')}`,
     )
     liar.lie(/\/apps\/[^/]+\/envs/, swapped)
     for (const command of ['run -- true', 'run --branch pr-7 -- true', 'secrets list', 'secrets export']) {

@@ -1,0 +1,79 @@
+import { type NameOf, tellEntry } from '@skerry/contract/audit/sentence'
+import { instantOf } from '../audit/filters.ts'
+import { openDirectory } from '../directory.ts'
+import { formatAgo } from '../duration.ts'
+import { toFailure, usage } from '../failure.ts'
+import type { SignedIn } from '../frame.ts'
+import { parseLimit } from '../options.ts'
+import { isTerminal, note, type Output, writeLine } from '../output.ts'
+import type { Session } from '../session.ts'
+import type { Flags } from '../settings.ts'
+import type { Happening, Wanted } from './happening.ts'
+import { readLog } from './log.ts'
+import { findScope, type Scope } from './scope.ts'
+import { readSecretChanges } from './secret-changes.ts'
+
+interface Options extends Flags {
+  limit: string
+  since?: string
+}
+
+export async function activity({ session, flags, input }: SignedIn<Options, typeof parseActivity>): Promise<Output> {
+  const scope = await findScope(session, flags)
+  const { happenings, source, searchedUntil, names } = await readActivity(session, scope, input)
+  const nameOf = await namesFor(session, happenings, new Map([...names, ...scope.labels]))
+  const told = happenings.map((one) => ({ ...one, sentence: tellEntry(one, nameOf) }))
+  return {
+    json: { scope: scope.label, source, searchedUntil, activity: told },
+    text: () => {
+      const times = told.map(({ createdAt }) => (isTerminal.stdout() ? formatAgo(createdAt, Date.now()) : createdAt))
+      const width = Math.max(0, ...times.map((time) => time.length))
+      for (const [at, { sentence }] of told.entries()) writeLine(`${times[at]!.padEnd(width)}  ${sentence}`)
+    },
+    after: () => {
+      if (told.length === 0) note(`nothing happened in ${scope.label}${input.since === undefined ? '' : ' since then'}`)
+      if (source === 'secrets') note('only admins may read the audit log; these are changes of secrets, and proposals')
+      if (searchedUntil !== null) note(`searched back to ${searchedUntil}; \`skerry audit\` goes further`)
+    },
+  }
+}
+
+const limitMax = 500
+
+export function parseActivity(flags: Options): Wanted {
+  const limit = parseLimit(flags.limit, 1)
+  if (limit > limitMax) throw usage(`--limit takes at most ${limitMax}`, 'see `skerry audit` for more')
+  const since = flags.since === undefined ? undefined : instantOf(flags.since, '--since')
+  if (since !== undefined && Number.isNaN(Date.parse(since)))
+    throw usage(`--since ${flags.since} is no instant`, 'write 2026-10-04T12:00:00Z, or a duration such as 2h')
+  return { limit, since }
+}
+
+/** Reads the audit log. The server refuses it to everyone but admins, who see what the secrets themselves tell. */
+async function readActivity(session: Session, scope: Scope, wanted: Wanted) {
+  try {
+    return { ...(await readLog(session, scope, wanted)), source: 'audit' as const }
+  } catch (error) {
+    if (toFailure(error).kind !== 'refused') throw error
+    const happenings = await readSecretChanges(session, scope, wanted)
+    return { happenings, names: new Map<string, string>(), searchedUntil: null, source: 'secrets' as const }
+  }
+}
+
+/** People, tokens and groups are named as commands name them. The names of other things come with the audit log. */
+const looked = ['usr_', 'skt_', 'm2m_', 'grp_']
+
+async function namesFor(
+  session: Session,
+  happenings: readonly Happening[],
+  known: ReadonlyMap<string, string>,
+): Promise<NameOf> {
+  const ids = happenings.flatMap(({ actorId, resourceId, metadata }) => [
+    actorId,
+    resourceId,
+    ...Object.values(metadata),
+  ])
+  const wanted = ids.filter((id) => typeof id === 'string').filter((id) => looked.includes(id.slice(0, 4)))
+  const directory = await openDirectory(session, [...new Set(wanted)])
+  return (id) => directory(id) ?? known.get(id)
+}
