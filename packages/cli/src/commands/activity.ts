@@ -1,16 +1,14 @@
 import type { Command } from 'commander'
 import { activity, parseActivity } from '../activity/activity.ts'
 import { signedIn } from '../frame.ts'
-import { addressed, common } from '../options.ts'
+import { addressed, common, explained } from '../options.ts'
 
 export function register(command: Command): void {
-  addressed(common(command))
-    .option('--limit <number>', 'the newest so many, at most 500', '20')
-    .option('--since <when>', 'only what happened since then: 2026-10-04T12:00:00Z, or so long ago, such as 2h')
-    .addHelpText('after', helpAfter)
+  explained(addressed(common(command)), help)
+    .option('--limit <number>', 'at most this many, up to 500', '20')
+    .option('--since <when>', 'only later events: 2h, 7d or 2026-10-04T12:00:00Z')
     .action(signedIn(activity, parseActivity))
 }
 
-const helpAfter = `
-Shows the environment of the folder, or with --app and without --env the whole application. Admins see everything that the
-audit log tells about it. Others see changes of secrets, and proposals.`
+const help =
+  'Shows the environment of the folder, or the whole application if you give --app without --env. Admins see all entries of the audit log. Other members see changed secrets and proposed changes.'

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander'
 import { parseDuration } from '../duration.ts'
 import { usage } from '../failure.ts'
 import { exportFormats } from '../formats/names.ts'
-import { common } from '../options.ts'
+import { common, explained } from '../options.ts'
 import { endAs, startChild } from '../run/child.ts'
 import { buildLaunch } from '../run/environment.ts'
 import { exec } from '../run/exec.ts'
@@ -20,36 +20,31 @@ interface Options extends LaunchOptions, MountOptions {
 }
 
 export function register(command: Command): void {
-  launching(common(command))
-    .usage('[options] -- <program> [arguments...]')
+  explained(launching(common(command)), help)
+    .usage('-- <program> [arguments...]')
     .argument('[program...]')
     .passThroughOptions()
-    .option('--command <text>', 'a line for sh, instead of a program')
-    .option('--mask', 'replace the values in what the program prints; the default for pipes if CI is set')
-    .option('--no-mask', 'never replace values in what the program prints')
-    .option('--mount <path>', 'give the values through a new named pipe that can be read once, not in variables')
-    .option('--mount-max-reads <number>', 'how often the pipe of --mount can be read; 0 for no limit (default: 1)')
-    .option('--mount-file <path>', 'like --mount, with a file that exists until the program ends')
+    .option('--command <text>', 'command line for sh, instead of a program')
+    .option('--mask', 'replace the values in the output of the program (default in CI, for pipes)')
+    .option('--no-mask', 'do not replace values in the output of the program')
+    .option('--mount <path>', 'give the values in a named pipe that can be read once, not in variables')
+    .option('--mount-max-reads <number>', 'how often the pipe of --mount can be read; 0 is unlimited (default: 1)')
+    .option('--mount-file <path>', 'give the values in a file that is deleted when the program ends')
     .addOption(
-      new Option(
-        '--format <format>',
-        'format of --mount or --mount-file; chosen by the name of the file unless given',
-      ).choices([...exportFormats]),
+      new Option('--format <format>', 'format of --mount or --mount-file (default: by the file name)').choices([
+        ...exportFormats,
+      ]),
     )
-    .option('--watch', 'start the program anew when a secret changes')
-    .option('--interval <duration>', 'between two looks of --watch', '10s')
-    .addHelpText('after', helpAfter)
+    .option('--watch', 'restart the program when a secret changes')
+    .option('--interval <duration>', 'how often --watch checks', '10s')
     .action(run)
 }
 
-const helpAfter = `
-Which value wins, lowest first: groups, application environment, branch, --dotenv, the environment that
-skerry is started with; with --override the last one comes first. No shell is started, except for --command.
-skerry becomes the program (with --watch, --mount and --mask it stays in front of it), so signals and the
-exit code are the program's own. In a CI job (CI is set), values are masked in output that goes into a pipe. SKERRY_TOKEN and SKERRY_CLIENT_SECRET are not handed on, nor are secrets
-whose names make programs load code or trust someone (NODE_OPTIONS, PATH, ...) unless --allow-name or
-allowNames in skerry.json lists them. When the server cannot be reached, the last-known-good copy stands
-in, with a warning.`
+const help = `If a name has several values, the first of these wins: existing environment variables, --dotenv, branch, environment, groups. With --override, existing variables come last.
+
+The program starts without a shell. Its signals and exit code are its own. It does not get SKERRY_TOKEN and SKERRY_CLIENT_SECRET. Secrets with names such as PATH or NODE_OPTIONS can change how programs run, so they need --allow-name, or allowNames in skerry.json.
+
+If the server cannot be reached, Skerry uses the last copy and warns.`
 
 async function run(program: string[], flags: Options): Promise<void> {
   checkFlags(flags)

@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import type { Command } from 'commander'
-import { common } from '../options.ts'
+import { common, explained } from '../options.ts'
 import { note } from '../output.ts'
 import { endAs, startChild } from '../run/child.ts'
 import { exec } from '../run/exec.ts'
@@ -9,9 +9,10 @@ import { prepare } from '../run/prepare.ts'
 import { findProgram } from '../run/program.ts'
 
 export function register(command: Command): void {
-  launching(common(command))
-    .addHelpText('after', '\nThe shell is the one in SHELL, else sh. Its start-up files may set variables anew.')
-    .action(shell)
+  explained(
+    launching(common(command)),
+    'Starts the shell in SHELL, or sh. The start-up files of the shell may change variables.',
+  ).action(shell)
 }
 
 async function shell(flags: LaunchOptions): Promise<void> {

@@ -1,5 +1,5 @@
 import { createEnvironment } from '@skerry/sdk/environments'
-import { Failure, todescribe, Failure } from '../failure.ts'
+import { describe, Failure, toFailure } from '../failure.ts'
 import { noteKeyMade } from '../known-readers.ts'
 import { noKey } from '../no-key.ts'
 import { note, warn } from '../output.ts'

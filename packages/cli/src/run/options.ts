@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { parseDuration } from '../duration.ts'
 import { usage } from '../failure.ts'
 import { checkSecretName } from '../names.ts'
-import { gather, gatherGroups } from '../options.ts'
+import { branchHelp, gather, gatherGroups } from '../options.ts'
 import { checkSelection, type Selection, selective } from '../selection.ts'
 import type { Flags } from '../settings.ts'
 import type { MountOptions } from './mount-options.ts'
@@ -24,25 +24,17 @@ export function launching(command: Command): Command {
     command
       .option('--app <slug>', 'application')
       .option('--env <slug>', 'environment')
-      .option('--branch <slug>', 'branch of the environment; `auto`: the one of the git branch')
-      .option('--with <group=env>', 'take a group at another environment; repeatable', gatherGroups),
+      .option('--branch <slug>', branchHelp)
+      .option('--with <group=env>', 'use another environment of a group; repeatable', gatherGroups),
   )
-    .option(
-      '--allow-name <NAME,...>',
-      'give it these, though their names make programs load or trust something',
-      gather,
-    )
-    .option('--prefix <text>', 'put this before the name of every secret, for example TF_VAR_')
-    .option('--dotenv <file>', 'a .env file over the secrets')
-    .option(
-      '--override [NAME,...]',
-      'win over the environment that skerry is started with; =NAME,... for these alone',
-      names,
-    )
-    .option('--offline', 'use the last-known-good copy, without asking the server')
-    .option('--max-age <duration>', 'how old that copy may be', '24h')
-    .option('--no-cache', 'neither use nor keep a copy')
-    .option('--explain', 'tell on stderr where each value comes from, never the value')
+    .option('--allow-name <NAME,...>', 'set these variables, even though they can change how programs run', gather)
+    .option('--prefix <text>', 'text to put before each name, such as TF_VAR_')
+    .option('--dotenv <file>', '.env file whose values override the secrets')
+    .option('--override [NAME,...]', 'override existing environment variables; =NAME,... for these alone', names)
+    .option('--offline', 'use the stored copy without asking the server')
+    .option('--max-age <duration>', 'oldest copy to use when the server cannot be reached', '24h')
+    .option('--no-cache', 'neither use nor store a copy')
+    .option('--explain', 'print where each value comes from, without the value')
   const parse = command.parseOptions.bind(command)
   command.parseOptions = (args) => parse(closeOverride(command, args))
   return command
