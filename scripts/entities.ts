@@ -75,8 +75,10 @@ export async function entitiesMarkdown(): Promise<string> {
       'Most lines from `organizations` are left out.',
     pictureOf(listNouns(tables, writers)),
     '## All tables',
-    'The code of one folder of `packages/server/src` writes each table. The one exception is `audit_entries`. Triggers insert the ' +
-      'rows of `principals`, `cache_invalidations`, `sync_changes` and `sync_endings`. Foreign keys delete rows with the row that ' +
+    'The code of one folder of `packages/server/src` writes each table. Only `audit_entries` has several. The column "Written by" ' +
+      'leaves out two writers that get the name of a table from code: a restore, which inserts the rows of an archive ' +
+      '(`features/export/restore-store.ts`), and a change of the server key, which encrypts values anew (`keys/rekey.ts`). ' +
+      'Triggers insert the rows of `principals`, `cache_invalidations`, `sync_changes` and `sync_endings`. Foreign keys delete rows with the row that ' +
       'they refer to: the rows of `key_grants`, for example, with their environment or principal. The column "Refers to" names ' +
       '`organizations` only for `applications`, `groups` and `memberships`.',
     markdownTable({ columns: ['Table', 'Written by', 'Refers to'], rows }),

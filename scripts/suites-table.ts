@@ -14,8 +14,15 @@ interface Row {
 const rows: Row[] = [
   {
     change: 'an endpoint',
-    filters: ['test/access-matrix', 'test/audited', 'test/bad-', 'test/catalog'],
-    projects: ['embedded'],
+    filters: [
+      'test/access-matrix',
+      'test/audited',
+      'test/bad-',
+      'test/catalog',
+      'packages/contract',
+      'scripts/generated',
+    ],
+    projects: ['embedded', 'clients'],
   },
   {
     change: 'resolve, the cache',
@@ -41,12 +48,20 @@ const rows: Row[] = [
       'hostile/lease-targets',
       'cli/test/lease',
       'cli/test/provisioner',
+      'cli/test/transcripts',
     ],
     projects: ['embedded', 'postgres', 'clients', 'cli'],
   },
   {
     change: 'rotation',
-    filters: ['features/rotation', 'providers/test/rotation', 'crash/rotation', 'cli/test/rotation'],
+    filters: [
+      'features/rotation',
+      'providers/test/rotation',
+      'crash/rotation',
+      'rekey-readers',
+      'cli/test/rotation',
+      'cli/test/transcripts',
+    ],
     projects: ['embedded', 'postgres', 'clients', 'cli'],
   },
   {
@@ -56,7 +71,9 @@ const rows: Row[] = [
       'test/sync-destinations',
       'providers/test/sync',
       'crash/sync',
+      'rekey-readers',
       'cli/test/sync',
+      'cli/test/transcripts',
       'dashboard/test/sync',
     ],
     projects: ['embedded', 'postgres', 'clients', 'cli', 'browser'],
@@ -73,7 +90,7 @@ const rows: Row[] = [
   },
   {
     change: 'the audit log',
-    filters: ['features/audit', 'kernel/audit', 'test/audited', 'cli/test/audit'],
+    filters: ['features/audit', 'kernel/audit', 'test/audited', 'cli/test/audit', 'cli/test/transcripts'],
     projects: ['embedded', 'postgres', 'cli'],
   },
   {
@@ -93,7 +110,7 @@ const rows: Row[] = [
   { change: 'documents, a generated file', filters: ['scripts/'], projects: ['clients'] },
 ]
 
-/** The table of docs/suites.md. Seconds are of one worker after another: two cores take about half. */
+/** The table of docs/suites.md. It adds up the seconds of the suites; two cores take about half of the sum. */
 export function suitesTable(): string {
   const seconds = Object.entries(readSeconds())
   const cells = rows.map(({ change, filters, projects }) => {
@@ -105,7 +122,7 @@ export function suitesTable(): string {
     const command = ['npx vitest run', ...projects.map((project) => `--project ${project}`), ...filters].join(' ')
     return [change, String(Math.round(sum)), `\`${command}\``]
   })
-  return markdownTable({ columns: ['You change', 'Seconds', 'Run'], rows: cells })
+  return markdownTable({ columns: ['You change', 'Seconds of work (quick part)', 'Run'], rows: cells })
 }
 
 /** Filters that match no suite, which would run nothing in silence. */

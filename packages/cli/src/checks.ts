@@ -55,7 +55,8 @@ function checkNode(): Check {
 }
 
 /**
- * Only warns, because the next check reads the file, which sets its mode to 0600. Other users may have read it before.
+ * Warns and does not fail, because the next check reads the file and thereby sets its mode to 0600. Until then, other
+ * users may have read the file.
  */
 function checkCredentialsFile(): Check {
   const check = checkMode('credentials file', credentialsPath(), 'chmod 600')

@@ -39,8 +39,8 @@ const inOrg = async (session: Session) => ({ orgId: (await session.org()).id })
 const slugs = (rows: readonly { slug: string }[]) => rows.map(({ slug }) => slug)
 
 /**
- * Returns the values of this kind, for the options that were already typed. A failure gives none, and does not disturb
- * the person.
+ * Returns the values of this kind, for the options that were already typed. On failure the list is empty and nothing is
+ * printed.
  */
 export async function valuesOf(kind: Kind, typed: readonly string[]): Promise<string[]> {
   try {

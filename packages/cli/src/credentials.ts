@@ -129,7 +129,10 @@ function freeName(file: CredentialsFile, name: string): string {
 }
 
 const lockStaleMs = 10_000
-/** Longer than the lock of a dead process lasts, so that no command fails because of one. */
+/**
+ * How long a command waits for the lock. It is longer than the lock of a dead process lasts, so that no command fails
+ * because of such a lock.
+ */
 const lockWaitMs = 30_000
 const pause = new Int32Array(new SharedArrayBuffer(4))
 

@@ -56,7 +56,7 @@ function writeBeside(path: string, text: string, { mode, force }: Overwriting & 
   try {
     const file = openSync(beside, 'wx', mode)
     try {
-      // Not `writeSync`, which can write only a part on a full disk without an error.
+      // `writeSync` is not used, because on a full disk it can write only a part and report no error.
       writeFileSync(file, text)
       fsyncSync(file)
     } finally {

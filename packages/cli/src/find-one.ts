@@ -3,7 +3,7 @@ import { Failure, usage } from './failure.ts'
 
 interface Names<T> {
   kind: IdKind
-  /** For messages: `token`. */
+  /** The noun in messages: `token`. */
   noun: string
   /** The command that lists all: `skerry token ls`. */
   list: string

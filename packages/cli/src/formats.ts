@@ -55,7 +55,8 @@ const refused: Partial<Record<ExportFormat, RegExp>> = { docker: /\n|\r$|^.{6500
 
 const writers: Record<Exclude<ExportFormat, 'dotenv'>, (entries: Entry[], settings: FormatSettings) => string> = {
   json: (entries) => `${JSON.stringify(Object.fromEntries(entries), null, 2)}\n`,
-  // In single quotes, a POSIX shell changes no character. Only a single quote and NUL cannot be in them.
+  // In single quotes, a POSIX shell changes no character. A single quote itself is written as `'\''`, and NUL cannot be
+  // written.
   shell: (entries) => lines(entries, (name, value) => `export ${name}='${value.replaceAll("'", `'\\''`)}'`),
   // Names are in quotes too, because NO and ON are booleans in YAML 1.1.
   yaml: (entries) => (entries.length === 0 ? '{}\n' : lines(entries, (name, value) => `"${name}": ${yamlText(value)}`)),

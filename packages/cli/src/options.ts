@@ -72,7 +72,7 @@ export const overwriting = (command: Command) => command.option('--force', 'repl
 
 export const confirmable = (command: Command) => command.option('-y, --yes', 'do not ask for confirmation')
 
-/** For commands that wrap a key to readers which the server lists. */
+/** Adds `--reader` to a command that wraps a key to readers which the server lists. */
 export const accepting = (command: Command) =>
   command.option(
     '--reader <reader>',

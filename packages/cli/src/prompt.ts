@@ -99,7 +99,8 @@ async function onTerminal<T>(question: (how: Asked) => Promise<T>): Promise<T> {
 
 /**
  * Opens the terminal on stdin a second time. Reading makes a descriptor non-blocking, and the program that `run` may
- * start after the question inherits descriptor 0.
+ * start after the question inherits descriptor 0, which must stay blocking. So the question is read from a second
+ * descriptor.
  */
 function openTerminal(): ReadStream {
   return process.platform === 'win32' ? process.stdin : new ReadStream(openSync('/dev/stdin', 'r'))

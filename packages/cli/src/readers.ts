@@ -49,8 +49,9 @@ export interface Acceptance {
 }
 
 /**
- * Call it before a key is wrapped to readers that the server lists. It shows readers that this machine does not know
- * with the words of their keys. A person accepts them all, or `--reader` names each; `--yes` accepts none of them.
+ * Call this before a key is wrapped to readers that the server lists. It shows each reader that this machine does not
+ * know, with the words of the reader's key. A person accepts them all, or `--reader` names each; `--yes` accepts none
+ * of them.
  */
 export async function acceptReaders(session: Session, audience: Audience, flags: ReaderFlags): Promise<Acceptance> {
   const { receivers, recoveryPublicKeyJwk } = audience

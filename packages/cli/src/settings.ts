@@ -83,7 +83,9 @@ export function readSettings(flags: Flags): Settings {
   }
 }
 
-/** For commands that store a credential. Their `--profile` may name a profile that does not exist yet. */
+/**
+ * Reads the settings of a command that stores a credential. Its `--profile` may name a profile that does not exist yet.
+ */
 export function readSettingsToStore(flags: Flags, isPerson: boolean): Settings {
   const { profile, ...rest } = flags
   const isNew = profile !== undefined && !Object.hasOwn(readCredentials().profiles, profile)

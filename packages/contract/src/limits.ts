@@ -120,7 +120,7 @@ export const limits = {
   vaultClaimTtlSeconds: 1800,
   vaultConnectionsDefault: 100,
   vaultWrappingKeysMax: 100,
-  /** In each project. */
+  /** The most webhooks of one vault project. */
   vaultWebhooksMax: 10,
   vaultDeliveriesDefault: 50,
   /** An environment is re-keyed in one request, which contains all of its secrets. */

@@ -41,8 +41,8 @@ export const credentialPrefixes = {
 } as const
 
 /**
- * The HKDF label that derives the bearer of a service token from its seed. If it changes, every bearer changes, and the
- * server no longer knows them.
+ * The HKDF label that derives the bearer of a service token from its seed. If the label changes, every bearer changes,
+ * and the server no longer knows any token.
  */
 export const bearerInfo = 'skerry/service-token/bearer/v1'
 

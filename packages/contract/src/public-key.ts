@@ -4,8 +4,8 @@ const allowedMembers = new Set(['kty', 'crv', 'x', 'y', 'key_ops', 'ext', 'kid',
 const coordinate = /^[A-Za-z0-9_-]{43}$/
 
 /**
- * Says why a string is not the JWK JSON of a P-256 public key, or null if it is one. It checks the form alone. The
- * server also checks whether the point is on the curve, and each client does so before it wraps.
+ * Returns why a string is not the JWK JSON of a P-256 public key, or null if it is one. This function checks the form
+ * alone. The server also checks whether the point is on the curve, and each client does so before it wraps.
  *
  * Any member that a public key does not have is refused. A client that uploads its private key by mistake must get an
  * error before the server has stored the key. The reason never repeats the content of the string.
@@ -32,8 +32,8 @@ export function publicKeyProblem(jwkJson: string): string | null {
 const okpMembers = new Set(['kty', 'crv', 'x', 'key_ops', 'ext', 'kid', 'alg', 'use'])
 
 /**
- * Says why a string is not the JWK JSON of a public key of this spec, or null if it is one. It works like
- * `publicKeyProblem`. A key that encrypts has no public key.
+ * Returns why a string is not the JWK JSON of a public key of this spec, or null if it is one. It works like
+ * `publicKeyProblem`. For a spec of keys that encrypt, every string is refused, because they have no public key.
  *
  * @example signingKeyProblem('ed25519', '{"kty":"OKP","crv":"Ed25519","x":"..."}') // null
  */

@@ -19,7 +19,7 @@ const inOrganization = (endpoint: Endpoint) => endpoint.path.includes('/:orgId')
 
 /** Error codes that every operation of a kind can answer. An endpoint lists all others itself, in `refuses`. */
 const byKind: { code: ErrorCode; when: (endpoint: Endpoint) => boolean }[] = [
-  // Even an operation without input can answer this, because it refuses an unknown query parameter.
+  // Even an operation without input can answer `invalid_request`, because it refuses an unknown query parameter.
   { code: 'invalid_request', when: () => true },
   { code: 'unauthorized', when: (endpoint) => endpoint.surface !== 'none' },
   // Answered to a person who still has to enter the second factor. `/v1/me` may be read before that.

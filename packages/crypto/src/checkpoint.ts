@@ -13,7 +13,7 @@ export interface Checkpoint {
 }
 
 const ed25519 = 1
-/** Longer than any checkpoint, and short enough to read quickly. */
+/** The longest text that is read as a checkpoint: longer than any real one, and short enough to read quickly. */
 const noteCharactersMax = 4096
 
 /**

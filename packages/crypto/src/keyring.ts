@@ -39,8 +39,8 @@ interface OpenOptions {
 }
 
 /**
- * Says why a passphrase is too weak to seal a key under, in words for the person; null if it is strong enough. Length
- * matters most: the server has the sealed key and can guess for as long as it likes.
+ * Returns why a passphrase is too weak to seal a key under, in words for the person; null if the passphrase is strong
+ * enough. Length matters most: the server has the sealed key and can guess for as long as it likes.
  *
  * @example passphraseProblem('short') // 'at least 12 characters'
  */
@@ -165,7 +165,8 @@ async function passphraseKey(passphrase: string, salt: Bytes, cost: PassphraseCo
   if (typeof passphrase !== 'string' || passphrase === '')
     throw new CryptoError('invalid_argument', 'expected a passphrase')
   const password = encodeUtf8(passphrase.normalize('NFKC'))
-  // Loaded only when needed: it is the only WebAssembly here, and most programs never open a keyring.
+  // The Argon2id library is loaded only when needed: it is the only WebAssembly of this package, and most programs
+  // never open a keyring.
   const { argon2id } = await import('hash-wasm')
   const { memoryKiB: memorySize, passes: iterations, lanes: parallelism } = cost
   const settings = { memorySize, iterations, parallelism, hashLength: 32, outputType: 'binary' } as const

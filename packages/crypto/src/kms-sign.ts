@@ -9,7 +9,9 @@ import { type KeyVersion, versionOf } from './kms.ts'
 /** Specs of keys that sign. */
 export type SigningSpec = Exclude<KmsSpec, 'aes-256-gcm'>
 
-/** One version of a managed key that signs. `pkcs8` is for code that signs by other means; it is secret. */
+/**
+ * One version of a managed key that signs. `pkcs8` is the secret key itself, for code that signs with another library.
+ */
 export interface SigningKey extends KeyVersion {
   readonly spec: SigningSpec
   readonly key: CryptoKey
@@ -27,7 +29,10 @@ const operations = {
   ed25519: { name: 'Ed25519' },
 } as const
 
-/** Both algorithms have this length: IEEE P1363 r||s for ECDSA, and RFC 8032 for Ed25519. */
+/**
+ * The length of a signature, which is the same for both algorithms: IEEE P1363 r||s for ECDSA, and RFC 8032 for
+ * Ed25519.
+ */
 const signatureLengthBytes = 64
 
 /**

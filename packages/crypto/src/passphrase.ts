@@ -6,7 +6,10 @@ import { passphraseProblem } from './keyring.ts'
  */
 const guessesLog10Min = 11
 
-/** Only this many characters are judged, because the work grows faster than the length. */
+/**
+ * The number of characters that are judged. Further characters are ignored, because the work grows faster than the
+ * length.
+ */
 const judgedCharacters = 100
 
 interface Judge {

@@ -9,12 +9,12 @@ export interface Substituted {
   names: string[]
 }
 
-/** The marker of Skerry, and the published marker that every client of the format shares. Both have one grammar. */
+/** The two markers that start a placeholder: Skerry's own, and the one of the published format. Their grammar is the same. */
 const openers = ['{{skerry:', '{{seekrit:'] as const
 
 const openerPattern = new RegExp(openers.join('|'), 'g')
 
-/** Wider than the grammar of references: a name may start with a digit. */
+/** The name in a placeholder. Unlike the name in a reference between secrets, it may start with a digit. */
 const namePattern = /([A-Za-z0-9_]+)\}\}/y
 
 /**

@@ -88,7 +88,7 @@ export async function rewrapShare(
 /**
  * Combines the recovery key from shares that {@link isShareOf} has accepted.
  *
- * @throws CryptoError `decryption_failed` if they are too few, or belong to another key.
+ * @throws CryptoError `decryption_failed` if there are too few shares, or if they belong to another key.
  * @example
  * const shares = await splitRecoveryKey(recoveryKey, { orgId, threshold: 3, count: 5 })
  * const combined = await combineShares(shares.slice(0, 3), recoveryPublicKeyJwk)

@@ -10,7 +10,7 @@ import { type KeyHolder, unwrapKey, wrapKey } from './wrap.ts'
 export interface SealedCredential {
   /** `sc1.` under a key of its own. */
   ciphertext: string
-  /** That key, `wd1.` to a key of the executor. */
+  /** The key of the ciphertext, wrapped (`wd1.`) to a key of the executor. */
   wrappedDek: string
 }
 

@@ -5,7 +5,7 @@ import { errorTextOf, fromOutbound, ProviderError } from './provider-error.ts'
 
 // The signed token exchange of Google’s service accounts (RFC 7523).
 
-/** This scope does not restrict a token further: the roles of the account decide what the token may do. */
+/** The scope of a token. It does not restrict the token: the roles of the account decide what the token may do. */
 export const everything = 'https://www.googleapis.com/auth/cloud-platform'
 const answerMs = 10_000
 

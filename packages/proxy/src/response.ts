@@ -155,7 +155,10 @@ const senders: Readonly<Record<Plan, (passing: Passing) => void | Promise<void>>
   },
 }
 
-/** A length without a body is that of the body for GET. Only a response to HEAD or with status 304 may announce it. */
+/**
+ * A content-length without a body names the length that the body of a GET would have. Only a response to HEAD or with
+ * status 304 may have such a header.
+ */
 function sendHead({ answer, response, headers, head, ended }: Passing): void {
   const isPromise = answer.headers['content-length'] !== '0' && answer.statusCode !== 304
   const isDropped = answer.statusCode === 204 || (isPromise && response.req.method !== 'HEAD')

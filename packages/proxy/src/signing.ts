@@ -30,7 +30,7 @@ export function keyOf({ accessKey, secretKey, sessionToken }: SigningNames, give
 /** Refuses a request that can never be signed, before it is checked and counted. */
 export function checkSigned(headers: Headers, target: string): void {
   try {
-    // With two of them, the upstream might read the one that is not replaced.
+    // If a request has two such headers, the upstream might read the one that the proxy does not replace.
     if (valuesOf(headers, 'authorization').length > 1) throw badRequest('the request has two Authorization headers')
     scopeOf(valuesOf(headers, 'authorization')[0], target)
   } catch (error) {

@@ -72,7 +72,7 @@ export function openUpstreams(egress: Egress, ca?: string | undefined): Upstream
       ...(isIP(host) === 0 ? { servername: host } : {}),
       ...more,
     })
-    // To pass the signal to Node would cost as much as the rest of a small request.
+    // The signal is not passed to Node, because that would cost as much as the rest of a small request.
     const end = () => sent.destroy()
     signal.addEventListener('abort', end, { once: true })
     sent.once('close', () => signal.removeEventListener('abort', end))

@@ -62,7 +62,7 @@ function objectOf(line: string, number: number): object {
   throw new SkerryError('malformed_archive', `line ${number} is not a JSON object`)
 }
 
-/** Longer than any line that a server writes. */
+/** The longest line that is read, which is longer than any line that a server writes. */
 const lineCharactersMax = 4 * 1024 * 1024
 
 async function* linesOf(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<string, undefined> {

@@ -48,8 +48,8 @@ export async function findDamage(client: Client, orgId: string, trail: Trail): P
       await askWay(client, orgId, trail, start),
       await askWay(client, orgId, trail, middle),
     ]
-    // The hashes beside a proven path are proven too. The newest entries fill no part yet, so perhaps none of their
-    // paths is proven.
+    // The hashes beside a proven path are proven too. The newest entries do not fill a part yet, so the paths of all of
+    // them may be unproven.
     const isUnfilled = end === length && !Number.isInteger(Math.log2(end - start))
     const isEarlierDamaged = fromStart.isProven
       ? holds(fromStart, later)

@@ -154,7 +154,8 @@ async function goesOnFrom(client: Client, orgId: string, before: Checkpoint, sig
   try {
     return await isProvenBeginning(client, orgId, before, signed)
   } catch (error) {
-    // The server proves nothing about an audit log that it has found changed. That is a finding of its own.
+    // The server proves nothing about an audit log that it has found changed. The refusal to prove it is therefore a
+    // finding.
     if (error instanceof SkerryError && error.code === 'conflict') return true
     throw error
   }

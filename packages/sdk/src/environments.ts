@@ -71,8 +71,8 @@ export interface NewBranch {
   recoveryPublicKeyJwk?: string
   /**
    * Decides which of the parent's grantees get the branch's key. The server supplies the list, and a hostile server
-   * adds grantees of its own. Accept grantees that you know, by id and by the public key that would be wrapped to. It
-   * is never called for the server's own readers.
+   * adds grantees of its own. Accept grantees that you know, by id and by the public key that would be wrapped to. This
+   * function is never called for the server's own readers.
    */
   reads: (grantee: ParentGrantee) => boolean
 }
@@ -149,7 +149,7 @@ interface Holder {
 
 /**
  * Gives an environment a new key. It decrypts every secret, encrypts it under a fresh key, wraps that key to everyone
- * who keeps access, and replaces all of it or nothing. It starts again when a secret or a grant changed meanwhile.
+ * who keeps access, and replaces everything or nothing. It starts again when a secret or a grant changed meanwhile.
  *
  * A re-key cannot take back what was read. Someone who lost access may have kept the old key and the values, so change
  * the values that matter. Earlier versions stay under the old key and can no longer be restored. Branches have their

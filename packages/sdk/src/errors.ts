@@ -115,7 +115,8 @@ export function invalid(message: string): SkerryError {
 
 /**
  * Makes the error to throw from the status and body of an answer. A body that is not the API's error shape comes from a
- * proxy in front of the server. It gives code `unavailable`, or `request_too_large` for 413, and names the status.
+ * proxy in front of the server. The error for such a body has the code `unavailable`, or `request_too_large` for 413,
+ * and names the status.
  *
  * @param secrets texts that are redacted from the message, in case the server repeated them.
  * @example throw errorOf(403, '{"error":{"code":"forbidden","message":"..."}}', { requestId: 'req_...' })

@@ -38,8 +38,8 @@ export interface KeyPlace {
 }
 
 /**
- * One version as a server shows it, for clients that remember which key they have used. A hostile server could wrap a
- * key of its own. The fingerprint reveals nothing about the key.
+ * One version as a server shows it. Clients remember the versions that they have used, because a hostile server could
+ * wrap a key of its own. The fingerprint reveals nothing about the key.
  */
 export interface ShownVersion {
   keyId: string
@@ -144,18 +144,18 @@ export interface OpenedKey {
   openDataKey(wrapped: string): Promise<Bytes>
   /** Signs a message and returns `sg1.…`. */
   sign(message: Bytes): Promise<string>
-  /** Returns the signing key, for code that signs by other means. It is secret. */
+  /** Returns the secret signing key, for code that signs with another library. */
   signingKey(): SigningKey
 }
 
 /**
  * Fetches the versions of a managed key that the caller was granted, and unwraps them.
  *
- * Only the current version encrypts and signs. A caller who has only earlier versions can still decrypt what those
- * encrypted.
+ * Only the current version encrypts and signs. A caller who has only earlier versions can still decrypt what was
+ * encrypted under these versions.
  *
- * @param holder the private key, or an object that has it elsewhere and unwraps keys.
- * @param check called with every version before any is used.
+ * @param holder the caller's private key, or an object that unwraps keys with a private key stored elsewhere.
+ * @param check called with all versions before any of them is used.
  * @throws RefusedError `forbidden` (no grant, or the key is disabled), `not_found`; SkerryError `decryption_failed` for
  *   a grant that is not for this private key; the errors of `check`; UnavailableError. The operations throw CryptoError
  *   `decryption_failed`, and SkerryError `forbidden` for a version that the caller does not have.

@@ -27,7 +27,7 @@ export interface ShownEnvironment {
    * Whether this is a branch. A branch exists to override, so it is left out when the layers of a query are compared.
    */
   isBranch?: boolean
-  /** 32 bytes. Only a fingerprint of it is stored. */
+  /** The key of the environment, 32 bytes. Only a fingerprint of the key is stored. */
   key?: Bytes
   secrets?: readonly ShownSecret[]
   newestVersion?: NewestVersion
@@ -158,7 +158,7 @@ export function compareLayers(
   for (const [what, environmentId] of current) {
     const previous = owners[what]
     owners[what] = environmentId
-    // If the former layer is missing, that was already reported with the layer.
+    // If the former layer is missing, `layer_missing` was already reported.
     const was = previous === undefined || previous === environmentId ? undefined : labels.get(previous)
     if (was === undefined) continue
     const isOwn =

@@ -63,8 +63,9 @@ export interface KnownStateSettings extends MemorySettings {
    */
   onRollback?: (error: RollbackError) => void
   /**
-   * False: after a rollback that `onRollback` accepted, the state from before stays remembered. So each further answer is
-   * reported again, and a client that writes with the same memory still refuses it. Default true.
+   * Whether a rollback that `onRollback` accepted replaces the remembered state. If false, the state from before stays
+   * remembered: each further answer is reported again, and a client that writes with the same memory still refuses such
+   * answers. Default: true.
    */
   rememberRollbacks?: boolean
   /** Called once for changes that people make regularly: a new layer, or a secret from another layer. */

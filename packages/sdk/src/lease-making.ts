@@ -9,7 +9,8 @@ import { newSshKeyPair, readSshCertificate, type SshKeyPair } from '@skerry/cryp
 import { unwrapKey } from '@skerry/crypto/wrap'
 import { clientError, invalid } from './errors.ts'
 
-// For each kind of lease: what is made on this machine before the request, and how the answer is checked and opened.
+// Defines for each kind of lease what is made on this machine before the request, and how the answer is checked and
+// opened.
 
 type MintBody = Body<typeof leases.create>
 type MintAnswer = Answer<typeof leases.create>

@@ -38,7 +38,7 @@ function flat(path: string, value: unknown): Map<string, string> {
   )
 }
 
-/** Longer values, such as certificates, are not shown. */
+/** The longest value that is shown. Longer values, such as certificates, are left out. */
 const readableMax = 100
 
 /**

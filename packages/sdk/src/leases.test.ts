@@ -298,8 +298,8 @@ describe('a target', () => {
     const wrappedAdminSecret = String((server.requests.at(-1)!.body as Record<string, unknown>).wrappedAdminSecret)
     const { privateKey } = await parseToken(provisioner.token)
     expect(await openAdminSecret(wrappedAdminSecret, config, privateKey)).toBe(adminSecret)
-    // Without the caller's own copy of the key the call fails. The server is not asked for the key, because it could
-    // lie.
+    // Without the caller's own copy of the key the call fails. It does not ask the server for the key, because the
+    // server could lie.
     const asked = server.requests.length
     await expect(createLeaseTarget(client, { orgId, config, adminSecret })).rejects.toMatchObject({
       code: 'invalid_request',

@@ -37,8 +37,8 @@ export interface PolicySourceSettings {
   warn?: ((message: string) => void) | undefined
   /**
    * Stores the last good bundle, encrypted under the token, for a start while the server is unavailable. A stored
-   * bundle is verified in full again. A refusal deletes it. It is used only while it is strictly younger than
-   * `maxAgeSeconds`.
+   * bundle is verified in full again. A refusal deletes it. A stored bundle is used only while it is strictly younger
+   * than `maxAgeSeconds`.
    */
   cache?: { store: Cache; token: string; maxAgeSeconds: number } | undefined
 }

@@ -18,7 +18,7 @@ export function provisionerOf(config: object): string | null {
   return executor === 'provisioner' && typeof provisionerTokenId === 'string' ? provisionerTokenId : null
 }
 
-/** By this time the server has abandoned the lease, too. */
+/** How long a client waits for the account. After this time the server treats the lease as failed, too. */
 const madeAfterMaxMs = 90_000
 const lookAgainMs = 500
 

@@ -109,7 +109,7 @@ export async function gatherRecoveryKey(
   return { recoveryKey: await combineShares(good, recoveryPublicKeyJwk), falseShares }
 }
 
-/** Returns undefined for a share that is not wrapped to the holder. It then counts as false. */
+/** Returns undefined for a share that is not wrapped to the holder. Such a share counts as false. */
 async function openShare({ contributedShare }: ContributedShare, holder: KeyHolder): Promise<Share | undefined> {
   if (contributedShare === null) return undefined
   try {

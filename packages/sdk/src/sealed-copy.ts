@@ -137,7 +137,7 @@ function parseCopy(json: string): Copy {
   return { text, etag, fetchedAtMs }
 }
 
-/** The error itself is not passed on, because a cache of the program may put a key or a path into it. */
+/** Builds a warning without the error's message, because a cache that the program supplies may put a key or a path into it. */
 function warningOf(what: string, error: unknown): string {
   const code = (error as { code?: unknown } | null | undefined)?.code
   return `cache: ${what} failed${typeof code === 'string' && /^[A-Z0-9_]+$/.test(code) ? `: ${code}` : ''}`

@@ -170,7 +170,7 @@ export interface ProposedChanges {
 
 /**
  * Encrypts values and proposes them, with deletions, as one change of a protected environment. Reviewers decide about
- * all of it at once. It is applied as a whole or not at all. At most 200 secrets.
+ * the whole change at once, and it is applied as a whole or not at all. At most 200 secrets.
  *
  * @param dek the environment's key, which encrypts the values: `(await environmentKey(...)).dek`.
  * @param options `note` for the approvers.

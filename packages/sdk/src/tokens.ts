@@ -123,8 +123,8 @@ export async function bootstrapAdmin(
 }
 
 /**
- * Creates a decoy on this machine and registers it. It looks exactly like a service token of that format, and never
- * works. No copy of it is stored: plant the text, then discard it.
+ * Creates a decoy on this machine and registers it. The decoy looks exactly like a service token of `settings.format`,
+ * and never works. No copy of it is stored: plant the text, then discard it.
  *
  * The server gets the hash of the bearer that this package would send for the decoy. It also recognises, by its id, a
  * decoy that is sent whole.

@@ -39,10 +39,11 @@ export interface TransportSettings {
   timeoutMs: number
   attempts: number
   /**
-   * The wait before the second attempt. It doubles for each further one. Half of it to all of it is waited, at random.
+   * The longest wait before the second attempt. It doubles for each further attempt. The actual wait is random, between
+   * half of it and all of it.
    */
   backoffMs: number
-  /** With a longer Retry-After the client does not wait: the caller gets the error at once. */
+  /** The longest Retry-After that the client waits for. For a longer one the caller gets the error at once. */
   retryAfterMaxMs: number
   answerMaxBytes: number
   /** Texts that are redacted from error messages. */
@@ -118,7 +119,7 @@ async function sendOnce(settings: TransportSettings, outgoing: Outgoing, backoff
 
 /**
  * Sends a request once, and yields the body of a success piece by piece, for answers that are too long to keep in
- * memory. The time limit ends with the beginning of the answer. If the caller stops reading, the rest is cancelled.
+ * memory. The time limit applies only until the answer begins. If the caller stops reading, the rest is cancelled.
  *
  * @throws The errors of `send`. While reading: SkerryError `unavailable` if the answer breaks off.
  */
@@ -127,8 +128,8 @@ export async function openBody(settings: TransportSettings, outgoing: Outgoing):
 }
 
 /**
- * Sends a request once, and returns its answer before the body is read. The time limit ends with the beginning of the
- * answer.
+ * Sends a request once, and returns its answer before the body is read. The time limit applies only until the answer
+ * begins.
  *
  * @param isRefused whether an answer is a refusal. A refusal is thrown as an error and not returned
  * @throws The errors of `send`.

@@ -76,7 +76,7 @@ export interface VaultExecutor {
   browser: VaultBrowsers
 }
 
-/** The executor's identity in a link. It comes from the executor itself. */
+/** The executor's identity in a link. The identity comes from the executor itself, and not from the server. */
 export interface VaultIdentity {
   /** The origin at which browsers reach it: `https://executor.example.com`. */
   origin: string

@@ -53,8 +53,8 @@ export interface Vault {
   connection(connectionId: string): Promise<VaultConnection>
   revoke(connectionId: string): Promise<VaultConnection>
   /**
-   * Deletes everything of one person: connections with their credentials, links, and webhook deliveries. It sends no
-   * webhook. It may be called again.
+   * Deletes everything of one person: connections with their credentials, links, and webhook deliveries. The deletion
+   * sends no webhook. You may call this function again.
    *
    * @returns how much was deleted, and the digest that names the person in the audit log from then on.
    * @example await vault.eraseUser('user-1')
@@ -75,7 +75,7 @@ export interface Vault {
   fetch(call: VaultFetch): Promise<Response>
   /**
    * Sets a connection to `active` again if its credential may still be good, for example after an outage of the
-   * provider. The next `fetch` shows whether it is.
+   * provider. The next `fetch` shows whether the credential is good.
    *
    * @throws RefusedError `conflict` if only the person can repair it, because the refresh token is gone or it is a
    *   browser session. `user_mismatch`, `not_found`, `connection_revoked`, `unauthorized`. UnavailableError as for

@@ -20,7 +20,7 @@ export interface WatchOptions {
   onUnusable?: (error: SkerryError | CryptoError) => void
 }
 
-/** These errors are in the answer, not in the caller. Someone may repair the environment, so the watch goes on. */
+/** The answer causes these errors, not the caller. Someone may repair the environment, so the watch goes on. */
 const unusableCodes = new Set(['reference_cycle', 'reference_too_large', 'decryption_failed', 'malformed_answer'])
 
 const isUnusable = (error: unknown): error is SkerryError | CryptoError =>

@@ -5,8 +5,8 @@ import { logProcess } from './process-log.ts'
 import { startServer } from './server.ts'
 
 /**
- * At shutdown, requests get eight seconds and jobs five. A database that does not answer could take longer than the
- * rest.
+ * At shutdown, requests get eight seconds and jobs five. A database that does not answer could take longer, so the
+ * process exits after this time in any case.
  */
 const givesUpAfterMs = 20_000
 
@@ -22,7 +22,7 @@ const echoMs = 500
  * @param warnings warnings of Node since the process started
  */
 export async function run(environment: Record<string, string | undefined>, warnings: readonly Error[]): Promise<void> {
-  // Only the owner can read the files that the server creates.
+  // With this umask, only the owner can read the files that the server creates.
   process.umask(0o077)
   // The reader of the log may exit, or its disk may be full. The server keeps running.
   process.stdout.on('error', () => {})

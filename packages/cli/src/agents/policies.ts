@@ -117,7 +117,8 @@ async function signAndPublish(
   flags: PublishOptions,
 ): Promise<Output> {
   const seconds = parseDuration(flags.expires, '--expires')
-  // One minute less than the maximum, because the two clocks may differ.
+  // The lifetime of a policy: one minute less than the maximum, because the clocks of this machine and of the server
+  // may differ.
   const longest = limits.policyExpiryMaxSeconds - 60
   if (seconds < limits.policyExpiryMinSeconds || seconds > limits.policyExpiryMaxSeconds)
     throw usage(`--expires must be from 1h to 90d (you gave ${flags.expires})`)

@@ -53,7 +53,7 @@ async function historyOf(session: Session, { orgId, envId }: Place, { secretName
       cursor = page.nextCursor
     } while (restoreVersion !== null && !ciphertexts.has(restoreVersion) && cursor !== null)
   } catch (error) {
-    // There is no such secret: the change would create it, or it has been deleted since.
+    // The secret does not exist: either the change would create it, or somebody deleted it after the proposal.
     if (toFailure(error).kind !== 'notFound') throw error
   }
   return { currentVersion, ciphertexts }

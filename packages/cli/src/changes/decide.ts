@@ -92,7 +92,7 @@ async function decideEach(
   const decided = new Map<string, ChangeRequest>()
   for (const named of ids) {
     const { id, change, together } = await findChange(session, orgId, named)
-    // This change was already decided together with its group.
+    // If the change was already decided together with its group, it is skipped.
     if (decided.has(id)) continue
     const names = together.map(({ secretName }) => secretName).join(', ')
     const params = { orgId, changeRequestId: change.id }

@@ -12,7 +12,10 @@ import type { Flags } from '../settings.ts'
 import { peek, readPieces, writePieces } from './bytes.ts'
 import { openKey, publicKeysOf } from './find.ts'
 
-/** Longer data is encrypted as a stream, because a blob is one line of text and must fit into memory. */
+/**
+ * The longest data that becomes a blob. Longer data is encrypted as a stream, because a blob is one line of text and
+ * must fit into memory.
+ */
 const blobMaxBytes = 65_536
 
 /** Ed25519 reads its message twice, so the message must fit into memory. */

@@ -7,7 +7,10 @@ import { handedOver, type Tool, told, tool } from './tool.ts'
 const { key, context } = fields
 const specs = Object.keys(kmsSpecs) as [keyof typeof kmsSpecs, ...(keyof typeof kmsSpecs)[]]
 
-/** Longer input gives a binary file, which only the command line supports. */
+/**
+ * The longest input that these tools encrypt. Longer input would become a binary file, which only the command line
+ * supports.
+ */
 const text = z.string().max(65_536)
 
 const createKey = tool({

@@ -80,6 +80,7 @@ function javaOptions(forward: string, store: string): string {
     `-D${scheme}.proxyPort=${port}`,
   ])
   const trust = [`-Djavax.net.ssl.trustStore=${store}`, `-Djavax.net.ssl.trustStorePassword=${keyStorePassword}`]
-  // By default, Java reaches this machine without the proxy.
+  // By default, Java connects to hosts on this machine without the proxy. This setting sends these connections through
+  // the proxy, too.
   return [...proxies, '-Dhttp.nonProxyHosts=', ...trust, '-Djavax.net.ssl.trustStoreType=JKS'].join(' ')
 }

@@ -20,7 +20,7 @@ interface Place {
   authority?: { cert: string; key: string }
 }
 
-/** For a person's own machine, where programs must still reach all other hosts. */
+/** The listener on a person's own machine. It tunnels all other hosts, because programs must still reach them. */
 const onThisMachine: Place = { address: '127.0.0.1', unmatched: 'tunnel' }
 
 const opening = ({

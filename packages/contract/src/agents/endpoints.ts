@@ -14,7 +14,8 @@ const Bundle = Type.String({
 const Environment = Nullable(Id('environment'))
 
 /**
- * Identities of agents, and the signed policies that their proxies enforce. The server stores bundles and signs none.
+ * Identities of agents, and the signed policies (bundles) that their proxies enforce. The server stores bundles. People
+ * sign them on their own machines.
  */
 export const agents = {
   list: get('/v1/orgs/:orgId/agents', {

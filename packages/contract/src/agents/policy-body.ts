@@ -31,7 +31,7 @@ export const policyLimits = { rules: 1000, perList: 200, pathCharacters: 500 } a
 
 export const methodPattern = '^[A-Z]{1,20}$'
 
-/** Wider than the pattern of secret names: placeholders may start with a digit. */
+/** The pattern of a name in a placeholder. Unlike the name of a secret, it may start with a digit. */
 export const injectableNamePattern = '^[A-Za-z0-9_]{1,255}$'
 
 /** A hostname as rules and reports write it: lower case, labels of letters, digits, hyphens and underscores. */

@@ -28,7 +28,7 @@ export interface ArchiveRow {
   section: string
   /** From 0. */
   index: number
-  /** Its JSON. */
+  /** The JSON text of the line. */
   text: string
 }
 

@@ -8,7 +8,7 @@ const placeholders = {
 } as const satisfies Record<string, readonly LeasePlaceholder[]>
 
 /**
- * Says why a target’s config is invalid, or null if it is valid. It checks rules between fields; the schemas check each
+ * Returns why a target’s config is invalid, or null if it is valid. It checks rules between fields; the schemas check each
  * field alone. The reason begins with the path of the field.
  *
  * @example leaseConfigProblem({ ...config, accessLevel: 'custom' } as typeof config) // 'createStatements: needed for the level custom'

@@ -43,8 +43,8 @@ const Job = Strict({
 })
 
 /**
- * For a process in a customer's own network that signs in to the targets there. The caller is the target's service
- * token.
+ * Endpoints for a provisioner: a process in a customer's own network that signs in to the targets there. The caller is
+ * the target's service token.
  */
 export const provisioner = {
   claim: post('/v1/provisioner/jobs/claim', {

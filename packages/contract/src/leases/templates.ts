@@ -6,8 +6,8 @@ export type LeasePlaceholder = (typeof leasePlaceholders)[number]
 const braces = /\{\{([^{}]*)\}\}/g
 
 /**
- * Says why a statement is not a template, or null if it is one. Only a placeholder may follow `{{`, written exactly as
- * in `leasePlaceholders`. A `}}` that closes none is text, because JSON contains it.
+ * Returns why a statement is not a template, or null if it is one. Only a placeholder may follow `{{`, written exactly
+ * as in `leasePlaceholders`. A `}}` without a `{{` before it is ordinary text, because JSON ends with such braces.
  *
  * @example templateProblem('CREATE ROLE {{name}}', leasePlaceholders) // '{{name}} is no placeholder here'
  */

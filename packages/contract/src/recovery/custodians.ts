@@ -12,7 +12,7 @@ export interface SharesLeft {
 }
 
 /**
- * Says what recovery loses when a person leaves the organization or replaces their keys; null if the person has no
+ * Returns what recovery loses when a person leaves the organization or replaces their keys; null if the person has no
  * share.
  *
  * @example sharesWithout({ threshold: 2, custodians: [{ userId }] }, userId)?.isEnough // false

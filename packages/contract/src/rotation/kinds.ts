@@ -120,8 +120,8 @@ export type RotationConfig<K extends RotationKind> = Static<(typeof rotationKind
 export type AccountKind = Exclude<RotationKind, 'generated'>
 
 /**
- * Says why a policy’s config is invalid, or null if it is valid. It checks rules between fields; the schemas check each
- * field alone. The reason begins with the path of the field.
+ * Returns why a policy’s config is invalid, or null if it is valid. It checks rules between fields; the schemas check
+ * each field alone. The reason begins with the path of the field.
  *
  * @example rotationConfigProblem({ kind: 'generated', alphabet: 'aa' }, 'KEY') // 'alphabet: names a character twice'
  */

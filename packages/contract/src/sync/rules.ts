@@ -3,8 +3,8 @@ import type { SyncConfig, SyncDestination, SyncTag } from './providers.ts'
 type Places = { [T in SyncTag]: SyncConfig<T> | SyncDestination<T> }[SyncTag]
 
 /**
- * Says why a connection’s config or a binding’s destination is invalid, or null if it is valid. It checks rules between
- * fields; the schemas check each field alone. The reason begins with the path of the field.
+ * Returns why a connection’s config or a binding’s destination is invalid, or null if it is valid. It checks rules
+ * between fields; the schemas check each field alone. The reason begins with the path of the field.
  *
  * @example syncProblem({ provider: 'agent-platform', region: 'eu', baseUrl }) // 'baseUrl: not together with a region'
  */

@@ -7,7 +7,7 @@ const surface = 'claim'
 const oneView = Strict({ session: VaultConnectView })
 const managed = Strict({ session: VaultManageView })
 
-/** For the browser of a person who opened a link. */
+/** Endpoints for the browser of a person who opened a link. */
 export const vaultConnect = {
   claim: post('/v1/vault/connect/claim', {
     surface: 'none',

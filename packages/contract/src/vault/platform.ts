@@ -57,7 +57,7 @@ const LinkedExecutor = Type.Object(
   },
 )
 
-/** For the product's own backend: metadata, and never a credential. */
+/** Endpoints for the product's own backend. They answer metadata, and never a credential. */
 export const vaultPlatform = {
   createSession: post('/v1/vault/connect-sessions', {
     surface,

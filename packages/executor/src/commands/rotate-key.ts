@@ -7,8 +7,8 @@ import type { Flags } from './flags.ts'
 
 /**
  * Creates a new current key. It is on disk before the server knows it, so that nothing is wrapped to a key that a crash
- * could lose. A key that the server refuses is removed. Without an answer it stays, because the server may have it. A
- * running executor uses the new key without a restart.
+ * could lose. If the server refuses the key, the key is removed. If the server does not answer, the key stays, because
+ * the server may have stored it. A running executor uses the new key without a restart.
  */
 export async function rotateKey({ state }: Flags): Promise<void> {
   const { server: baseUrl, credential } = await readRegistration(state)

@@ -98,7 +98,7 @@ export interface BrowserSettings {
 export interface VaultConfig {
   /** The origin at which browsers and the backend reach this executor: https, or http on the loopback interface. */
   origin: string
-  /** Default: `127.0.0.1:4710`. It is plain HTTP, so a proxy in front of it must end TLS. */
+  /** Default: `127.0.0.1:4710`. The executor serves plain HTTP, so a proxy in front of it must end TLS. */
   listen?: string
   /** Default: `/connect` of the server. */
   connectUrl?: string

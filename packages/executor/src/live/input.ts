@@ -5,7 +5,7 @@ const place = { x: needed(whole(0, 4096)), y: needed(whole(0, 4096)) }
 const distance = needed(whole(-10_000, 10_000))
 const is = <const K extends string>(kind: K) => ({ kind: needed(oneOf(kind)) })
 
-/** Not trimmed, because a space is a key too. */
+/** The text is not trimmed, because a space is a key too. */
 const typed: Read<string> = (value) => {
   if (typeof value !== 'string' || value.length > 4096) throw new Error('no text')
   return value

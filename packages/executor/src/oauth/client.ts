@@ -28,7 +28,7 @@ interface OAuthClient {
   refresh(tokens: Tokens): Promise<Tokens>
 }
 
-/** By the id of the provider. */
+/** The clients by the id of their provider. */
 export type OAuthClients = ReadonlyMap<string, OAuthClient>
 
 const timeoutSeconds = 30

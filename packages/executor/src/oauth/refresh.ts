@@ -82,7 +82,8 @@ async function finish(deps: RefresherDeps, left: Entry, opened: Opened): Promise
     throw needsPerson(left.reason)
   }
   const tokens = JSON.parse(opened.text) as Tokens
-  // It is unknown whether the provider has replaced the token. A request with the old token shows that.
+  // After this failure it is unknown whether the provider has replaced the token. A further request with the old token
+  // shows whether it has.
   if (left.sealed === undefined) return renew(deps, opened, tokens, 'refresh_outcome_unknown')
   const place = { ...opened, revision: opened.revision + 1 }
   const text = await deps.credentials.openSealed(left.sealed, place)

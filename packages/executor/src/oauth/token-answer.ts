@@ -8,7 +8,7 @@ type Members = Record<string, unknown>
 
 /**
  * Reads the answer of a token endpoint and converts it to the form of RFC 6749. A provider with a form of its own has
- * often already replaced the refresh token. To refuse its answer for its form would lose the new token.
+ * often already replaced the refresh token. If this function refused such an answer, the new token would be lost.
  *
  * - GitHub and Slack refuse with HTTP 200. The answer becomes a 400.
  * - Slack's `token_type` is `bot`, and others send none. Every token is used as the provider's settings say.

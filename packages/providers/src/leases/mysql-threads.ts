@@ -5,7 +5,7 @@ import { MysqlFailure, noSuchThread, type Query } from './mysql-client.ts'
 
 // Connections to the server, which MySQL calls threads, and the statements that run on them.
 
-/** Longer than any statement of `createStatements`. */
+/** The length to which the text of a statement is cut. No statement of `createStatements` is longer. */
 const statementChars = 16_384
 
 /**

@@ -71,10 +71,10 @@ export async function moveObjects(
 }
 
 /**
- * Drops the role in the transaction that moves its objects, so that nothing can happen in between. If an object
- * elsewhere depends on the role, the objects are moved nevertheless.
+ * Drops the role within the caller's transaction, which has moved its objects. If the drop fails, this rolls back only
+ * the drop, so that the move is kept.
  *
- * @returns the reason if the role still exists
+ * @returns the error of the drop, or undefined
  */
 async function dropRole(client: pg.Client, name: string): Promise<unknown> {
   await client.query('SAVEPOINT before_role')

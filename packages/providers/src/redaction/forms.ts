@@ -70,7 +70,7 @@ const quotes = ['"', '&quot;', '&#34;']
 const apostrophes = ["'", '&#39;', '&#x27;', '&apos;']
 
 const lineLength = 76
-/** Longer forms are not searched in lines, because they would need too much memory. */
+/** The longest form that is searched in lines. Longer forms would need too much memory. */
 const linedMaxLength = 512
 
 /** Base64 in lines of 76 characters, as mail and `base64` write it. A value can begin anywhere in the first line. */

@@ -27,7 +27,10 @@ export interface Redactor {
   counts: Map<string, number>
 }
 
-/** In bytes. Shorter values are words such as `on` and `8080`, which would be removed from every text. */
+/**
+ * The length in bytes from which a value is redacted. Shorter values are words such as `on` and `8080`, which would be
+ * removed from every text.
+ */
 const minBytesDefault = 6
 
 /** The encoded forms of so short a value are a few letters that occur in ordinary text. */

@@ -9,7 +9,10 @@ const wordLength = 6
 /** The length of the parts that are looked up in the index. */
 const gramLength = 4
 
-/** Longer values, such as certificates, get fewer forms. All forms would cost seconds and hundreds of megabytes. */
+/**
+ * The longest value of which all forms are searched. Longer values, such as certificates, get fewer forms, because all
+ * forms would cost seconds and hundreds of megabytes.
+ */
 const allFormsMaxLength = 1024
 /** The other encodings leave long runs of letters and digits unchanged, so a part is found there. */
 const longValueEncodings: readonly Encoding[] = ['base64', 'hex']
@@ -50,7 +53,7 @@ function formsOf(secrets: Iterable<string>): string[] {
 const joined = (text: string) => text.replace(/(?:[\s\p{Cc}]|\\[nrt])+/giu, '')
 
 interface TextIndex {
-  /** In lower case, with its spaces. */
+  /** The text in lower case, with its spaces. */
   words: string
   joined: string
   grams: ReadonlySet<string>

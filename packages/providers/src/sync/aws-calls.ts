@@ -49,7 +49,10 @@ const reasons: Readonly<Record<string, [ProviderError['reason'], retryAfterMs?: 
   TooManyUpdates: ['failed', 1000],
 }
 
-/** A refusal with AWS’s own name for it. One reason covers several names, and callers handle some of them. */
+/**
+ * A refusal with AWS’s own name for it. One `reason` covers several of these names, and callers handle some of the
+ * names.
+ */
 export class AwsRefusal extends ProviderError {
   readonly code: string
 

@@ -186,7 +186,7 @@ async function signIn(
   if (answer.status === 200 && typeof body.access_token === 'string') return headerCredential(body.access_token)
   const text = errorTextOf(typeof body.error_description === 'string' ? body.error_description : '', [secret])
   const failure = statusFailure({ ...answer, body }, outbound.now(), `signing in: ${text ?? ''}`)
-  // This endpoint also answers 400 for a wrong client or secret.
+  // The token endpoint answers 400, not only 401, for a wrong client or secret.
   if (failure?.reason === 'failed') throw new ProviderError('denied', failure.message)
   throw failure ?? new ProviderError('failed', 'the answer contains no access token')
 }

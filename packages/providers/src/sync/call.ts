@@ -70,12 +70,15 @@ export function tokenOf(credential: string): string {
   return token
 }
 
-/** For removals: an object that is already missing counts as removed. */
+/** Ignores that the object to remove is already missing: it counts as removed. */
 export function ignoreMissing(error: unknown): void {
   if (!(error instanceof ProviderError && error.reason === 'missing')) throw error
 }
 
-/** A revision for destinations that show values. It changes with the value, and can be stored instead of it. */
+/**
+ * A revision for destinations that show values. The revision changes with the value, and can be stored instead of the
+ * value.
+ */
 export const digestOf = (value: string) => createHash('sha256').update(value).digest('base64url')
 
 /** Returns the body if it is an object, and throws if it is not. */

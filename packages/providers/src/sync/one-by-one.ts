@@ -15,8 +15,8 @@ export const madeMeanwhile = () =>
 
 /**
  * Changes one name after another, for destinations that change one name per call. A refused name fails alone. A rate
- * limit or a broken connection would also affect the other names. It ends the push, and the outcome reports what was
- * done so far.
+ * limit or a broken connection would also affect the other names. So such an error ends the push, and the outcome
+ * reports what was done so far.
  */
 export async function oneByOne(
   { write, remove }: Pick<SyncChanges, 'write' | 'remove'>,

@@ -14,8 +14,8 @@ const breakMs = 2_000
 const refusalsMax = 12
 
 /**
- * For destinations that take all names in one call and refuse all of them because of one. A refused part is sent again
- * in halves, until the names that cannot be stored are found.
+ * Pushes to a destination that takes all names in one call, and that refuses all of them because of one. A refused part
+ * is sent again in halves, until the names that cannot be stored are found.
  */
 export async function inHalves(
   { write, remove }: Pick<SyncChanges, 'write' | 'remove'>,

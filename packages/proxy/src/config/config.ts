@@ -44,7 +44,7 @@ export interface Config extends Omit<Written, 'route' | 'forward' | 'ratchet' | 
   forward:
     | (Omit<NonNullable<Written['forward']>, 'host'> & {
         rules: PolicyRule[]
-        /** By the index of the rule. */
+        /** The places of a request where secrets may be put, by the index of their rule. */
         places: Places[]
         hosts: ReadonlyMap<string, HostSettings>
       })

@@ -3,7 +3,9 @@ import { sha256 } from './signer.ts'
 
 /** Signs one chunk after another. Each signature covers the one before it. */
 export interface ChunkSigner {
-  /** For example `20261004T120000Z`, and `20261004/eu-central-1/s3/aws4_request`. */
+  /**
+   * The time and the scope that are signed, for example `20261004T120000Z` and `20261004/eu-central-1/s3/aws4_request`.
+   */
   longDate: string
   scope: string
   /** The signature in the request's own header. */

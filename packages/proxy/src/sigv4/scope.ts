@@ -13,7 +13,7 @@ export class SigningError extends Error {
 export interface Scope {
   region: string
   service: string
-  /** In lower case. */
+  /** The names in lower case. */
   signedHeaders: ReadonlySet<string>
 }
 

@@ -23,7 +23,7 @@ async function makeDirectory(directory: string): Promise<void> {
   await mkdir(directory, { mode: 0o700 }).catch(ignore('EEXIST'))
 }
 
-/** Other users who can write here cannot forge a copy. But they could delete it, or put an older one back. */
+/** Other users who can write here cannot forge a copy. But they could delete the file, or put an older copy back. */
 async function checkPrivate(directory: string): Promise<void> {
   const status = await lstat(directory)
   if (!status.isDirectory()) throw new Error(`${directory} is not a directory`)

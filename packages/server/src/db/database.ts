@@ -50,24 +50,24 @@ export interface Snapshot {
 export interface Database extends Sql {
   readonly engine: 'postgres' | 'embedded'
   /**
-   * For the statements of a batcher, which run one after the other. On PostgreSQL they have their own connection, whose
-   * process keeps their plan and their index pages at hand. Over the pool they would move from one process to the next,
-   * and each write would cost PostgreSQL 15 per cent more.
+   * Runs the statements of a batcher, one after the other. On PostgreSQL they have their own connection, whose process
+   * keeps their plan and their index pages at hand. Over the pool they would move from one process to the next, and
+   * each write would cost PostgreSQL 15 per cent more.
    */
   readonly batches: Sql
   /**
-   * For the poll of invalidations and for `/ready`. It has its own connection, so that both work while the pool is
-   * full.
+   * Runs the poll of invalidations and the check of `/ready`. It has its own connection, so that both work while the
+   * pool is full.
    */
   readonly watch: Sql
   /**
-   * For authenticating callers: the pool, or a separate connection while the pool is full. Read this property again for
-   * each look-up.
+   * Runs the look-ups that authenticate callers, on the pool, or on a separate connection while the pool is full. Read
+   * this property again for each look-up.
    */
   readonly lookups: Sql
   /**
-   * For heavy reads (http/heavy-reads.ts), outside the pool. Each statement has a short timeout, and is cancelled when
-   * the signal aborts. The embedded database cannot cancel a statement: it only starts no further one.
+   * Runs heavy reads (http/heavy-reads.ts), outside the pool. Each statement has a short timeout, and is cancelled when
+   * the signal aborts. The embedded database cannot cancel a statement: after the signal it only starts no further one.
    */
   reads(signal: AbortSignal): Sql
   /**
@@ -76,9 +76,9 @@ export interface Database extends Sql {
    */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /**
-   * For reads that take longer than a transaction may last. Other callers can write meanwhile. PostgreSQL keeps the
-   * snapshot as long as one connection stays in a transaction. The embedded database has only one connection, so it
-   * copies the rows to temporary files.
+   * Reads the state of one moment for longer than a transaction may last. Other callers can write meanwhile. PostgreSQL
+   * keeps the snapshot as long as one connection stays in a transaction. The embedded database has only one connection,
+   * so it copies the rows to temporary files.
    *
    * @param choose queries that moment and returns the readings
    * @param signal cancels the running read, like the signal of `reads`

@@ -98,7 +98,10 @@ const longRetrySeconds = 30
 
 /** The longest pause before one statement. */
 const restMsMax = 5000
-/** Shorter pauses add up until they reach this length, so that a small read does not wait for a timer. */
+/**
+ * The shortest pause that is made. Shorter pauses add up until they reach this length, so that a small read does not
+ * wait for a timer.
+ */
 const restMsMin = 20
 
 interface Paced {

@@ -6,7 +6,7 @@ import { isInstant } from '../kernel/instant.ts'
 export interface KeysetCursor {
   at: string | null
   id: string | null
-  /** One more than the limit, to find out whether another page follows; null for all rows. */
+  /** How many rows to read: one more than the limit, to find out whether another page follows. Null reads all rows. */
   take: number | null
 }
 

@@ -109,8 +109,8 @@ const units: Record<Unit, (context: Context, endpoint: Endpoint, checks: Checks,
     let isInForce = false
     try {
       return await transact(context, endpoint, origin, params, async (work) => {
-        // Both are sent together to share a round trip. A revoked token is still refused first, before any other
-        // refusal.
+        // The check of the token and the handler start together, to share a round trip. A revoked token is still
+        // refused first, before any other refusal.
         const both = [confirmToken(context, work.db, identified, origin), run(request, params, work)] as const
         const [confirmed] = await Promise.allSettled(both)
         isInForce = confirmed.status === 'fulfilled'

@@ -92,7 +92,7 @@ export interface UnitInput<A extends AuditAction> {
   read: { db: Sql }
   transaction: Work<A>
   manual: {
-    /** For reads outside any transaction. */
+    /** Reads outside of any transaction. */
     db: Sql
     /**
      * Opens a short transaction. Between two transactions the handler may call other servers. Inside one such a call

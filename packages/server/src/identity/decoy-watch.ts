@@ -36,7 +36,8 @@ export function noteTokenInUse(
   origin: Origin,
 ): void {
   const { tokenId } = taken
-  // Only the id is recorded. The caller chooses the hash, so it proves nothing.
+  // The id of the decoy is recorded, and not the hash in the request: the caller chooses the hash, so it proves
+  // nothing.
   const presented = { ...taken, bearerHash: sha256(tokenId), derivedHash: null }
   context.rejectedTokens.note(presented, origin, instant(context))
 }

@@ -19,7 +19,10 @@ export const ownIssuer = 'skerry'
 const type = 'skerry-session+jwt'
 const algorithm = 'ES256'
 const signsForMs = 30 * 86_400_000
-/** Longer than the lifetime of a token and the clock differences between servers. */
+/**
+ * How long a replaced key still verifies tokens. It is longer than the lifetime of a token and the clock differences
+ * between servers.
+ */
 const verifiesAfterwardsMs = 3_600_000
 
 /** Whether the token claims to be one of ours. The unverified claim only selects the verifier. */

@@ -49,7 +49,7 @@ export function openMailer(config: Config): Mailer {
 function withRequiredTls(smtpUrl: string): string {
   const url = new URL(smtpUrl)
   url.searchParams.set('requireTLS', 'true')
-  // This parameter tells nodemailer that the connection has TLS already.
+  // The parameter `secured` would tell nodemailer that the connection has TLS already, so it is removed.
   url.searchParams.delete('secured')
   return url.href
 }
@@ -64,7 +64,8 @@ function smtp(url: string, from: string): Mailer {
   return {
     async send(mail) {
       transport ??= open()
-      // In an object the address is used unchanged. A string would be parsed, and could contain several addresses.
+      // nodemailer uses an address in an object unchanged. It would parse a string, which could contain several
+      // addresses.
       const envelope = { ...mail, to: { name: '', address: mail.to } }
       await (await transport).sendMail(envelope).catch((error) => {
         throw smtpError(error, url)

@@ -50,7 +50,8 @@ export function openQueue<Context extends RunnerContext>(
     takeWaiting: (tx, job, like) => deleteWaiting<typeof like>(tx, job.name, job.perKey?.(like) ?? null),
     nudge: ({ name }) => runner?.look([name]),
     async start(context) {
-      // Only this process uses the embedded database, so every job that is active at its start was interrupted.
+      // On the embedded database, every job that is active at the start was interrupted, because no other process uses
+      // that database.
       if (db.engine === 'embedded') await failActive(db, jobs)
       runner = openRunner(context, jobs)
     },

@@ -48,7 +48,7 @@ export async function transactWithAudit<T>(
       evictions.push(...evictionsOf(entry))
       entries.push(entry)
     })
-    // Nobody needs the result, so the statement is sent together with COMMIT.
+    // Nobody needs the result of the insert, so the statement is sent together with COMMIT.
     if (entries.length > 0) tx.later(insert, entryValues(context, origin, entries))
     return answer
   })

@@ -18,7 +18,7 @@ export const rates = {
   stranger: { burst: 120, perSecond: 2 },
   signup: { burst: 20, perSecond: 20 / 3600 },
   cliLogin: { burst: 30, perSecond: 30 / 3600 },
-  /** Each waiting device polls every two seconds, and an office may share an address. */
+  /** This limit is high, because each waiting device polls every two seconds, and an office may share an address. */
   cliLoginPoll: { burst: 120, perSecond: 5 },
   /** Started sign-ins per address. Offices share one. */
   sign_in: { burst: 30, perSecond: 30 / 600 },

@@ -42,7 +42,10 @@ export interface Adapters {
   close(): Promise<void>
 }
 
-/** Longer than a job needs to fail on a target that answers, and shorter than the timeout for one that does not. */
+/**
+ * A job counts as slow after this time. It is longer than a job needs to fail on a target that answers, and shorter
+ * than the timeout for a target that does not answer.
+ */
 const slowMs = 5000
 
 type Settings = Pick<Config, 'adapterProcesses' | 'adapterEnvironment' | 'privateTargets' | 'providerOrigins'>

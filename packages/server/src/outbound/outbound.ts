@@ -18,8 +18,8 @@ export interface GuardedOutbound extends Outbound {
   /** The same without plain HTTP, whatever the operator allows. For webhooks. */
   readonly httpsOnly: Outbound
   /**
-   * For many requests within seconds: https only, over kept-alive connections. Each name is resolved and checked once,
-   * and every connection uses that result. A request may be sent twice if the other side closed the connection
+   * Opens connections for many requests within seconds: https only, and kept alive. Each name is resolved and checked
+   * once, and every connection uses that result. A request may be sent twice if the other side closed the connection
    * meanwhile.
    */
   keepConnections(): Kept

@@ -86,7 +86,11 @@ function take({ kind, key, name, host }) {
   } else if (kind === 'address') address.textContent = host ?? ''
 }
 
-/** @param {'spent' | 'over'} what */
+/**
+ * Ends the view and tells the person why.
+ *
+ * @param {'spent' | 'over'} what the name of the text to show
+ */
 function end(what) {
   isOver = true
   sessionStorage.removeItem(kept)

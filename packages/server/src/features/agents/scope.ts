@@ -71,7 +71,7 @@ function checkReach({ principal, role, agent }: OnAgent): void {
   throw fail('forbidden', 'this token is bound to another environment than the agent')
 }
 
-/** For callers who may give work to an agent that they can reach. */
+/** Allows callers who may give work to an agent that they can reach. */
 export const dispatcher = <S extends OnAgent, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed('dispatcher', 'As inside; an admin in person or by a token, or a machine client', base, async (scope) => {
     if (!isAdmin(scope)) throw fail('forbidden', 'this needs the admin role')

@@ -156,7 +156,7 @@ function growthOf(orgId: string, tree: Tree | undefined, added: NewLeaf[]) {
 
 const missing = Buffer.alloc(32)
 
-/** A missing node counts as zeros. That gives another root, so it is noticed. */
+/** Looks up nodes by position. A missing node counts as zeros, which changes the root, so that the loss is noticed. */
 function keyed(nodes: StoredNode[]): (orgId: string) => Get {
   const hashes = new Map(
     nodes.map(({ orgId, level, position, hash }) => [

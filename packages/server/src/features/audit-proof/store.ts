@@ -77,7 +77,7 @@ const unsealed = (which: string) => `
 export interface Tree {
   orgId: string
   size: number
-  /** In base64, as all hashes here. */
+  /** The root hash in base64, like all hashes in this file. */
   root: string
   checkpoint: string | null
   /** The time of the last growth, and of the signature if there is a checkpoint. */
@@ -139,7 +139,7 @@ export interface NewLeaf {
   hash: Buffer
 }
 
-/** Each column of a run is one value, because an array would be taken apart and put together item by item. */
+/** Inserts runs of leaves. Each column of a run is one value, because an array would be read and built item by item. */
 export const insertLeaves = (tx: Tx, runs: readonly LeafRun[]) =>
   tx.rows(
     `insert into audit_leaves (org_id, position, entry_id, created_at, hash)

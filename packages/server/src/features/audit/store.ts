@@ -30,7 +30,7 @@ export interface Piece<Found> {
   found: Found[]
   /** How many entries the piece has: fewer than requested at the end of the log. */
   looked: number
-  /** Its oldest entry; null if the piece is empty. */
+  /** The oldest entry of the piece; null if the piece is empty. */
   last: Place | null
 }
 

@@ -37,7 +37,7 @@ export function openPayments(context: Context): Payments | null {
   return {
     makeCustomer: ({ orgId, name }) =>
       ask(async (stripe) => {
-        // With this key, two calls at once return the same customer.
+        // With this idempotency key, Stripe makes one customer for two calls at once, and returns it to both.
         const key = { idempotencyKey: `customer-${orgId}` }
         return (await stripe.customers.create({ name, metadata: { orgId } }, key)).id
       }),

@@ -4,7 +4,7 @@ import type { Access } from '../../http/route.ts'
 import type { InOrg } from '../orgs/scope.ts'
 import { checkFeature, checkQuota } from './quota.ts'
 
-/** For a route that adds one counted item, in a transaction of its own. */
+/** Wraps the access of a route that adds one counted item, in a transaction of its own. */
 export const quota = <S extends InOrg, N extends string>(metric: Metric, base: Access<S, N>): Access<S, N> => ({
   ...narrowed(
     'quota',
@@ -18,7 +18,7 @@ export const quota = <S extends InOrg, N extends string>(metric: Metric, base: A
   name: `quota(${metric}, ${base.name})`,
 })
 
-/** For a route of a feature that only some plans include. */
+/** Wraps the access of a route whose feature only some plans include. */
 export const feature = <S extends InOrg, N extends string>(name: Feature, base: Access<S, N>): Access<S, N> => ({
   ...narrowed(
     'feature',

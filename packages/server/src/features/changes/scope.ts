@@ -30,7 +30,7 @@ const findChange = (db: Sql, org: Org, changeRequestId: string, principal: Princ
     [org.id, changeRequestId, principal.type, principal.id, now],
   )
 
-/** Finds a change request. One of an expired environment counts as missing. */
+/** Finds a change request. A change request of an expired environment counts as missing. */
 export const change = <S extends InOrg, N extends string>(
   base: Access<S, N>,
 ): Access<S & { change: Change }, N | 'changeRequestId'> =>
@@ -47,7 +47,7 @@ export const change = <S extends InOrg, N extends string>(
     },
   )
 
-/** For the person, token or machine client that proposed the change, and for an admin. */
+/** Allows the person, token or machine client that proposed the change, and admins. */
 export const proposerOrAdmin = <S extends InOrg & { change: Change }, N extends string>(
   base: Access<S, N>,
 ): Access<S, N> =>

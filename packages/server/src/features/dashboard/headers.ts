@@ -29,7 +29,7 @@ export const pageHeaders = (nonce: string, importMapSha256: string) => ({
     'clipboard-write=(self)',
     ...['camera', 'microphone', 'geolocation', 'payment', 'usb', 'clipboard-read'].map((name) => `${name}=()`),
   ].join(', '),
-  // Not cached, because the page names the files of its version.
+  // The page is not cached, because it names the files of its version.
   'cache-control': 'no-store',
 })
 

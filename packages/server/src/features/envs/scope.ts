@@ -104,7 +104,7 @@ async function checkGrant({ db }: Call, { principal, env }: InEnv): Promise<void
     throw fail('forbidden', 'this token is bound to an environment that does not include this one')
 }
 
-/** For a holder of a key grant on the environment, who reads and writes secrets. */
+/** Allows a holder of a key grant on the environment, who reads and writes secrets. */
 export const grantee = <S extends InEnv, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed(
     'grantee',
@@ -129,7 +129,9 @@ export const granteeOrMachine = <S extends InEnv, N extends string>(base: Access
     },
   )
 
-/** For an admin. If the environment is a branch without protection, also for a holder of a grant on it. */
+/**
+ * Allows admins. If the environment is a branch without protection, it also allows holders of a grant on the branch.
+ */
 export const branchHolderOrAdmin = <S extends InEnv, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed(
     'branchHolderOrAdmin',

@@ -80,7 +80,10 @@ async function* writeSection(
 
 type NextRows = () => Promise<readonly object[]>
 
-/** Returns null at the end. Only this call refers to the rows, so that none of them survives a pause. */
+/**
+ * Returns null at the end. Nothing outside of this call refers to the rows, so that their memory is freed before a
+ * pause.
+ */
 async function pieceOf(nextRows: NextRows, all: Hash, digests: RowDigester): Promise<Buffer | null> {
   const rows = await nextRows()
   return rows.length === 0 ? null : bytesOf(...rows.map((row) => addRow(canonical(row), all, digests)))

@@ -9,7 +9,10 @@ export async function live(_: In<typeof health.live>): Out<typeof health.live> {
   return { status: 'ok' }
 }
 
-/** For load balancers. A database that accepts no writes still serves reads, which are most requests. */
+/**
+ * Tells load balancers whether to send requests here. A database that accepts no writes still counts as ready, because
+ * most requests are reads.
+ */
 export async function ready({ context }: In<typeof health.ready>): Out<typeof health.ready> {
   await refuseWhere(whyNoReads(context))
   return { status: 'ready' }

@@ -10,8 +10,9 @@ import type { SignInTarget } from './session.ts'
 import type { Waiting } from './waiting.ts'
 
 /**
- * An executor signs in to a target: it tries credentials, makes leases and ends them. The rules of leases are the same for
- * every executor; only this interface knows who does the work, and whether it is done at once.
+ * A lease executor signs in to a target: it tries credentials, makes leases and ends them. The rules of leases are the
+ * same for every lease executor. Only its implementation knows who does the work, and whether the work is done at once.
+ * The package `executor`, which serves vaults, is something else.
  */
 export interface Executor {
   /** Tries a new credential before it is stored, or says that it is not tried yet. */

@@ -48,7 +48,10 @@ export async function revoke(input: In<typeof leases.revoke, OnLease>): Out<type
   return { lease: toResponse(await executor.waitForEnd(input, ended)) }
 }
 
-/** For an orphaned lease: its account could not be removed within a day, and an admin has dealt with it. */
+/**
+ * Ends an orphaned lease in the ledger alone. Its account could not be removed within a day, and an admin has dealt
+ * with the account.
+ */
 export async function forget({ db, lease, audit }: In<typeof leases.forget, OnLease>): Out<typeof leases.forget> {
   const stored = await lockLease(db, lease)
   if (!stored) throw fail('not_found', 'no such lease')

@@ -28,7 +28,10 @@ export const serviceToken = accessOf<ByToken>(
   },
 )
 
-/** Longer than a provisioner works on a job. A job that is not reported by then can be claimed again. */
+/**
+ * How long a claim lasts, which is longer than a provisioner works on a job. A job without a report can be claimed
+ * again after that.
+ */
 const claimSeconds = 60
 const waitSecondsDefault = 20
 
@@ -149,7 +152,10 @@ interface Failed {
   error: { message: string; changedNothing: boolean }
 }
 
-/** At its second attempt a provisioner cannot know what the first attempt left behind. */
+/**
+ * Ends a lease that could not be made. At its second attempt a provisioner cannot know what the first attempt left
+ * behind, so the account must be removed.
+ */
 async function failed({ now }: Report, { db, audit }: ReportWork, { job, lease, error }: Failed): Promise<void> {
   const lastError = `target: ${error.message}`
   const isClean = error.changedNothing && job.attempt === 1

@@ -25,7 +25,8 @@ export async function set(input: In<typeof logSink.set, InOrg>): Out<typeof logS
     ? serverKey.seal('log-sink-headers', org.id, JSON.stringify(headers))
     : kept.sealedHeaders
   const headerNames = headers ? Object.keys(headers).toSorted() : kept.headerNames
-  // Otherwise someone who may change the endpoint could have the stored headers sent to a host of their own.
+  // Stored headers never follow an endpoint to another host. Otherwise someone who may change the endpoint could have
+  // them sent to a host of their own.
   if (before && !headers && headerNames.length > 0 && hostOf(before.endpoint) !== hostOf(body.endpoint))
     throw fail('invalid_request', 'body.headers: are required when the endpoint moves to another host ({} for none)')
   await saveSink(db, org, { endpoint: body.endpoint, enabled, headerNames, sealedHeaders, now })

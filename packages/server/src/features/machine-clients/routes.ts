@@ -4,7 +4,8 @@ import { userAdmin } from '../orgs/scope.ts'
 import { create, list, renewSecret, revoke } from './machine-clients.ts'
 import { client } from './scope.ts'
 
-// Only for admins in person, because a credential that could make others of its kind would outlive its own end.
+// Only admins in person may call this. A credential that could make others of its kind would still give access after it
+// was revoked.
 export const routes = [
   route(machineClients.list, userAdmin, list),
   route(machineClients.create, userAdmin, create),

@@ -63,8 +63,8 @@ type Policy = Pick<Rotation, 'environmentId' | 'secretName' | 'config' | 'target
 const storeTries = 5
 
 /**
- * Another first policy of the environment may have given the rotator its key since the check. Then that key is checked
- * too, and the one in the request is not needed.
+ * Another first policy of the environment may have given the rotator its key since the check. Then this code checks
+ * that key too, and does not store the key in the request.
  */
 async function store(input: Create, env: Env, policy: Policy) {
   for (let tries = 0; tries < storeTries; tries++) {

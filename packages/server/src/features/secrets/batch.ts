@@ -5,7 +5,10 @@ import type { SecretsContext } from './context.ts'
 import { chooseGroup } from './quota-cache.ts'
 import { writtenReply } from './secrets.ts'
 
-/** Longer ciphertexts are written alone, because other writes would wait for them. */
+/**
+ * The longest ciphertext that joins a group. Longer ciphertexts are written alone, because other writes would wait for
+ * them.
+ */
 const charactersMax = 16 * 1024
 
 type Body = { ciphertext: string; expectedVersion?: number }

@@ -4,7 +4,7 @@ import { everyMinutes } from '../../jobs/schedule.ts'
 import { type LinkRequest, mailLink } from './link-mail.ts'
 import { sweepSignIn } from './sweep.ts'
 
-/** Its retries end within the 15 minutes for which a link is valid. */
+/** The retries of this job end within the 15 minutes for which a link is valid. */
 export const signInLink = job<LinkRequest, Context>(
   'sign_in.link',
   { retry: { limit: 5 }, deadLetter: false, concurrency: 4 },

@@ -20,13 +20,14 @@ const graceMs = 10_000
 type Request = In<typeof signIn.refresh>
 
 /**
- * Returns a new session token and the next refresh cookie. A cookie that was used long ago comes from a thief with a
- * copy, or from its owner, after a thief has used it. Nobody can tell which, so the session ends.
+ * Returns a new session token and the next refresh cookie, its successor. Each cookie works once. If a cookie comes that
+ * was used more than ten seconds ago, either a thief sends a copy, or the owner sends a cookie that a thief has used.
+ * Nobody can tell which, so the session ends.
  *
- * Two tabs that wake up together send the same cookie. A browser that lost an answer sends a used one. So the cookie
- * that was used last returns its successor once more, for ten seconds and while the successor is unused. A thief of the
- * cookie gains nothing by this, because they could have used it first anyway. When two holders of one successor use it
- * at different times, the session ends.
+ * A used cookie is not always stolen: two tabs that wake up together send the same one, and a browser that lost an
+ * answer sends it again. So for ten seconds, and while the successor is unused, the server answers a used cookie with
+ * the same successor again. A thief of the cookie gains nothing by this, because they could have used it first anyway.
+ * If two holders of one successor use it more than ten seconds apart, the session ends.
  */
 export async function refresh(input: Request): Out<typeof signIn.refresh> {
   const { db, context, headers, now } = input

@@ -32,9 +32,9 @@ export async function makeSetUpLink(context: Context): Promise<string | null> {
 }
 
 /**
- * The person who reads the console owns the server, so their address needs no mail to prove it. An organization that a
- * program signed up stays as it is: this makes one more, with its owner. Invitations for the address wait until a mail
- * has proven it.
+ * Makes an organization, and its owner from the address in the request. Who can read the console is trusted to own the
+ * server without proving this address. Invitations sent to the address still wait until a mail has proven it. An
+ * organization that a program signed up earlier stays as it is.
  */
 export async function setUp(input: In<typeof signIn.setUp>): Out<typeof signIn.setUp> {
   const { db, context, body, now, newId, audit, origin } = input

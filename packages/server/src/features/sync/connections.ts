@@ -84,7 +84,7 @@ export async function verify(input: In<typeof sync.verifyConnection, OnConnectio
     audit('sync_connection.verified', connection.id, { ok: found.error === null })
   })
   if (found.error === null) return { ok: true }
-  // This refusal has a body of its own, with more fields than an error.
+  // The body of this refusal has `ok` beside the error, so it cannot be thrown with `fail`.
   const refusal = { ok: false, error: { code: 'invalid_request', message: `target: ${found.error}` } }
   return new Reply(400, refusal as never)
 }

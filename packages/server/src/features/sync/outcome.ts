@@ -69,7 +69,7 @@ export async function finish(context: Context, ran: Ran, outcome: Outcome, alway
     await freePlaces(db, orgId, run.id)
     if (!ended) return []
     const lastError = error ?? failures[0]?.reason ?? null
-    // It locks the connection, so that only one of two bindings mails about its credential.
+    // Recording the result locks the connection, so that only one of two bindings mails about its credential.
     if (connection && outcome.reached !== null)
       await recordReach(db, connection, outcome.reached ? null : (error ?? 'it did not answer'))
     const noted =

@@ -19,7 +19,10 @@ export interface Wanted {
 
 type Settings = Pick<Binding, 'include' | 'exclude' | 'nameTransform'>
 
-/** A name that stands for two secrets, or breaks a rule of the destination, is refused. It does not block the others. */
+/**
+ * Refuses a name that stands for two secrets, or that breaks a rule of the destination. A refused name does not block
+ * the other names.
+ */
 export function wantedOf(
   resolved: { values: ReadonlyMap<string, string>; failed: ReadonlyMap<string, string> },
   binding: Settings,
@@ -98,7 +101,7 @@ export function makePlan(state: State): Plan {
     forget: [],
   }
   for (const [name, value] of wanted.values) planWrite(state, plan, name, value)
-  // A name that was only refused this time is still wanted.
+  // A name whose value is refused in this run is still wanted: its entry must not be deleted.
   const kept = new Set([...wanted.values.keys(), ...wanted.refused.map(({ name }) => name)])
   if (state.onDelete === 'delete')
     for (const row of state.ledger.values()) if (!kept.has(row.name)) planRemoval(state, plan, row)

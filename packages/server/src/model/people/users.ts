@@ -9,7 +9,7 @@ import { deletePreferences } from './preferences.ts'
 export interface Person {
   issuer: string
   subject: string
-  /** Only an address that the issuer has verified counts. */
+  /** The e-mail address of a person, if the issuer has verified it. Any other address is ignored. */
   verifiedEmail: string | null
   email: string | null
   name: string | null

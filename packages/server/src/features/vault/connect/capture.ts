@@ -110,8 +110,8 @@ async function lockRepaired(db: Tx, { orgId, connectionId }: CaptureSession): Pr
 }
 
 /**
- * Returns whether the person signed in with another account. It returns false if nobody can tell: for an API key, or a
- * provider that gives no id token.
+ * Returns whether the person signed in with another account. It returns false if the account is unknown: for an API
+ * key, or for a provider that gives no id token.
  */
 async function checkAccount(
   db: Tx,
