@@ -100,9 +100,14 @@ function registerFiles(command: Command): void {
     )
     .action(atPlace(exportValues, parseExportValues))
   overwriting(addressed(leaf(command, 'substitute <template>', 'Fill ${NAME} in a text with values; - is stdin')))
+    .option('--liquid', 'the text is a Liquid template, with conditions, loops and escapes')
     .option('--out <file>', 'write to a file that only you can read; - is stdout')
     .option('--reveal', 'allow values on a terminal')
     .option(...withGroups)
     .addHelpText('after', '\nA name without a value is refused. $${ stands for ${.')
+    .addHelpText(
+      'after',
+      'With --liquid, write {{ NAME | json }}; escapes are json, yaml, sh, url, base64 and escape (HTML, XML).',
+    )
     .action(atPlace(substitute, parseSubstitute))
 }
