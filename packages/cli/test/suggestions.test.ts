@@ -22,7 +22,7 @@ it.each([
   ['get', [], 'use `skerry secrets get`'],
   ['set', [], 'use `skerry secrets set`'],
   ['import', [], 'use `skerry secrets import`'],
-  ['setup', [], 'use `skerry init`'],
+  ['link', [], 'use `skerry setup`'],
   ['delete', [], 'use `skerry secrets rm`'],
   ['inject', [], 'use `skerry run` or `skerry secrets substitute`'],
   ['signin', [], 'use `skerry login`'],

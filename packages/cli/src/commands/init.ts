@@ -1,4 +1,4 @@
-import { basename, join, relative, sep } from 'node:path'
+import { basename, relative } from 'node:path'
 import { createEnvironment } from '@skerry/sdk/environments'
 import type { Command } from 'commander'
 import { Failure, usage } from '../failure.ts'
@@ -8,9 +8,10 @@ import { noteKeyMade } from '../known-readers.ts'
 import { checkSlug, slugFrom } from '../names.ts'
 import { accepting, common, confirmable } from '../options.ts'
 import { note, type Output, warn } from '../output.ts'
+import { askApp, askEnvironment, listApps, listEnvironments } from '../place-picker.ts'
 import type { App } from '../places.ts'
-import { type FoundProject, findProject, type Project, projectFileName, writeProject } from '../project.ts'
-import { ask, askChoice, canAsk } from '../prompt.ts'
+import { entryOf } from '../project-entry.ts'
+import { ask, canAsk } from '../prompt.ts'
 import { acceptReaders, type ReaderFlags } from '../readers.ts'
 import { recoveryName, withRecovery } from '../recovery/key.ts'
 import { ownPublicKey, type Session } from '../session.ts'
@@ -34,27 +35,23 @@ export function register(command: Command): void {
 }
 
 async function init({ session, flags, input: { folder } }: SignedIn<Options, typeof parseInit>): Promise<Output> {
-  const { found, url } = session.settings
   const org = await session.org()
-  const own = found?.file === join(folder, projectFileName) ? found : null
-  const above = found && !own && isOf(found.project, url, org.slug) ? found : null
-  // A skerry.json of a folder above names its own application, and not the one of this folder.
-  const known = above ? ownEntry(above, folder) : own?.project
+  const entry = entryOf(session.settings, org.slug, folder)
   const picks = canAsk() && !flags.yes
   const byFolder = slugFrom(basename(folder))
-  const app = flags.app ?? process.env.SKERRY_APP ?? known?.app ?? (picks ? await pickApp(session, byFolder) : byFolder)
+  const app =
+    flags.app ?? process.env.SKERRY_APP ?? entry.known?.app ?? (picks ? await pickApp(session, byFolder) : byFolder)
   if (app === undefined) throw usage('no application’s slug can be made from this folder’s name', 'add --app <slug>')
-  const usual = known?.env ?? above?.scope.env
+  const usual = entry.known?.env ?? entry.usualEnv
   const env =
     flags.env ?? process.env.SKERRY_ENV ?? usual ?? (picks ? await pickEnvironment(session, app) : 'development')
   checkSlug(app, 'an application')
   checkSlug(env, 'an environment')
   const made = await ensure(session, { app, env, name: flags.name ?? nameFor(app, folder) }, flags)
-  const scope = { url, org: org.slug, app, env }
-  const file = above ? addToPaths(above, folder, { app, env }) : writeOwn(own, folder, scope)
+  const file = entry.write({ app, env })
   note(`wrote ${relative(folder, file) || file}: ${org.slug}, ${app}/${env}. It holds no secret: commit it`)
   note('next: `skerry secrets set NAME`, which asks for the value, then `skerry run -- <program>`')
-  return { json: { file, ...scope, created: made } }
+  return { json: { file, url: session.settings.url, org: org.slug, app, env, created: made } }
 }
 
 function parseInit(flags: Options) {
@@ -68,64 +65,25 @@ function parseInit(flags: Options) {
   return { folder }
 }
 
-/** Whether the file has this server and organization, so that the folder can be an entry of its `paths`. */
-const isOf = (project: Project, url: string, org: string) =>
-  (project.url === undefined || URL.parse(project.url)?.href === URL.parse(url)?.href) &&
-  (project.org === undefined || project.org === org)
-
-const whatIsNew = 'new'
-
 /**
  * Asks for one of the existing applications, or the one that the folder’s name would give. It does not ask if there are
  * none.
  */
 async function pickApp(session: Session, byFolder: string | undefined): Promise<string | undefined> {
-  const { id: orgId, slug } = await session.org()
-  const { apps } = await session.client.apps.list({ params: { orgId } })
-  const [first] = apps
-  if (!first) return byFolder
-  const there = apps.map((app) => ({ value: app.slug, hint: app.name }))
-  const isNew = byFolder !== undefined && !apps.some((app) => app.slug === byFolder)
-  const choices = isNew ? [...there, { value: byFolder, hint: whatIsNew }] : there
-  return askChoice(`Which application of ${slug} is this folder?`, choices, byFolder ?? first.slug)
+  const apps = await listApps(session)
+  if (apps.length === 0) return byFolder
+  return askApp(await session.org(), apps, byFolder)
 }
 
 async function pickEnvironment(session: Session, appSlug: string): Promise<string> {
-  const { id: orgId } = await session.org()
-  const { apps } = await session.client.apps.list({ params: { orgId } })
-  const app = apps.find(({ slug }) => slug === appSlug)
-  const environments = app ? (await session.client.apps.envs({ params: { orgId, appId: app.id } })).environments : []
+  const app = (await listApps(session)).find(({ slug }) => slug === appSlug)
+  const environments = app ? await listEnvironments(session, app) : []
   const [first] = environments
-  if (!first || environments.length === 1) return first?.slug ?? 'development'
-  const choices = environments.map(({ slug, name, canDecrypt }) => ({
-    value: slug,
-    hint: canDecrypt ? name : `${name}; you hold no key`,
-  }))
-  const usual = environments.find(({ slug }) => slug === 'development') ?? first
-  return askChoice('Which environment do you work with here?', choices, usual.slug)
+  return !first || environments.length === 1 ? (first?.slug ?? 'development') : askEnvironment(environments)
 }
 
 /** A folder `My Shop` gives the application my-shop its name. An application with another slug is named by its slug. */
 const nameFor = (app: string, folder: string) => (slugFrom(basename(folder)) === app ? basename(folder) : app)
-
-function ownEntry(found: FoundProject, folder: string) {
-  return findProject(folder)?.project.paths?.[pathIn(found, folder)]
-}
-
-const pathIn = (found: FoundProject, folder: string) => relative(join(found.file, '..'), folder).split(sep).join('/')
-
-function writeOwn(found: FoundProject | null, folder: string, scope: Project): string {
-  const file = join(folder, projectFileName)
-  const { paths, allowNames } = found?.project ?? {}
-  writeProject(file, { ...scope, ...(paths ? { paths } : {}), ...(allowNames ? { allowNames } : {}) })
-  return file
-}
-
-function addToPaths(found: FoundProject, folder: string, scope: { app: string; env: string }): string {
-  const paths = { ...found.project.paths, [pathIn(found, folder)]: scope }
-  writeProject(found.file, { ...found.project, paths })
-  return found.file
-}
 
 /**
  * Creates the application and the environment if they do not exist yet, and returns what it created. On a terminal it
@@ -133,9 +91,8 @@ function addToPaths(found: FoundProject, folder: string, scope: { app: string; e
  */
 async function ensure(session: Session, wanted: { app: string; env: string; name: string }, flags: Options) {
   const { id: orgId, slug: orgSlug } = await session.org()
-  const { apps } = await session.client.apps.list({ params: { orgId } })
-  const app = apps.find((one) => one.slug === wanted.app)
-  const environments = app ? (await session.client.apps.envs({ params: { orgId, appId: app.id } })).environments : []
+  const app = (await listApps(session)).find((one) => one.slug === wanted.app)
+  const environments = app ? await listEnvironments(session, app) : []
   const environment = environments.find((one) => one.slug === wanted.env)
   if (environment) {
     if (!environment.canDecrypt) warn(noKeyText(session, wanted))

@@ -2,6 +2,7 @@ import { isNamed } from '@skerry/contract/prefixes'
 import { type Command, Option } from 'commander'
 import { Failure, toFailure, usage } from '../failure.ts'
 import { type InOrg, inOrg, type SignedIn, signedIn } from '../frame.ts'
+import { noteNext } from '../next-step.ts'
 import { confirmable, leaf } from '../options.ts'
 import { note, type Output, writeLine, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
@@ -64,10 +65,14 @@ async function mine({ session: { client } }: SignedIn): Promise<Output> {
   }
 }
 
-async function accept(which: string | undefined, { session: { client } }: SignedIn): Promise<Output> {
+async function accept(which: string | undefined, { session: { client, settings } }: SignedIn): Promise<Output> {
   const { org } = await client.ownInvites.accept({ params: { inviteId: (await findMine(client, which)).id } })
   note(`joined ${org.slug} as ${org.role}`)
-  return { json: { org }, text: () => writeLine(org.id) }
+  return {
+    json: { org },
+    text: () => writeLine(org.id),
+    after: () => noteNext(client, settings.url),
+  }
 }
 
 async function decline(which: string, { session: { client }, flags }: SignedIn<Confirmable>): Promise<Output> {

@@ -13,12 +13,18 @@ export const commands: readonly CommandRow[] = [
   { name: 'signup', summary: 'Create an organization and sign this machine in', load: () => import('./signup.ts') },
   { name: 'login', summary: 'Sign in, or store a credential for a server', load: () => import('./login.ts') },
   { name: 'logout', summary: 'Sign out, or remove a stored credential', load: () => import('./logout.ts') },
+  { name: 'profile', summary: 'Credentials that this machine has stored', load: () => import('./profile.ts') },
   { name: 'sessions', summary: 'Your sessions on machines like this', load: () => import('./sessions.ts') },
   { name: 'whoami', summary: 'Who this machine is to the server', load: () => import('./whoami.ts') },
   {
     name: 'init',
     summary: 'Set up a project folder: skerry.json, application, environment',
     load: () => import('./init.ts'),
+  },
+  {
+    name: 'setup',
+    summary: 'Join an existing project: choose its application and environment for a folder',
+    load: () => import('./setup.ts'),
   },
   { name: 'run', summary: 'Run a program with the secrets in its environment', load: () => import('./run.ts') },
   { name: 'shell', summary: 'Start your shell with the secrets in its environment', load: () => import('./shell.ts') },
