@@ -1,11 +1,10 @@
-import type { ServerWords } from './completion.ts'
+import type { Kind } from './completion.ts'
+import { readCredentials } from './credentials.ts'
 import { findApp, findPlace, namedPlace } from './places.ts'
 import { openSession, type Session } from './session.ts'
 import type { Flags } from './settings.ts'
 
-type Kind = (typeof ServerWords)[keyof typeof ServerWords]
-
-const ask: Record<Kind, (session: Session, flags: Flags) => Promise<string[]>> = {
+const ask: Record<Exclude<Kind, 'profile'>, (session: Session, flags: Flags) => Promise<string[]>> = {
   app: async (session) => {
     const { apps } = await session.client.apps.list({ params: await inOrg(session) })
     return slugs(apps)
@@ -44,6 +43,7 @@ const slugs = (rows: readonly { slug: string }[]) => rows.map(({ slug }) => slug
  */
 export async function valuesOf(kind: Kind, typed: readonly string[]): Promise<string[]> {
   try {
+    if (kind === 'profile') return Object.keys(readCredentials().profiles)
     const flags = flagsIn(typed)
     return await ask[kind](await openSession(flags), flags)
   } catch {

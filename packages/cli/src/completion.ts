@@ -1,14 +1,17 @@
 export const shells = ['bash', 'zsh', 'fish'] as const
 
-/** Options whose values the server knows, with the kind of each value. */
-export const ServerWords = {
+/** Options whose values the server or this machine knows, with the kind of each value. */
+export const KnownWords = {
   '--app': 'app',
   '--group': 'group',
   '--env': 'environment',
   '--branch': 'branch',
   '--only': 'secret',
   '--except': 'secret',
+  '--profile': 'profile',
 } as const
+
+export type Kind = (typeof KnownWords)[keyof typeof KnownWords]
 
 /** The words that can follow a command, by the command's path; '' stands for `skerry` itself. */
 export type Words = Map<
@@ -18,12 +21,12 @@ export type Words = Map<
     options: string[]
     /** The values of each option that accepts only a few. */
     choices: Record<string, readonly string[]>
-    /** Whether its arguments are names of secrets. */
-    takesSecrets: boolean
+    /** The kind of its arguments, if they are names that can be completed. */
+    takes: Kind | undefined
   }
 >
 
-/** Returns a completion script. While the user types, the shell calls `skerry` only for names that the server knows. */
+/** Returns a completion script. While the user types, the shell calls `skerry` only for names. */
 export function completionFor(shell: (typeof shells)[number], words: Words): string {
   if (shell === 'bash') return bash(words)
   return shell === 'zsh' ? zsh(words) : fish(words)
@@ -34,15 +37,21 @@ function valueArms(words: Words, asked: string): string {
   const fixed = [...words].flatMap(([path, { choices }]) =>
     Object.entries(choices).map(([long, values]) => `    '${path}'*' ${long}') list='${values.join(' ')}' ;;`),
   )
-  const ofServer = Object.entries(ServerWords).map(
+  const named = Object.entries(KnownWords).map(
     ([long, kind]) => `    *' ${long}') list=$(skerry completion ${kind} -- ${asked} 2>/dev/null) ;;`,
   )
-  return [...fixed, ...ofServer].join('\n')
+  return [...fixed, ...named].join('\n')
 }
 
-/** The paths whose arguments are secrets, as one pattern of `case`. */
-const secretPaths = (words: Words) =>
-  [...words].flatMap(([path, { takesSecrets }]) => (takesSecrets ? [`'${path}'*`] : [])).join('|')
+/** Returns `case` arms that map a path to the names that it takes as arguments. `isOption` tests the current word. */
+function nameArms(words: Words, isOption: string, asked: string): string {
+  const kinds = new Set([...words.values()].map(({ takes }) => takes).filter((kind) => kind !== undefined))
+  const arm = (kind: Kind) => {
+    const paths = [...words].flatMap(([path, { takes }]) => (takes === kind ? [`'${path}'*`] : [])).join('|')
+    return `    ${paths}) ${isOption} || list="$list $(skerry completion ${kind} -- ${asked} 2>/dev/null)" ;;`
+  }
+  return [...kinds].map(arm).join('\n')
+}
 
 /**
  * Returns `case` arms that map a path to its words, longest path first. A path also matches with more words after it.
@@ -69,7 +78,7 @@ ${arms(words)}
   esac
   local -a typed=("\${COMP_WORDS[@]:1:COMP_CWORD-1}")
   case $path in
-    ${secretPaths(words)}) [[ $current == -* ]] || list="$list $(skerry completion secret -- "\${typed[@]}" 2>/dev/null)" ;;
+${nameArms(words, '[[ $current == -* ]]', '"${typed[@]}"')}
   esac
   case "$path \${COMP_WORDS[COMP_CWORD-1]}" in
 ${valueArms(words, '"${typed[@]}"')}
@@ -91,7 +100,7 @@ ${arms(words)}
   esac
   local -a typed=("\${(@)words[2,CURRENT-1]}")
   case $path_ in
-    ${secretPaths(words)}) [[ $words[CURRENT] == -* ]] || list="$list $(skerry completion secret -- "\${typed[@]}" 2>/dev/null)" ;;
+${nameArms(words, '[[ $words[CURRENT] == -* ]]', '"${typed[@]}"')}
   esac
   case "$path_ $words[CURRENT-1]" in
 ${valueArms(words, '"${typed[@]}"')}
@@ -104,7 +113,7 @@ compdef _skerry skerry
 function fish(words: Words): string {
   const quote = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
   const asked = (kind: string) => `'(skerry completion ${kind} -- (commandline -opc)[2..] 2>/dev/null)'`
-  const lines = [...words].flatMap(([path, { subcommands, options, choices, takesSecrets }]) => {
+  const lines = [...words].flatMap(([path, { subcommands, options, choices, takes }]) => {
     const names = subcommands.map(({ name }) => name).join(' ')
     const seen = path.split(' ').map((word) => `__fish_seen_subcommand_from ${word}`)
     const inside = path === '' ? '__fish_use_subcommand' : seen.join('; and ')
@@ -114,11 +123,11 @@ function fish(words: Words): string {
         ({ name, summary }) => `complete -c skerry -f -n ${quote(open)} -a ${name} -d ${quote(summary)}`,
       ),
       ...options.map((long) => {
-        const kind = Object.entries(ServerWords).find(([name]) => name === long)?.[1]
+        const kind = Object.entries(KnownWords).find(([name]) => name === long)?.[1]
         const values = choices[long] ? quote(choices[long].join(' ')) : kind && asked(kind)
         return `complete -c skerry -n ${quote(inside)} -l ${long.slice(2)}${values === undefined ? '' : ` -xa ${values}`}`
       }),
-      ...(takesSecrets ? [`complete -c skerry -f -n ${quote(inside)} -a ${asked('secret')}`] : []),
+      ...(takes ? [`complete -c skerry -f -n ${quote(inside)} -a ${asked(takes)}`] : []),
     ]
   })
   return `# skerry completion for fish: skerry completion fish | source\n${lines.join('\n')}\n`

@@ -53,12 +53,17 @@ export function readCredentials(): CredentialsFile {
   if ((statSync(path).mode & 0o077) !== 0) closeToOthers(path)
   try {
     const file = JSON.parse(text) as CredentialsFile
-    if (file.version === 1 && typeof file.profiles === 'object' && file.profiles !== null) return file
+    if (file.version === 1 && isRecord(file.profiles) && Object.values(file.profiles).every(isProfile)) return file
   } catch {
     // The error below reports it without the parser's message, which could quote the file.
   }
   throw new Failure('failure', `${path} is not a credentials file of this version`, 'move it away and sign in again')
 }
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const isProfile = (value: unknown) => isRecord(value) && typeof value.url === 'string' && URL.canParse(value.url)
 
 /** A file that is mounted into a container may belong to root, and then only root can change its mode. */
 function closeToOthers(path: string): void {
@@ -101,6 +106,26 @@ export function saveProfile(name: string, profile: Profile, makeCurrent = true):
     if (makeCurrent) file.current = name
   })
 }
+
+/**
+ * Removes profiles from this machine. Returns the default afterwards: if it was removed, another one takes its place.
+ */
+export function forgetProfiles(names: readonly string[]): string | null {
+  let current: string | null = null
+  updateCredentials((file) => {
+    for (const name of names) delete file.profiles[name]
+    const others = Object.keys(file.profiles)
+    if (file.current === null || names.includes(file.current)) {
+      file.current = others.find((name) => !isReplaced(name)) ?? others[0] ?? null
+    }
+    current = file.current
+  })
+  return current
+}
+
+/** The effect of removing tokens, for the question before it. */
+export const lostKeys = (names: readonly string[]) =>
+  `removes ${names.join(', ')} from this machine, with keys that may have no other copy`
 
 /** Whether a profile was replaced by a newer one of the same name. */
 export const isReplaced = (name: string) => /~\d+$/.test(name)

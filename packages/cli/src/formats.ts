@@ -55,9 +55,7 @@ const refused: Partial<Record<ExportFormat, RegExp>> = { docker: /\n|\r$|^.{6500
 
 const writers: Record<Exclude<ExportFormat, 'dotenv'>, (entries: Entry[], settings: FormatSettings) => string> = {
   json: (entries) => `${JSON.stringify(Object.fromEntries(entries), null, 2)}\n`,
-  // In single quotes, a POSIX shell changes no character. A single quote itself is written as `'\''`, and NUL cannot be
-  // written.
-  shell: (entries) => lines(entries, (name, value) => `export ${name}='${value.replaceAll("'", `'\\''`)}'`),
+  shell: (entries) => lines(entries, (name, value) => `export ${name}=${shellText(value)}`),
   // Names are in quotes too, because NO and ON are booleans in YAML 1.1.
   yaml: (entries) => (entries.length === 0 ? '{}\n' : lines(entries, (name, value) => `"${name}": ${yamlText(value)}`)),
   docker: (entries) => lines(entries, (name, value) => `${name}=${value}`),
@@ -77,8 +75,14 @@ const writers: Record<Exclude<ExportFormat, 'dotenv'>, (entries: Entry[], settin
 const lines = (entries: Entry[], line: (name: string, value: string) => string) =>
   entries.map(([name, value]) => `${line(name, value)}\n`).join('')
 
+/**
+ * Quotes a text for a POSIX shell, which changes no character in single quotes. Only a single quote and NUL cannot be
+ * in them.
+ */
+export const shellText = (value: string) => `'${value.replaceAll("'", `'\\''`)}'`
+
 /** JSON strings are YAML strings, except for a few characters that YAML wants escaped. */
-const yamlText = (value: string) =>
+export const yamlText = (value: string) =>
   JSON.stringify(value).replace(
     /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g,
     (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,

@@ -33,7 +33,7 @@ export interface PlaceName {
 
 export async function findApp(session: Session, slug: string | undefined): Promise<App> {
   if (slug === undefined)
-    throw usage('no application is named', 'use --app, SKERRY_APP, or `skerry init` in the project')
+    throw usage('no application is named', 'use --app, SKERRY_APP, or `skerry setup` in the project')
   const org = await session.org()
   const { apps } = await session.client.apps.list({ params: { orgId: org.id } })
   const app = apps.find(isNamed(slug))
@@ -115,7 +115,7 @@ export async function findPlace(session: Session, name: PlaceName): Promise<Plac
     const isUnnamed = name.app === undefined && name.group === undefined
     const bound = isUnnamed ? await boundPlace(session, name.branch) : undefined
     if (bound) return bound
-    throw usage('no environment is named', 'use --env, SKERRY_ENV, or `skerry init` in the project')
+    throw usage('no environment is named', 'use --env, SKERRY_ENV, or `skerry setup` in the project')
   }
   if (name.group !== undefined) return findGroupPlace(session, name.group, name.env)
   const app = await findApp(session, name.app)

@@ -44,6 +44,8 @@ export interface Session {
   knownState: Record<'writing' | 'reading', KnownState>
   /** Requested once, at the first use, because a token that is bound to an environment can resolve without it. */
   org: () => Promise<Org>
+  /** Returns this session in one of the organizations of a person. */
+  withOrg: (slug: string) => Session
   /** Returns this session with another way to compare the known state. */
   looking: (look: Look) => Session
 }
@@ -110,6 +112,7 @@ function assemble(parts: Parts, look?: Look): Session {
     org: once(async () =>
       known ? checkOrg(known, settings) : findOrg(client, settings, principal, knownState.writing),
     ),
+    withOrg: (slug) => assemble({ ...parts, settings: { ...settings, org: slug } }, look),
     looking: (other) => assemble(parts, other),
   }
 }
@@ -226,19 +229,15 @@ function choose<O extends Org>(orgs: O[], wanted: string | undefined): O {
   const found = orgs.filter((org) => isOrg(org, wanted))
   if (found.length === 1) return found[0]!
   if (orgs.length === 0) {
-    throw new Failure(
-      'notFound',
-      'you are in no organization',
-      'ask for an invitation, or run `skerry org create <name>`',
-    )
+    const next = 'see `skerry invite mine` for invitations, or run `skerry org create <name>`'
+    throw new Failure('notFound', 'you are in no organization', next)
   }
   const slugs = orgs.map((org) => org.slug).join(', ')
-  if (found.length === 0) throw new Failure('notFound', `you are not in organization ${wanted}`, `yours: ${slugs}`)
-  throw new Failure(
-    'usage',
-    `you are in several organizations (${slugs})`,
-    'choose one with --org, SKERRY_ORG or `skerry init`',
-  )
+  if (found.length === 0) {
+    const next = `see \`skerry invite mine\`, or ask an admin of ${wanted} to invite you; you are in: ${slugs}`
+    throw new Failure('notFound', `you are not in organization ${wanted}`, next)
+  }
+  throw new Failure('usage', `which organization is not said (${slugs})`, 'use --org, SKERRY_ORG, or `skerry setup`')
 }
 
 /** Refuses a credential of another organization than the one that the command or the project names. */

@@ -7,6 +7,7 @@ import { profileName, readCredentials, saveProfile } from './credentials.ts'
 import { checkWebAddress, hasDesktop, openBrowser } from './desktop.ts'
 import { Failure, toFailure } from './failure.ts'
 import { openBearer, storeBearer } from './keyring/bearer.ts'
+import { noteNext } from './next-step.ts'
 import { note } from './output.ts'
 import { connect, userAgent } from './session.ts'
 import type { Settings } from './settings.ts'
@@ -81,7 +82,8 @@ async function keep(
   const org = only && more.length === 0 ? { org: { id: only.id, slug: only.slug } } : {}
   saveProfile(name, { url: settings.url, ...org, session })
   const kept = stored.sealed === undefined ? 'in the system’s keyring' : 'in the credentials file, sealed'
-  return { profile: name, user, orgs, sessionId: id, expiresAt, kept }
+  const sayNext = () => noteNext(client, settings.url)
+  return { profile: name, user, orgs, sayNext, sessionId: id, expiresAt, kept }
 }
 
 /** Ends the session that the new one replaces. Its credential is overwritten here, but would still be valid. */

@@ -46,7 +46,7 @@ const commandsOfWord: Readonly<Record<string, readonly string[]>> = {
   keypair: ['keys status'],
   keyring: ['keys'],
   kv: ['secrets'],
-  link: ['init'],
+  link: ['setup'],
   list: ['secrets ls'],
   load: ['secrets import'],
   lock: ['keys lock'],

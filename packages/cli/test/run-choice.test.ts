@@ -195,6 +195,30 @@ it('secrets substitute fills a template, and refuses a name without a value', as
   expect(kept).toMatchObject({ code: 0, stdout: 'secret-a${NOPE}' })
 })
 
+it('secrets substitute --liquid fills a Liquid template, and refuses a mistake before it asks the server', async () => {
+  await machine.write('app.liquid', '{% if URL %}url={{ URL | json }}{% endif %} {{ NOPE | default: "none" }} ${A}\n')
+  const filled = await machine.skerry(['secrets', 'substitute', 'app.liquid', '--liquid'])
+  expect(filled).toMatchObject({ code: 0, stdout: 'url="x/secret-a" none ${A}\n', stderr: '' })
+  const list = '{% for one in secrets %}{{ one.name }}={{ one.value | sh }}\n{% endfor %}'
+  const all = await machine.skerry(['secrets', 'substitute', '-', '--liquid', '--out', 'all.env'], { input: list })
+  expect([all.code, all.stderr]).toEqual([
+    0,
+    expect.stringMatching(/^wrote all\.env with \d+ values of shop\/development/),
+  ])
+  expect(await machine.read('all.env')).toContain("A='secret-a'\n")
+  const missing = await machine.skerry(['secrets', 'substitute', '-', '--liquid'], { input: '{{ A }}\n{{ NOPE }}' })
+  expect(missing).toMatchObject({ code: 4, stdout: '', stderr: expect.stringContaining('stdin, line 2, column 4: ') })
+  const env = { SKERRY_URL: 'http://127.0.0.1:1' }
+  const wrong = await machine.skerry(['secrets', 'substitute', '-', '--liquid'], { input: '{% if A %}', env })
+  expect(wrong).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('stdin, line 1, column 1: ') })
+})
+
+it('secrets substitute without --liquid fills ${NAME} alone, and says so for a file named .liquid', async () => {
+  await machine.write('app.liquid', '{{ A }} ${A}\n')
+  const { stdout, stderr } = await machine.skerry(['secrets', 'substitute', 'app.liquid'])
+  expect([stdout, stderr]).toEqual(['{{ A }} secret-a\n', expect.stringContaining('add --liquid')])
+})
+
 it('secrets generate writes values without showing them, and does not replace an existing one', async () => {
   const made = await machine.skerry(['secrets', 'generate', 'MADE', '--length', '40', '--json'])
   expect(JSON.parse(made.stdout)).toMatchObject({ generated: [{ name: 'MADE', version: 1 }] })

@@ -23,6 +23,7 @@ it.each([
   ['set', [], 'use `skerry secrets set`'],
   ['import', [], 'use `skerry secrets import`'],
   ['configure', [], 'use `skerry setup`'],
+  ['link', [], 'use `skerry setup`'],
   ['delete', [], 'use `skerry secrets rm`'],
   ['inject', [], 'use `skerry run` or `skerry secrets substitute`'],
   ['signin', [], 'use `skerry login`'],

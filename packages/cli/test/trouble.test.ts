@@ -343,6 +343,18 @@ describe('completion', () => {
     await machine.remove()
   })
 
+  it('completes the names of stored credentials without the server', async () => {
+    const machine = await newMachine('http://127.0.0.1:1')
+    const file = JSON.stringify({ version: 1, current: null, profiles: { work: { url: 'http://127.0.0.1:1' } } })
+    await machine.shell(`mkdir -p ~/.config/skerry && cat > ~/.config/skerry/credentials.json`, { input: file })
+    await machine.shell('chmod 600 ~/.config/skerry/credentials.json')
+    expect(await completed(machine, 'skerry profile use ')).toContain('work')
+    expect(await completed(machine, 'skerry profile rm w')).toEqual(['work'])
+    expect(await completed(machine, 'skerry run --profile ')).toEqual(['work'])
+    expect(await completed(machine, 'skerry profile ls w')).toEqual([''])
+    await machine.remove()
+  })
+
   it('is available for zsh and fish, and refused for other shells', async () => {
     const machine = await newMachine(server.url)
     expect((await machine.skerry(['completion', 'zsh'])).stdout).toContain('compdef _skerry skerry')

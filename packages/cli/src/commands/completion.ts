@@ -1,5 +1,5 @@
 import type { Command, Option } from 'commander'
-import { completionFor, ServerWords, shells, type Words } from '../completion.ts'
+import { completionFor, type Kind, KnownWords, shells, type Words } from '../completion.ts'
 import { usage } from '../failure.ts'
 import { writeData, writeLine } from '../output.ts'
 
@@ -22,7 +22,7 @@ export function register(command: Command): void {
  * a shell.
  */
 async function completion(shell: string, typed: string[], _: object, command: Command): Promise<void> {
-  const kind = Object.values(ServerWords).find((one) => one === shell)
+  const kind = Object.values(KnownWords).find((one) => one === shell)
   if (kind !== undefined) {
     const { valuesOf } = await import('../completion-values.ts')
     for (const value of await valuesOf(kind, typed)) writeLine(value)
@@ -35,6 +35,11 @@ async function completion(shell: string, typed: string[], _: object, command: Co
 
 const visible = (command: Command) => command.createHelp().visibleCommands(command)
 
+function kindOfNames(path: string, argument: string): Kind | undefined {
+  if (path.startsWith('secrets ') && /^NAMES?$/.test(argument)) return 'secret'
+  return path.startsWith('profile ') && argument === 'name' ? 'profile' : undefined
+}
+
 /** Collects the words that can follow each command: its subcommands and its long options. */
 function wordsOf(program: Command): Words {
   const words: Words = new Map()
@@ -45,7 +50,7 @@ function wordsOf(program: Command): Words {
       choices: Object.fromEntries(
         command.options.flatMap(({ long, argChoices }) => (long && argChoices ? [[long, argChoices]] : [])),
       ),
-      takesSecrets: path.startsWith('secrets ') && /^NAMES?$/.test(command.registeredArguments[0]?.name() ?? ''),
+      takes: kindOfNames(path, command.registeredArguments[0]?.name() ?? ''),
     })
     for (const one of visible(command)) add(path === '' ? one.name() : `${path} ${one.name()}`, one)
   }

@@ -4,6 +4,7 @@ import { Failure, toFailure, usage } from '../failure.ts'
 import { findOutbox } from '../first-run/outbox.ts'
 import { linkFrom } from '../first-run/own-invitation.ts'
 import { type InOrg, inOrg, type SignedIn, signedIn } from '../frame.ts'
+import { noteNext } from '../next-step.ts'
 import { confirmable, explained, leaf } from '../options.ts'
 import { note, type Output, writeLine, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
@@ -63,10 +64,14 @@ async function mine({ session: { client } }: SignedIn): Promise<Output> {
   }
 }
 
-async function accept(which: string | undefined, { session: { client } }: SignedIn): Promise<Output> {
+async function accept(which: string | undefined, { session: { client, settings } }: SignedIn): Promise<Output> {
   const { org } = await client.ownInvites.accept({ params: { inviteId: (await findMine(client, which)).id } })
   note(`joined ${org.slug} as ${org.role}`)
-  return { json: { org }, text: () => writeLine(org.id) }
+  return {
+    json: { org },
+    text: () => writeLine(org.id),
+    after: () => noteNext(client, settings.url),
+  }
 }
 
 async function decline(which: string, { session: { client }, flags }: SignedIn<Confirmable>): Promise<Output> {

@@ -11,6 +11,7 @@ import { ownerOf } from '../keyring/owner.ts'
 import { passphraseFromFile, readNewPassphrase, readPassphrase } from '../keyring/passphrase.ts'
 import { readSealed } from '../keyring/sealed.ts'
 import { askUntilOpen, keepOpened, openSealed, sealedKeys } from '../keyring/unlock.ts'
+import { noteNext } from '../next-step.ts'
 import { confirmable, explained, leaf } from '../options.ts'
 import { note, type Output, writeLine } from '../output.ts'
 import { canAsk } from '../prompt.ts'
@@ -56,7 +57,11 @@ async function init({ session }: SignedIn): Promise<Output> {
   keepOpened(owner, keys)
   const words = await fingerprintWords(publicKeyJwk)
   note('made your keys; a person who grants you an environment can compare these words with what they see:')
-  return { json: { userId: owner.userId, publicKeyJwk, fingerprint: words }, text: () => writeLine(words) }
+  return {
+    json: { userId: owner.userId, publicKeyJwk, fingerprint: words },
+    text: () => writeLine(words),
+    after: () => noteNext(owner.client, owner.url),
+  }
 }
 
 const haveKeys = () =>
@@ -68,6 +73,7 @@ async function unlock({
 }: SignedIn<Flags & { for: string }, typeof parseUnlock>): Promise<Output> {
   const owner = ownerOf(session)
   const sealed = await sealedKeys(owner)
+  const isNewHere = readSealed(owner.url, owner.userId) === undefined
   const asks = passphraseFromFile() === undefined && canAsk()
   const privateKey = asks
     ? await askUntilOpen(sealed, owner.userId, { extractable: true })
@@ -75,6 +81,7 @@ async function unlock({
   keepOpened(owner, sealed)
   await startAgent(owner.url, owner.userId, privateKey, idleSeconds)
   note(`unlocked; locks by itself when unused for ${formatAge(idleSeconds)}, or with \`skerry keys lock\``)
+  if (isNewHere) await noteNext(owner.client, owner.url)
   return { json: { unlocked: true, idleSeconds } }
 }
 

@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { profileName, saveProfile } from '../credentials.ts'
 import { usage } from '../failure.ts'
 import { readCredential, whyNotArguments } from '../input.ts'
+import { nextToSetUp } from '../next-step.ts'
 import { common, explained } from '../options.ts'
 import { note, writeJson } from '../output.ts'
 import { checkOrg, connect, makeAdminToken } from '../session.ts'
@@ -35,17 +36,17 @@ async function login(values: string[], flags: Options): Promise<void> {
   if (isPerson) return asPerson(settings, flags)
   const result = flags.token ? await withToken(settings, flags) : await asMachine(settings, flags)
   note(`signed in to ${result.org.slug} at ${settings.url}`)
+  note(nextToSetUp)
   if (flags.json) writeJson({ url: settings.url, ...result })
 }
 
 async function asPerson(settings: Settings, flags: Options): Promise<void> {
   const { signInPerson } = await import('../sign-in.ts')
-  const { user, orgs, kept, ...session } = await signInPerson(settings, flags)
+  const { user, orgs, sayNext, kept, ...session } = await signInPerson(settings, flags)
   note(`signed in as ${user.email ?? user.id} at ${settings.url}, until ${session.expiresAt}; kept ${kept}`)
-  if (orgs.length === 0) note('you are in no organization: `skerry org create <name>`, or ask to be invited')
   const { tellWhichWins } = await import('../first-run/person.ts')
   tellWhichWins(settings.url, user.email ?? user.id, orgs)
-  if (user.publicKeyJwk === null) note('next: `skerry keys init`, to be able to read secrets')
+  await sayNext()
   if (flags.json) writeJson({ url: settings.url, userId: user.id, email: user.email, ...session })
 }
 

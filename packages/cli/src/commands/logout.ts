@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { keptAside, type Profile, readCredentials, updateCredentials } from '../credentials.ts'
+import { forgetProfiles, keptAside, lostKeys, type Profile, readCredentials } from '../credentials.ts'
 import { Failure, toFailure } from '../failure.ts'
 import { withoutSession } from '../frame.ts'
 import { stopAgent } from '../keyring/agent-client.ts'
@@ -31,14 +31,10 @@ async function logout(flags: Options): Promise<Output> {
   const { profiles } = readCredentials()
   const names = flags.all ? Object.keys(profiles) : [nameOf(flags)]
   const withKeys = names.filter((name) => profiles[name]?.session === undefined)
-  const what = `removes ${withKeys.join(', ')} from this machine, with keys that may have no other copy`
-  if (withKeys.length > 0) await confirmOrRefuse(what, flags)
+  if (withKeys.length > 0) await confirmOrRefuse(lostKeys(withKeys), flags)
   const settings = readSettings({ ...flags, profile: undefined })
   for (const name of names) await endSession(settings, name, profiles[name], flags)
-  updateCredentials((file) => {
-    for (const name of names) delete file.profiles[name]
-    if (file.current === null || names.includes(file.current)) file.current = Object.keys(file.profiles)[0] ?? null
-  })
+  forgetProfiles(names)
   if (names.length === 0) note('nothing is stored')
   else if (withKeys.length > 0) note(`removed ${names.join(', ')}; the server still knows the token`)
   else note(`signed out: removed ${names.join(', ')}`)

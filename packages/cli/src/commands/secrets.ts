@@ -135,8 +135,9 @@ function registerFiles(command: Command): void {
     overwriting(
       addressed(leaf(command, 'substitute <template>', 'Replace ${NAME} in a template with values; - is stdin')),
     ),
-    'A name without a value is refused. $${ stands for ${.',
+    'A name without a value is refused. $${ stands for ${. With --liquid, write {{ NAME | json }}. Escapes are json, yaml, sh, url, base64 and escape (HTML, XML).',
   )
+    .option('--liquid', 'the file is a Liquid template, with conditions, loops and escapes')
     .option('--except <NAME,...>', 'keep ${NAME} as text for these names; repeatable', gather)
     .option('--out <path>', 'write to a file that only you can read; - is stdout')
     .option('--reveal', 'allow values on a terminal')

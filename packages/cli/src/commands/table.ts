@@ -28,6 +28,17 @@ const groups: Readonly<Record<string, readonly Row[]>> = {
       summary: 'Create an application for this folder, with skerry.json',
       load: () => import('./init.ts'),
     },
+    {
+      name: 'setup',
+      summary: 'Choose the organization, application and environment of this folder',
+      load: () => import('./setup.ts'),
+    },
+    {
+      name: 'profile',
+      summary: 'Credentials stored on this machine',
+      aliases: ['profiles'],
+      load: () => import('./profile.ts'),
+    },
     { name: 'doctor', summary: 'Find out what is wrong and how to fix it', load: () => import('./doctor.ts') },
     { name: 'open', summary: 'Open the environment in the dashboard', load: () => import('./open.ts') },
   ],

@@ -5,6 +5,7 @@ import { sealWithPassphrase } from '@skerry/crypto/keyring'
 import { generateKeyPair } from '@skerry/crypto/keys'
 import { Failure } from '../failure.ts'
 import type { SignedIn } from '../frame.ts'
+import { noteNext } from '../next-step.ts'
 import { note, type Output, warn, writeLine, writeTable } from '../output.ts'
 import { canAsk, confirmOrRefuse } from '../prompt.ts'
 import type { Confirmable, Flags } from '../settings.ts'
@@ -106,6 +107,7 @@ export async function trust({ session, flags }: SignedIn<Confirmable>): Promise<
   }
   keepOpened(owner, sealed)
   note('this machine now knows your keypair')
+  if (!known) await noteNext(owner.client, owner.url)
   return { json: { userId: owner.userId, publicKeyJwk: sealed.publicKeyJwk, fingerprint: words } }
 }
 

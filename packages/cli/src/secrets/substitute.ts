@@ -14,38 +14,58 @@ interface Options extends Flags, Overwriting {
   reveal?: boolean
   with?: string[]
   except?: string[]
+  liquid?: boolean
+}
+
+/** A text with places for values, which has been read without a mistake. */
+interface Template {
+  /** The names that it refers to. Null if it lists all secrets. */
+  names: readonly string[] | null
+  fill: (values: ReadonlyMap<string, string>, label: string) => string
 }
 
 /** Fills a text with values, by the same rules as a secret that refers to others. */
 export async function substitute(
-  template: string,
-  { session, flags, place, input: { file, text, names } }: AtPlace<Options, typeof parseSubstitute>,
+  _path: string,
+  { session, flags, place, input: { file, template } }: AtPlace<Options, typeof parseSubstitute>,
 ): Promise<void> {
   const viewed = await viewValues(session, place, { with: flags.with })
-  const there = names.filter((name) => viewed.values[name] !== undefined || viewed.unexpanded.has(name))
-  const missing = names.filter((name) => !there.includes(name))
-  if (missing.length > 0) {
-    const next = `set them, or keep them as text with --except ${missing.join(',')}`
-    throw new Failure('notFound', `${place.label} has no ${missing.join(', ')}, which ${template} refers to`, next)
-  }
-  const unexpanded = new Map([...viewed.unexpanded].filter(([name]) => there.includes(name)))
-  const expanded = Object.entries(viewed.values).filter(([name]) => there.includes(name))
-  const filled = fill(text, select({ values: Object.fromEntries(expanded), unexpanded }, {}))
+  const isThere = (name: string) => viewed.values[name] !== undefined || viewed.unexpanded.has(name)
+  const values = select(viewed, template.names === null ? {} : { only: template.names.filter(isThere) })
+  const filled = template.fill(values, place.label)
   if (file === undefined) return writeData(filled)
   writeNamed(file, filled, { force: flags.force })
-  note(`wrote ${file} with ${names.length} values of ${place.label}, readable by you alone`)
+  note(`wrote ${file} with ${values.size} values of ${place.label}, readable by you alone`)
 }
 
-export function parseSubstitute(flags: Options, template: string) {
+export async function parseSubstitute(flags: Options, path: string): Promise<{ file?: string; template: Template }> {
   const file = flags.out === '-' ? undefined : flags.out
   if (file === undefined && !showsValues(flags)) {
     throw usage('values are not shown on a terminal', 'send them to a file with --out or >, or add --reveal')
   }
   checkWritable(file, flags)
-  const text = readTextFile(template)
-  for (const name of flags.except ?? []) checkSecretName(name)
-  const names = referencesIn(text).filter((name) => !flags.except?.includes(name))
-  return { file, text, names }
+  const text = readTextFile(path)
+  const except = (flags.except ?? []).map(checkSecretName)
+  if (flags.liquid && except.length > 0) throw usage('--except is for templates with ${NAME}, not for --liquid')
+  const template = flags.liquid
+    ? (await import('./liquid.ts')).parseLiquid(text, path === '-' ? 'stdin' : path)
+    : plainTemplate(text, path, except)
+  return { ...(file === undefined ? {} : { file }), template }
+}
+
+function plainTemplate(text: string, path: string, except: readonly string[]): Template {
+  if (path.endsWith('.liquid'))
+    note(`${path} is filled as a plain text with \${NAME}; add --liquid for a Liquid template`)
+  const names = referencesIn(text).filter((name) => !except.includes(name))
+  return {
+    names,
+    fill: (values, label) => {
+      const missing = names.filter((name) => !values.has(name))
+      if (missing.length === 0) return fill(text, values)
+      const next = `set them, or keep them as text with --except ${missing.join(',')}`
+      throw new Failure('notFound', `${label} has no ${missing.join(', ')}, which ${path} refers to`, next)
+    },
+  }
 }
 
 /** Inserts the values as text. Their references have already been expanded. */

@@ -232,7 +232,13 @@ export const lines: Record<string, string> = {
   'group rm': 'shared-{n} --yes',
   'app rm': 'other-{n} --yes',
   'keys lock': '',
+  'profile ls': '',
+  'profile show': 'signed-{n}',
+  'profile use': 'signed-{n}',
+  // Nothing is removed without --yes, because `logout` needs it.
+  'profile rm': 'signed-{n}',
   logout: '--profile signed-{n}',
+  setup: '--app shop --env development --yes',
   init: '--app made-{n} --yes',
   run: '--explain --app shop --env development -- true',
   // Both read standard input, which is at its end.

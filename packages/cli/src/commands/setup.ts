@@ -1,0 +1,144 @@
+import { relative } from 'node:path'
+import type { Command } from 'commander'
+import { Failure, usage } from '../failure.ts'
+import { type SignedIn, signedIn } from '../frame.ts'
+import { noteAccess } from '../next-step.ts'
+import { common, confirmable, explained } from '../options.ts'
+import { note, type Output } from '../output.ts'
+import { askApp, askEnvironment, askOrg, listApps, listEnvironments } from '../place-picker.ts'
+import { boundPlace, findApp, findPlace, type Place } from '../places.ts'
+import { entryOf } from '../project-entry.ts'
+import { canAsk, confirmOrRefuse } from '../prompt.ts'
+import type { Session } from '../session.ts'
+import type { Confirmable, Settings } from '../settings.ts'
+
+export function register(command: Command): void {
+  explained(
+    confirmable(common(command)),
+    'Writes skerry.json and creates nothing on the server. If the folder has a skerry.json, it shows the environment and whether you can read it. --org, --app and --env change the file. To use another environment in one shell, set SKERRY_ENV.',
+  )
+    .option('--app <slug>', 'application (default: ask)')
+    .option('--env <slug>', 'environment (default: ask)')
+    .action(signedIn(setup, () => process.cwd()))
+}
+
+interface Scope {
+  org: string
+  app: string
+  env: string
+}
+
+async function setup({ session, flags, input: folder }: SignedIn<Confirmable, () => string>): Promise<Output> {
+  const now = scopeOf(session.settings)
+  const wanted = { ...now, ...definedOf({ org: flags.org, app: flags.app, env: flags.env }) }
+  if (isWhole(now) && isSame(now, wanted)) return showFolder(session)
+  if (Object.keys(wanted).length === 0 && !hasVariables(session.settings)) {
+    const bound = await boundPlace(session)
+    if (bound) return showBound(session, bound)
+  }
+  const chosen = await chooseOrg(session, wanted.org)
+  const app = await chooseApp(chosen, wanted.app ?? chosen.settings.app)
+  const env = await chooseEnvironment(chosen, app, wanted.env ?? chosen.settings.env)
+  const place = await findPlace(chosen, { app, env })
+  const { slug: org } = await chosen.org()
+  return writeFolder(chosen, { folder, place, scope: { org, app, env }, now }, flags)
+}
+
+/** What `skerry.json` says of this folder. */
+function scopeOf({ found }: Settings): Partial<Scope> {
+  return found ? { ...definedOf({ org: found.project.org }), ...found.scope } : {}
+}
+
+const definedOf = (scope: { [K in keyof Scope]?: string | undefined }) =>
+  Object.fromEntries(Object.entries(scope).filter(([, value]) => value !== undefined)) as Partial<Scope>
+
+const isWhole = ({ app, env }: Partial<Scope>) => app !== undefined && env !== undefined
+
+const isSame = (one: Partial<Scope>, other: Partial<Scope>) =>
+  one.app === other.app && one.env === other.env && one.org === other.org
+
+const hasVariables = ({ app, env }: Settings) => app !== undefined || env !== undefined
+
+/** Shows the environment that commands use here, which options and variables can choose instead of the file. */
+async function showFolder(session: Session): Promise<Output> {
+  const { app, env, found } = session.settings
+  const { id, slug } = await session.org()
+  const place = await findPlace(session, { app, env })
+  const { orgs } = await session.client.me.get()
+  const name = orgs.find((one) => one.id === id)?.name ?? slug
+  note(`this folder uses ${name} (${slug}), ${place.label}`)
+  const { scope } = found!
+  if (app !== scope.app || env !== scope.env) {
+    note(`SKERRY_APP or SKERRY_ENV chose it; skerry.json names ${scope.app}/${scope.env}`)
+  }
+  const canRead = await noteAccess(session, place)
+  return { json: { file: found!.file, ...jsonOf(session, slug, place), canRead, changed: false } }
+}
+
+async function showBound(session: Session, place: Place): Promise<Output> {
+  const { slug } = await session.org()
+  note(`this token is bound to ${place.label} and needs no skerry.json`)
+  const canRead = await noteAccess(session, place)
+  return { json: { file: null, ...jsonOf(session, slug, place), canRead, changed: false } }
+}
+
+function jsonOf({ settings: { url } }: Session, org: string, { label, envId }: Place) {
+  const [app, env] = label.split('/')
+  return { url, org, app, env, environmentId: envId }
+}
+
+interface Writing {
+  folder: string
+  place: Place
+  scope: Scope
+  now: Partial<Scope>
+}
+
+async function writeFolder(session: Session, { folder, place, scope, now }: Writing, flags: Confirmable) {
+  const { org, app, env } = scope
+  if (isWhole(now)) {
+    const change = `from ${now.app}/${now.env} to ${place.label} of ${org}, for everyone who uses it`
+    await confirmOrRefuse(`changes skerry.json ${change}`, flags, 'Run again with --yes, or set SKERRY_ENV instead.')
+  }
+  const file = entryOf(session.settings, org, folder).write({ app, env })
+  note(`wrote ${relative(folder, file) || file}: ${org}, ${place.label}. It holds no secret: commit it`)
+  const canRead = await noteAccess(session, place)
+  return { json: { file, ...jsonOf(session, org, place), canRead, changed: true } }
+}
+
+/**
+ * A credential that reaches several organizations needs a choice. The server is asked, because this machine may remember
+ * the organization from a time when the person was in no other.
+ */
+async function chooseOrg(session: Session, wanted: string | undefined): Promise<Session> {
+  if (session.principal.type !== 'user' || (wanted ?? session.settings.org) !== undefined) return session
+  const { orgs } = await session.client.me.get()
+  if (orgs.length < 2) return session
+  if (!canAsk()) throw unsaid('organization', orgs, '--org')
+  return session.withOrg(await askOrg(orgs))
+}
+
+async function chooseApp(session: Session, wanted: string | undefined): Promise<string> {
+  if (wanted !== undefined) return (await findApp(session, wanted)).slug
+  const org = await session.org()
+  const apps = await listApps(session)
+  if (apps.length === 0) {
+    throw new Failure('notFound', `${org.slug} has no application yet`, 'run `skerry init`, which creates one')
+  }
+  if (!canAsk()) throw unsaid('application', apps, '--app')
+  return apps.length === 1 ? apps[0]!.slug : askApp(org, apps)
+}
+
+async function chooseEnvironment(session: Session, app: string, wanted: string | undefined): Promise<string> {
+  if (wanted !== undefined) return wanted
+  const environments = await listEnvironments(session, await findApp(session, app))
+  if (environments.length === 0) {
+    const next = `run \`skerry env create development --app ${app}\``
+    throw new Failure('notFound', `${app} has no environment yet`, next)
+  }
+  if (!canAsk()) throw unsaid(`environment of ${app}`, environments, '--env')
+  return environments.length === 1 ? environments[0]!.slug : askEnvironment(environments)
+}
+
+const unsaid = (what: string, there: readonly { slug: string }[], option: string) =>
+  usage(`no ${what} is named`, `add ${option} with one of: ${there.map(({ slug }) => slug).join(', ')}`)
