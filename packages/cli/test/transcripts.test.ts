@@ -19,7 +19,7 @@ import { newVaultAdmin } from './vaulted.ts'
 //   = the exit code, if it is not 0
 //
 // Parts that differ between runs are written as <url>, <id>, <time>, <secret>, <home>. SKERRY_WRITE_TRANSCRIPTS=1
-// writes the files again, for a person to read and judge. $ALICE and $BOB are credentials of two signed-in people.
+// writes the files again, for a person to read and judge. $ALICE, $BOB and $CAROL are credentials of signed-in people.
 // $PLATFORM is the credential of a platform to which secrets are pushed. $RECEIVER receives webhooks. $VAULT_ADMIN is
 // the credential of an admin whose vault has some content. The sessions of leases.txt also have a database and a host.
 
@@ -85,10 +85,10 @@ function playAll(file: string, furnish?: (machine: Machine) => Promise<void>): v
 
 let people = 0
 
-/** Adds two new people to each session. */
+/** Adds three new people to each session. */
 async function addPeople(machine: Machine): Promise<void> {
   people++
-  for (const name of ['alice', 'bob']) {
+  for (const name of ['alice', 'bob', 'carol']) {
     const email = `${name}-${people}@example.com`
     machine.env[name.toUpperCase()] = await server.issuer.token({ sub: `sub-${email}`, email, email_verified: true })
     machine.env[`${name.toUpperCase()}_EMAIL`] = email
@@ -127,7 +127,7 @@ function steady(line: string, machine: Machine): string {
       .replace(/(?:skt_\w{22}_|whsec_)[\w-]{40,}/g, '<secret>')
       .replace(/\b([a-z0-9]{2,3}_)[0-9A-Za-z]{22}\b/g, '<$1id>')
       .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '<time>')
-      .replace(/\b(alice|bob)-\d+@/g, '$1@')
+      .replace(/\b(alice|bob|carol)-\d+@/g, '$1@')
       .replace(/(?:\b[a-z]+ ){11}[a-z]+\b/g, (text) =>
         text.split(' ').every((one) => words.includes(one)) ? '<words>' : text,
       )
@@ -138,6 +138,9 @@ function steady(line: string, machine: Machine): string {
       // The number has 64 random bits: one in 18,000 has fewer than 16 digits.
       .replace(/\b\d{10,20}\b/g, '<serial>')
       .replace(/in \d+ ms/g, 'in <n> ms')
+      .replace(/(?<![\w-])[\w-]{43}(?![\w-])/g, '<key>')
+      .replace(/\d+ bytes, \d+ lines/g, '<n> bytes, <n> lines')
+      .replace(/(proxy: http:\/\/127\.0\.0\.1:)\d+/, '$1<port>')
       .replace(/copy of \d+ s ago/g, 'copy of <n> s ago')
       .replace(/ {2,}/g, '  ')
       .replace(/ +$/, '')

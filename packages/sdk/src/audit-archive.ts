@@ -17,6 +17,15 @@ import { SkerryError } from './errors.ts'
  */
 export async function readAuditArchive(pieces: AsyncIterable<Uint8Array>, publicKey: string): Promise<ProvenArchive> {
   const lines = linesOf(pieces)
+  try {
+    return await readLines(lines, publicKey)
+  } finally {
+    // Closes the file if the archive was refused before its end.
+    await lines.return(undefined)
+  }
+}
+
+async function readLines(lines: AsyncGenerator<string, undefined>, publicKey: string): Promise<ProvenArchive> {
   const header = headerOf((await lines.next()).value ?? '')
   const { orgId, start, size } = header
   const hasher = await openHasher()

@@ -1,12 +1,15 @@
 import { narrowPolicy } from '@skerry/sdk/internal/policy-narrowing'
 import { usage } from '../failure.ts'
 import type { SignedIn } from '../frame.ts'
-import { note, type Output, writeLine, writeTable } from '../output.ts'
+import { formatTable, note, type Output, writeJson, writeStderr } from '../output.ts'
 import type { Flags } from '../settings.ts'
 import { agentOf } from './identities.ts'
 import { rulesInForce } from './policies.ts'
 
-/** Proposes narrower rules. This is done here, because the server only counts requests. */
+/**
+ * Proposes narrower rules. This is done here, because the server only counts requests. The rules alone go to stdout, so
+ * that a file can take them.
+ */
 export async function review(
   wanted: string,
   { session, input: { days } }: SignedIn<Flags & { days: string }, typeof parseReview>,
@@ -22,27 +25,27 @@ export async function review(
       const { summary, activity } = evidence
       note(`${summary.total} requests in ${days} days: ${summary.allowed} allowed, ${summary.refused} refused`)
       if (summary.redacted > 0) note(`hosts sent secrets back ${summary.redacted} times; the proxy replaced them`)
-      writeTable(
-        ['host', 'method', 'decision', 'rule', 'count', 'secrets', 'sent back'],
-        activity.map((one) => [
-          one.host,
-          one.method,
-          one.decision,
-          one.ruleIndex === null ? '' : String(one.ruleIndex),
-          String(one.count),
-          Object.keys(one.secrets).join(' '),
-          Object.keys(one.redactions).join(' '),
-        ]),
+      writeStderr(
+        formatTable(
+          ['host', 'method', 'decision', 'rule', 'count', 'secrets', 'sent back'],
+          activity.map((one) => [
+            one.host,
+            one.method,
+            one.decision,
+            one.ruleIndex === null ? '' : String(one.ruleIndex),
+            String(one.count),
+            Object.keys(one.secrets).join(' '),
+            Object.keys(one.redactions).join(' '),
+          ]),
+        ),
       )
       if (JSON.stringify(proposed) === JSON.stringify(rules))
         return note('the agent used everything that the policy allows')
       note(
         `${summary.unusedRules.length} rules and ${summary.unusedSecrets.length} secrets were not used; the policy without them:`,
       )
-      writeLine(JSON.stringify({ rules: proposed }, null, 2))
-      note(
-        'check that the removed rules are not only used rarely; then publish the policy with `skerry agent policy publish`',
-      )
+      writeJson({ rules: proposed })
+      note('look whether what is missing is only rare; then publish it with `skerry agent policy publish`')
     },
   }
 }
