@@ -18,6 +18,8 @@ export type Words = Map<
     options: string[]
     /** The values of each option that accepts only a few. */
     choices: Record<string, readonly string[]>
+    /** The values of its first argument, if it accepts only a few. */
+    values: readonly string[]
     /** Whether its arguments are names of secrets. */
     takesSecrets: boolean
   }
@@ -50,8 +52,8 @@ const secretPaths = (words: Words) =>
 function arms(words: Words): string {
   return [...words]
     .sort(([a], [b]) => b.split(' ').length - a.split(' ').length)
-    .map(([path, { subcommands, options }]) => {
-      const list = [...subcommands.map(({ name }) => name), ...options].join(' ')
+    .map(([path, { subcommands, values, options }]) => {
+      const list = [...subcommands.map(({ name }) => name), ...values, ...options].join(' ')
       const pattern = path === '' ? `'${path}'` : `'${path}'|'${path} '*`
       return `    ${pattern}) list='${list}' ;;`
     })
@@ -104,7 +106,7 @@ compdef _skerry skerry
 function fish(words: Words): string {
   const quote = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
   const asked = (kind: string) => `'(skerry completion ${kind} -- (commandline -opc)[2..] 2>/dev/null)'`
-  const lines = [...words].flatMap(([path, { subcommands, options, choices, takesSecrets }]) => {
+  const lines = [...words].flatMap(([path, { subcommands, options, choices, values, takesSecrets }]) => {
     const names = subcommands.map(({ name }) => name).join(' ')
     const seen = path.split(' ').map((word) => `__fish_seen_subcommand_from ${word}`)
     const inside = path === '' ? '__fish_use_subcommand' : seen.join('; and ')
@@ -115,9 +117,10 @@ function fish(words: Words): string {
       ),
       ...options.map((long) => {
         const kind = Object.entries(ServerWords).find(([name]) => name === long)?.[1]
-        const values = choices[long] ? quote(choices[long].join(' ')) : kind && asked(kind)
-        return `complete -c skerry -n ${quote(inside)} -l ${long.slice(2)}${values === undefined ? '' : ` -xa ${values}`}`
+        const offered = choices[long] ? quote(choices[long].join(' ')) : kind && asked(kind)
+        return `complete -c skerry -n ${quote(inside)} -l ${long.slice(2)}${offered === undefined ? '' : ` -xa ${offered}`}`
       }),
+      ...(values.length > 0 ? [`complete -c skerry -f -n ${quote(inside)} -a ${quote(values.join(' '))}`] : []),
       ...(takesSecrets ? [`complete -c skerry -f -n ${quote(inside)} -a ${asked('secret')}`] : []),
     ]
   })

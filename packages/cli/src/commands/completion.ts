@@ -45,6 +45,7 @@ function wordsOf(program: Command): Words {
       choices: Object.fromEntries(
         command.options.flatMap(({ long, argChoices }) => (long && argChoices ? [[long, argChoices]] : [])),
       ),
+      values: command.registeredArguments[0]?.argChoices ?? [],
       takesSecrets: path.startsWith('secrets ') && /^NAMES?$/.test(command.registeredArguments[0]?.name() ?? ''),
     })
     for (const one of visible(command)) add(path === '' ? one.name() : `${path} ${one.name()}`, one)

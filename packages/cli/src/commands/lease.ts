@@ -1,4 +1,3 @@
-import { leaseFacts } from '@skerry/contract/leases/facts'
 import { type Command, Option } from 'commander'
 import { exportFormats } from '../formats/names.ts'
 import { inOrg, signedIn } from '../frame.ts'
@@ -6,6 +5,7 @@ import { create, parseCreate } from '../leases/create.ts'
 import { forget, list, parseList, revoke } from '../leases/ledger.ts'
 import { add, list as listTargets, remove, replace, trust, verify } from '../leases/targets.ts'
 import { accepting, confirmable, gather, leaf } from '../options.ts'
+import { leaseProviderOption } from '../vendors.ts'
 
 export function register(command: Command): void {
   registerTargets(command.command('target').description('Databases, hosts and clouds on which leases are made'))
@@ -41,9 +41,7 @@ function registerTargets(command: Command): void {
   accepting(
     confirmable(leaf(command, 'add <name>', 'Register a target; its admin credential comes from stdin or a question')),
   )
-    .addOption(
-      new Option('--provider <tag>', 'what it is, where the credential does not tell').choices(Object.keys(leaseFacts)),
-    )
+    .addOption(leaseProviderOption('what it is, where the credential does not tell'))
     .option('--file <path>', 'file that holds the admin credential; - for stdin')
     .option('--config <path>', 'JSON of the target’s settings, for what has no option here')
     .option('--level <level>', 'readonly, readwrite or custom; readonly unless given')

@@ -5,11 +5,14 @@ import { bind, checkEdit, edit, unbind } from '../sync/bindings.ts'
 import { connect, disconnect, list, parseConnect, providers, rename, replace, verify } from '../sync/connections.ts'
 import { gatherField } from '../sync/fields.ts'
 import { list as listRuns, parseList, plan, run } from '../sync/runs.ts'
+import { takesSyncProvider } from '../vendors.ts'
 
 export function register(command: Command): void {
-  leaf(command, 'providers [provider]', 'Kinds of destinations; of one, its fields').action(withoutSession(providers))
-  confirmable(leaf(command, 'connect <provider>', 'Give the server a credential of a destination'))
-    .option('--name <name>', 'what to call the connection; the kind unless given')
+  takesSyncProvider(leaf(command, 'providers [provider]', 'Kinds of destinations; of one, its fields')).action(
+    withoutSession(providers),
+  )
+  takesSyncProvider(confirmable(leaf(command, 'connect <provider>', 'Give the server a credential of a destination')))
+    .option('--name <name>', 'what to call the connection; the provider unless given')
     .option('--set <field=value>', 'a field of the connection; repeatable', gatherField)
     .option('--file <path>', 'file that holds the credential; - for stdin')
     .addHelpText('after', connectHelp)
