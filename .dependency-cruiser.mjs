@@ -34,6 +34,7 @@ const plainModules = [
   'rotation/facts',
   'sync/names',
   'vault/facts',
+  'vendors',
 ]
 const plainContract = `^packages/contract/src/(?:${plainModules.join('|')})\\.ts$`
 

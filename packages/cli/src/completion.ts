@@ -23,6 +23,8 @@ export type Words = Map<
     choices: Record<string, readonly string[]>
     /** The kind of its arguments, if they are names that can be completed. */
     takes: Kind | undefined
+    /** The values of its first argument, if it accepts only a few. */
+    values: readonly string[]
   }
 >
 
@@ -59,8 +61,8 @@ function nameArms(words: Words, isOption: string, asked: string): string {
 function arms(words: Words): string {
   return [...words]
     .sort(([a], [b]) => b.split(' ').length - a.split(' ').length)
-    .map(([path, { subcommands, options }]) => {
-      const list = [...subcommands.map(({ name }) => name), ...options].join(' ')
+    .map(([path, { subcommands, values, options }]) => {
+      const list = [...subcommands.map(({ name }) => name), ...values, ...options].join(' ')
       const pattern = path === '' ? `'${path}'` : `'${path}'|'${path} '*`
       return `    ${pattern}) list='${list}' ;;`
     })
@@ -113,7 +115,7 @@ compdef _skerry skerry
 function fish(words: Words): string {
   const quote = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
   const asked = (kind: string) => `'(skerry completion ${kind} -- (commandline -opc)[2..] 2>/dev/null)'`
-  const lines = [...words].flatMap(([path, { subcommands, options, choices, takes }]) => {
+  const lines = [...words].flatMap(([path, { subcommands, options, choices, values, takes }]) => {
     const names = subcommands.map(({ name }) => name).join(' ')
     const seen = path.split(' ').map((word) => `__fish_seen_subcommand_from ${word}`)
     const inside = path === '' ? '__fish_use_subcommand' : seen.join('; and ')
@@ -124,10 +126,11 @@ function fish(words: Words): string {
       ),
       ...options.map((long) => {
         const kind = Object.entries(KnownWords).find(([name]) => name === long)?.[1]
-        const values = choices[long] ? quote(choices[long].join(' ')) : kind && asked(kind)
-        return `complete -c skerry -n ${quote(inside)} -l ${long.slice(2)}${values === undefined ? '' : ` -xa ${values}`}`
+        const offered = choices[long] ? quote(choices[long].join(' ')) : kind && asked(kind)
+        return `complete -c skerry -n ${quote(inside)} -l ${long.slice(2)}${offered === undefined ? '' : ` -xa ${offered}`}`
       }),
       ...(takes ? [`complete -c skerry -f -n ${quote(inside)} -a ${asked(takes)}`] : []),
+      ...(values.length > 0 ? [`complete -c skerry -f -n ${quote(inside)} -a ${quote(values.join(' '))}`] : []),
     ]
   })
   return `# skerry completion for fish: skerry completion fish | source\n${lines.join('\n')}\n`

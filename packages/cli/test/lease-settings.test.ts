@@ -85,7 +85,7 @@ describe('the settings of a target', () => {
       {
         config: file(
           'cloud.json',
-          '{"provider":"cloud-a","region":"eu-west-1","roleArn":"arn:aws:iam::123456789012:role/r"}',
+          '{"provider":"aws","region":"eu-west-1","roleArn":"arn:aws:iam::123456789012:role/r"}',
         ),
         maxTtl: '15m',
       },
@@ -109,14 +109,25 @@ describe('the settings of a target', () => {
     ['no public key', privateKey, {}, 'use --ca-public-key'],
     ['a file that is no JSON', '{}', { config: file('broken.json', '{') }, 'is not JSON'],
     ['a file that is no object', '{}', { config: file('list.json', '[]') }, 'is not a JSON object'],
-    ['an unknown provider', '{}', { config: file('other.json', '{"provider":"telnet"}') }, 'is not known'],
+    [
+      'an unknown provider',
+      '{}',
+      { config: file('other.json', '{"provider":"telnet"}') },
+      "no kind of lease target 'telnet'",
+    ],
+    ['a provider that is no text', '{}', { config: file('number.json', '{"provider":1}') }, 'is not a text'],
     [
       'an option beside the file',
       '{}',
       { config: file('bare.json', '{"provider":"cloud-a"}'), level: 'x' },
       'cannot be used together',
     ],
-    ['another provider’s option', 'redis://a:b@h', { schema: 'app' }, '--schema has no effect on a target of redis'],
+    [
+      'another provider’s option',
+      'redis://a:b@h',
+      { schema: 'app' },
+      '--schema has no effect on a target of Redis or Valkey',
+    ],
   ])('with %s are refused, and the credential is not repeated', (_, secret, options, message) => {
     const refuse = () => buildConfig(secret, options)
     expect(refuse).toThrow(expect.objectContaining({ name: 'Failure', kind: 'usage' }))

@@ -149,7 +149,16 @@ describe.skipIf(missingPostgres())('leases of PostgreSQL', () => {
       1,
       'accessLevel',
     ],
-    ['of a cloud without its settings', ['db2', '--yes', '--provider', 'cloud-a'], '{}', 2, 'needs --config'],
+    [
+      'of a cloud without its settings',
+      ['db2', '--yes', '--provider', 'aws'],
+      '{}',
+      2,
+      'a target of AWS needs --config',
+    ],
+    ['of a cloud by its tag', ['db2', '--yes', '--provider', 'cloud-b'], '{}', 2, 'a target of Google Cloud needs'],
+    ['of a provider that is misspelled', ['db2', '--yes', '--provider', 'postgre'], '{}', 2, 'did you mean postgres?'],
+    ['of no provider', ['db2', '--yes', '--provider', 'ftp'], '{}', 2, 'known: postgres, mysql, redis, ssh, aws'],
   ])('a target %s is refused, and not stored', async (_, args, input, code, message) => {
     const ended = await machine.skerry(['lease', 'target', 'add', ...args], { input })
     expect(ended).toMatchObject({ code, stderr: expect.stringContaining(message) })

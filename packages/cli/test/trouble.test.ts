@@ -325,6 +325,9 @@ describe('completion', () => {
     expect(await complete('skerry lease target v')).toEqual(['verify'])
     expect(await complete('skerry lease target rm db --f')).toEqual(['--force'])
     expect(await complete('skerry branch create pr --t')).toEqual(['--ttl'])
+    expect(await complete('skerry sync connect github')).toEqual(['github-actions'])
+    expect(await complete('skerry sync providers aws')).toEqual(['aws-parameter-store', 'aws-secrets-manager'])
+    expect(await complete('skerry lease target create db --provider g')).toEqual(['google-cloud'])
   })
 
   it('completes applications, environments, branches and secrets from the server, and formats without it', async () => {

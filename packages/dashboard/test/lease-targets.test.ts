@@ -89,7 +89,7 @@ describe.skipIf(isQuick)('a lease target', async () => {
   })
 
   test('for AWS is a role, and a lease is the keys of a session', async () => {
-    await openNewTarget('AWS roles', 'deploy role')
+    await openNewTarget('AWS', 'deploy role')
     await press('More settings')
     const credential = JSON.stringify({ accessKeyId: key.id, secretAccessKey: key.secret })
     await fill({ 'Admin credential': credential, 'ARN of the role': roleArn, Region: 'eu-central-1' })

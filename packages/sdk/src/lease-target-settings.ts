@@ -1,3 +1,5 @@
+import { vendorName } from '@skerry/contract/vendors'
+
 /** The settings of a lease target as the server shows them: the address of its leases, and how to connect. */
 export interface TargetSettings {
   provider: string
@@ -26,8 +28,12 @@ export function changedSettings(before: TargetSettings, after: TargetSettings): 
     .map((name) => ({ name, was: was.get(name), now: now.get(name) }))
 }
 
-/** The provider is in both. A change in either of them is found. */
-const settingsOf = ({ provider, config }: TargetSettings) => ({ ...config, kind: provider })
+/** The provider is in both, by its vendor's name. A change in either of them is found. */
+const settingsOf = ({ provider, config }: TargetSettings) => ({
+  ...config,
+  ...('provider' in config ? { provider: vendorName(String(config.provider)) } : {}),
+  kind: vendorName(provider),
+})
 
 /** Lists the text of each setting by its path. A database does not keep the order of an object's members. */
 function flat(path: string, value: unknown): Map<string, string> {

@@ -67,7 +67,8 @@ describe('readConfig', () => {
       SKERRY_OIDC_ISSUER: 'https://id.example',
       SKERRY_OIDC_AUDIENCE: 'skerry',
       SKERRY_ALLOW_PRIVATE_TARGETS: '10.1.0.0/16, fd00::/8,',
-      SKERRY_PROVIDER_ORIGINS: '{"cloud-a":"https://sts.inner:8443"}',
+      SKERRY_PROVIDER_ORIGINS:
+        '{"aws":"https://sts.inner:8443","Fly.io":"https://fly.inner","stripe":"https://pay.inner"}',
       SKERRY_SMTP_URL: 'smtps://mail.example',
       SKERRY_RESOLVE_CACHE_MB: '2',
       SKERRY_SIGNUP: 'closed',
@@ -85,7 +86,11 @@ describe('readConfig', () => {
       dataDir: '/data',
       oidc: { issuer: 'https://id.example', audience: 'skerry' },
       privateTargets: ['10.1.0.0/16', 'fd00::/8'],
-      providerOrigins: { 'cloud-a': 'https://sts.inner:8443' },
+      providerOrigins: {
+        'cloud-a': 'https://sts.inner:8443',
+        'app-platform-c': 'https://fly.inner',
+        stripe: 'https://pay.inner',
+      },
       smtpUrl: 'smtps://mail.example',
       resolveCacheBytes: 2 * 1024 * 1024,
       logLevel: 'debug',
@@ -212,11 +217,18 @@ describe('readConfig refuses', () => {
     '{"cloud-a":"https://sts.inner/"}',
     '{"cloud-a":"https://u:hunter2@sts.inner"}',
     '{"cloud-a":"ftp://sts.inner"}',
-    '{"Cloud A":"https://sts.inner"}',
+    '{"Cloud Q":"https://sts.inner"}',
   ])('invalid origins: %s, without repeating them', (value) => {
     const message = refusal({ SKERRY_PROVIDER_ORIGINS: value })
     expect(message).toMatch(/^SKERRY_PROVIDER_ORIGINS: .*must be a/)
     expect(message).not.toMatch(/sts\.inner|hunter2/)
+  })
+
+  test('two origins of one provider, by its slug and by its tag', () => {
+    const value = '{"aws":"https://sts.inner","cloud-a":"https://other.inner"}'
+    expect(refusal({ SKERRY_PROVIDER_ORIGINS: value })).toBe(
+      'SKERRY_PROVIDER_ORIGINS: "cloud-a" is a provider that is already named',
+    )
   })
 
   test('a previous server key without a current one, and an invalid key without repeating it', () => {

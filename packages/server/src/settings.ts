@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { findPlan } from '@skerry/contract/billing/plans'
 import { limits } from '@skerry/contract/limits'
+import { vendors, vendorTag } from '@skerry/contract/vendors'
 
 /** One row of the settings table: `docs/operations.md` shows it and the start of the server checks it. */
 interface Setting<T> {
@@ -95,19 +96,27 @@ const privateTargets: Setting<string[]> = {
   help: 'Addresses or CIDR ranges of private networks that users may connect the server to, comma-separated, for example for databases and collectors. Plain HTTP is allowed only there. If unset, only public addresses are allowed',
 }
 
-/** Alternative origins for the calls of a provider, by its tag. Error messages name only the tag. */
+/**
+ * Alternative origins for the calls of a provider, by its tag. The operator writes the vendor's slug. Error messages do
+ * not repeat the origin.
+ */
 const providerOrigins: Setting<Record<string, string>> = {
   fallback: {},
   parse: (value) => {
     const origins = parseJson(value)
     if (typeof origins !== 'object' || origins === null || Array.isArray(origins))
-      throw new Error('must be a JSON object of provider tags and origins')
-    for (const [tag, origin] of Object.entries(origins))
+      throw new Error('must be a JSON object of providers and origins')
+    const byTag: Record<string, string> = {}
+    for (const [provider, origin] of Object.entries(origins)) {
+      const tag = vendorTag(provider, vendors) ?? provider
       if (!/^[a-z][a-z0-9-]*$/.test(tag) || typeof origin !== 'string' || !isOrigin(origin))
-        throw new Error(`${JSON.stringify(tag)} must be a provider tag with an origin such as https://api.example.com`)
-    return origins as Record<string, string>
+        throw new Error(`${JSON.stringify(provider)} must be a provider with an origin such as https://api.example.com`)
+      if (Object.hasOwn(byTag, tag)) throw new Error(`${JSON.stringify(provider)} is a provider that is already named`)
+      byTag[tag] = origin
+    }
+    return byTag
   },
-  help: 'Other origins for the calls of providers, as a JSON object with provider tags: {"cloud-a":"https://sts.internal"}',
+  help: 'Other origins for the calls of providers, as a JSON object: {"aws":"https://sts.internal"}. Providers are named as in `skerry sync connect` and `skerry lease target`',
 }
 
 /** Origins whose pages may call the API with their own bearer token. */

@@ -1,11 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sync } from '@skerry/contract/sync/endpoints'
-import { type SyncTag, syncProviders } from '@skerry/contract/sync/providers'
+import type { SyncTag } from '@skerry/contract/sync/providers'
+import { syncVendors } from '@skerry/contract/vendors'
 import type { NameRule } from '@skerry/providers/sync/provider'
 import { syncProvider } from '@skerry/providers/sync/registry'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { SyncFake } from '../../providers/test/sync/conformance.ts'
+import { tagsByName } from '../../providers/test/sync/facts.ts'
 import { syncFakes } from '../../providers/test/sync/fakes.ts'
 import { isQuick } from './extent.ts'
 import { deksFor, erase, keyOf, runNow, type Vaulted, vaultedEnv, wrapped, write } from './sync-scene.ts'
@@ -23,9 +25,10 @@ const columns = [
   ...['A name that is refused', 'An error that repeats a value'],
 ]
 
-const tags = (Object.keys(syncProviders) as SyncTag[]).sort()
+const tags = tagsByName()
+const nameOf = (tag: SyncTag): string => syncVendors[tag].name
 /** A destination that takes all names in one call, one with its own form of names, and one with options for values. */
-const quick: SyncTag[] = ['app-platform-f', 'cloud-c-key-vault', 'env-platform']
+const quick: SyncTag[] = ['cloud-c-key-vault', 'env-platform', 'app-platform-f']
 const tried = isQuick ? quick : tags
 
 type Fake = SyncFake<SyncTag>
@@ -105,7 +108,7 @@ const requests = (count: number) => `${count} ${count === 1 ? 'request' : 'reque
 describe('a destination, from the API to the service', () => {
   test.for(tried)('%s: gets new, changed and deleted secrets, and secrets of others stay untouched', async (tag) => {
     const scene = await bound(tag)
-    const cells = [`\`${tag}\``]
+    const cells = [nameOf(tag)]
     cells.push(...(await writes(scene)), ...(await removals(scene)))
     cells.push(await drift(scene), await takenOver(scene), await returned(scene), await foreign(scene))
     cells.push(await refusal(scene), await echo(scene))
@@ -198,8 +201,10 @@ describe('a destination, from the API to the service', () => {
     const text = readFileSync(page, 'utf8')
     if (process.env.SKERRY_WRITE_TABLE) writeFileSync(page, withTable(text))
     else for (const row of rows.values()) expect(text).toContain(row)
-    const listed = [...(text.split(begin)[1]?.split(end)[0] ?? '').matchAll(/^\| `([^`]+)`/gm)].map(([, tag]) => tag)
-    if (!process.env.SKERRY_WRITE_TABLE) expect(listed).toEqual(tags)
+    const listed = [
+      ...(text.split(begin)[1]?.split(end)[0] ?? '').matchAll(/^\| (?!Destination )([^|-][^|]*) \|/gm),
+    ].map(([, name]) => name)
+    if (!process.env.SKERRY_WRITE_TABLE) expect(listed).toEqual(tags.map(nameOf))
   })
 })
 

@@ -46,11 +46,15 @@ function wordsOf(program: Command): Words {
   const add = (path: string, command: Command) => {
     words.set(path, {
       subcommands: visible(command).map((one) => ({ name: one.name(), summary: one.summary() || one.description() })),
-      options: command.options.map((one: Option) => one.long).filter((long) => long != null),
+      options: command.options
+        .filter(({ hidden }) => !hidden)
+        .map((one: Option) => one.long)
+        .filter((long) => long != null),
       choices: Object.fromEntries(
         command.options.flatMap(({ long, argChoices }) => (long && argChoices ? [[long, argChoices]] : [])),
       ),
       takes: kindOfNames(path, command.registeredArguments[0]?.name() ?? ''),
+      values: command.registeredArguments[0]?.argChoices ?? [],
     })
     for (const one of visible(command)) add(path === '' ? one.name() : `${path} ${one.name()}`, one)
   }

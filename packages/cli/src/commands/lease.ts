@@ -1,4 +1,3 @@
-import { leaseFacts } from '@skerry/contract/leases/facts'
 import { type Command, Option } from 'commander'
 import { exportFormats } from '../formats/names.ts'
 import { inOrg, signedIn } from '../frame.ts'
@@ -6,6 +5,7 @@ import { create, parseCreate } from '../leases/create.ts'
 import { forget, list, parseList, revoke } from '../leases/ledger.ts'
 import { add, list as listTargets, remove, replace, trust, verify } from '../leases/targets.ts'
 import { accepting, confirmable, explained, gather, leaf, noun } from '../options.ts'
+import { leaseProviderOption } from '../vendors.ts'
 
 export function register(command: Command): void {
   registerTargets(noun(command, 'target', 'Databases, hosts and clouds that leases are created on', ['targets']))
@@ -36,11 +36,7 @@ export function register(command: Command): void {
 function registerTargets(command: Command): void {
   leaf(command, 'ls', 'List targets').action(inOrg(listTargets))
   explained(accepting(confirmable(leaf(command, 'create <name>', 'Register a target'))), createTargetHelp.trim())
-    .addOption(
-      new Option('--provider <provider>', 'kind of the target, if the credential does not say').choices(
-        Object.keys(leaseFacts),
-      ),
-    )
+    .addOption(leaseProviderOption('kind of the target, if the credential does not say'))
     .option('--file <path>', 'file with the admin credential; - is stdin (default: ask)')
     .option('--config <path>', 'JSON file with settings that have no option here')
     .option('--level <level>', 'rights of a lease: readonly, readwrite or custom (default: readonly)')

@@ -6,13 +6,17 @@ import { bind, checkEdit, edit, unbind } from '../sync/bindings.ts'
 import { connect, disconnect, list, parseConnect, providers, rename, replace, verify } from '../sync/connections.ts'
 import { gatherField } from '../sync/fields.ts'
 import { list as listRuns, parseList, plan, run } from '../sync/runs.ts'
+import { takesSyncProvider } from '../vendors.ts'
 
 export function register(command: Command): void {
   leaf(command, 'ls', 'List connections and bindings, and what the server can read for them').action(signedIn(list))
-  leaf(command, 'providers [provider]', 'List the platforms, or show the fields of one').action(
+  takesSyncProvider(leaf(command, 'providers [provider]', 'List the platforms, or show the fields of one')).action(
     withoutSession(providers),
   )
-  explained(confirmable(leaf(command, 'connect <provider>', 'Store a credential of a platform')), connectHelp.trim())
+  explained(
+    takesSyncProvider(confirmable(leaf(command, 'connect <provider>', 'Store a credential of a platform'))),
+    connectHelp.trim(),
+  )
     .option('--name <name>', 'name of the connection (default: the provider)')
     .option('--set <field=value>', 'field of the connection; repeatable', gatherField)
     .option('--file <path>', 'file with the credential; - is stdin (default: ask)')

@@ -1,9 +1,11 @@
 import { leaseFacts } from '@skerry/contract/leases/facts'
 import type { LeaseConfig, LeaseTag } from '@skerry/contract/leases/providers'
+import { vendorName } from '@skerry/contract/vendors'
 import { parseDuration } from '../duration.ts'
 import { usage } from '../failure.ts'
 import { readTextFile } from '../input.ts'
 import { checkTokenId } from '../names.ts'
+import { readLeaseProvider } from '../vendors.ts'
 
 export interface ConfigOptions {
   provider?: LeaseTag
@@ -31,11 +33,11 @@ export function buildConfig(adminSecret: string, options: ConfigOptions): LeaseC
   const provider = options.provider ?? written.provider ?? providerOf(adminSecret)
   if (provider === undefined)
     throw usage('the credential does not show which kind of target this is', 'use --provider, or --config')
-  if (typeof provider !== 'string' || !Object.hasOwn(leaseFacts, provider))
-    throw usage('the provider in --config is not known', `known: ${Object.keys(leaseFacts).join(', ')}`)
-  const tag = provider as LeaseTag
+  if (typeof provider !== 'string') throw usage('the provider in the file of --config is not text')
+  const tag = readLeaseProvider(provider)
   const own = options.config === undefined ? defaults[tag]?.(adminSecret, options) : {}
-  if (own === undefined) throw usage(`a target of ${tag} needs --config`, 'docs/leases.md describes the file')
+  if (own === undefined)
+    throw usage(`a target of ${vendorName(tag)} needs --config`, 'docs/leases.md describes the file')
   checkOptions(tag, options)
   return { executor: 'in_broker', ...own, ...written, ...optional(options), provider: tag } as LeaseConfig<LeaseTag>
 }
@@ -142,6 +144,7 @@ function checkOptions(tag: LeaseTag, options: ConfigOptions): void {
     if (options[name as keyof typeof meant] === undefined) continue
     const option = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
     if (options.config !== undefined) throw usage(`${option} and --config cannot be used together`)
-    if (!(tags as readonly string[]).includes(tag)) throw usage(`${option} has no effect on a target of ${tag}`)
+    if (!(tags as readonly string[]).includes(tag))
+      throw usage(`${option} has no effect on a target of ${vendorName(tag)}`)
   }
 }

@@ -1,4 +1,4 @@
-import { leaseFacts } from '@skerry/contract/leases/facts'
+import { vendorName, vendorSlug } from '@skerry/contract/vendors'
 import { provisionerOf } from '@skerry/sdk/internal/provisioned-leases'
 import {
   createLeaseTarget,
@@ -74,7 +74,7 @@ async function warnAndConfirm(
   if (tokenId !== null) return provisionerKey(session, { id, name, provisionerName }, tokenId, flags)
   await acceptReaders(session, {}, flags)
   warn('the server signs in to the target, so it can read this admin credential: create one only for Skerry')
-  await confirmOrRefuse(`gives the server the admin credential of ${name} (${leaseFacts[provider].label})`, flags)
+  await confirmOrRefuse(`gives the server the admin credential of ${name} (${vendorName(provider)})`, flags)
   return undefined
 }
 
@@ -118,8 +118,14 @@ export async function list({ session, orgId }: InOrg): Promise<Output> {
     json: { targets },
     text: () =>
       writeTable(
-        ['id', 'name', 'kind', 'status', 'server'],
-        targets.map((one) => [one.id, one.name, one.provider, one.lastError ?? one.status, one.server ?? '']),
+        ['id', 'name', 'provider', 'status', 'server'],
+        targets.map((one) => [
+          one.id,
+          one.name,
+          vendorSlug(one.provider),
+          one.lastError ?? one.status,
+          one.server ?? '',
+        ]),
       ),
   }
 }

@@ -1,5 +1,5 @@
-import type { leaseFacts } from '@skerry/contract/leases/facts'
 import { isNamed } from '@skerry/contract/prefixes'
+import { leaseVendors } from '@skerry/contract/vendors'
 import { Failure } from '../failure.ts'
 import { formatValues } from '../formats.ts'
 import { fields, options } from './fields.ts'
@@ -12,9 +12,9 @@ interface Target {
 }
 
 const databases = [
-  { word: 'pg', provider: 'postgres', label: 'PostgreSQL' },
-  { word: 'mysql', provider: 'mysql', label: 'MySQL or MariaDB' },
-] as const satisfies readonly { word: string; provider: keyof typeof leaseFacts; label: string }[]
+  { word: 'pg', provider: 'postgres', label: leaseVendors.postgres.name },
+  { word: 'mysql', provider: 'mysql', label: leaseVendors.mysql.name },
+] as const satisfies readonly { word: string; provider: keyof typeof leaseVendors; label: string }[]
 
 const targetsOf = async ({ json }: Hands, provider: string): Promise<Target[]> =>
   ((await json(['lease', 'target', 'list'])).data as { targets: Target[] }).targets.filter(

@@ -1,4 +1,5 @@
 import { type ConfigField, shapesOf } from '@skerry/contract/fields'
+import { vendorSlug } from '@skerry/contract/vendors'
 import { createSyncConnection, replaceSyncCredential } from '@skerry/sdk/internal/sync'
 import { usage } from '../failure.ts'
 import type { InOrg, SignedIn } from '../frame.ts'
@@ -13,8 +14,8 @@ import { checkConnectionKey, describeDestination, findConnection, listBound } fr
 /** Lists the kinds of destinations, or the fields of one kind. */
 export async function providers(wanted: string | undefined): Promise<Output> {
   const all = wanted === undefined ? await listProviders() : [await findProvider(wanted)]
-  const facts = all.map(({ tag, label, credential, config, destination }) => ({
-    ...{ tag, label, credential },
+  const facts = all.map(({ tag, slug, name, credential, config, destination }) => ({
+    ...{ tag, slug, name, credential },
     config: shapesOf(config).flatMap(({ fields }) => fields.map(factsOf)),
     destination: shapesOf(destination).map(({ kind, fields }) => ({
       kind: kind ?? null,
@@ -26,8 +27,8 @@ export async function providers(wanted: string | undefined): Promise<Output> {
     text: () => {
       if (wanted === undefined)
         writeTable(
-          ['provider', 'what it is'],
-          all.map(({ tag, label }) => [tag, label]),
+          ['provider', 'name'],
+          all.map(({ slug, name }) => [slug, name]),
         )
       else for (const provider of all) describe(provider)
     },
@@ -39,8 +40,8 @@ const factsOf = (field: ConfigField) => {
   return { name, required, choices: choicesOf(field), description }
 }
 
-function describe({ tag, label, credential, config, destination }: Provider): void {
-  writeLine(`${tag}: ${label}`)
+function describe({ slug, name, credential, config, destination }: Provider): void {
+  writeLine(`${slug}: ${name}`)
   writeLine(`credential: ${credential}`)
   const [{ fields } = { fields: [] }] = shapesOf(config)
   writeLine(fields.length === 0 ? 'connect asks for nothing else' : 'connect --set:')
@@ -64,9 +65,9 @@ export interface CredentialOptions extends Flags {
 }
 
 /** Removes the white space that editors add around a credential. */
-async function readConnectionCredential({ label, credential }: Provider, { file }: CredentialOptions): Promise<string> {
-  if (file === undefined) note(`${label}: ${credential}`)
-  const text = file === undefined ? await readCredential(`Credential of ${label}`) : readTextFile(file).trim()
+async function readConnectionCredential({ name, credential }: Provider, { file }: CredentialOptions): Promise<string> {
+  if (file === undefined) note(`${name}: ${credential}`)
+  const text = file === undefined ? await readCredential(`Credential of ${name}`) : readTextFile(file).trim()
   if (text === '') throw usage('the credential is empty', 'pipe it in, or use --file')
   return text
 }
@@ -85,9 +86,9 @@ export async function connect(
 ): Promise<Output> {
   const config = await readFields(provider, 'config', flags.set ?? {}, '--set')
   warnOfCredential()
-  const name = flags.name ?? provider.tag
+  const name = flags.name ?? provider.slug
   const credential = await readConnectionCredential(provider, flags)
-  await confirmOrRefuse(`gives the server a credential of ${provider.label} as ${name}`, flags)
+  await confirmOrRefuse(`gives the server a credential of ${provider.name} as ${name}`, flags)
   const connection = await createSyncConnection(session.client, { orgId, name, config, credential })
   await checkConnectionKey(session, connection)
   note(`connected ${connection.name}; nothing reads a secret until \`skerry sync bind ${connection.name}\``)
@@ -151,11 +152,11 @@ export async function list({ session }: SignedIn): Promise<Output> {
         ['connection', 'provider', 'status', 'binding', 'environment', 'destination', 'mode', 'last run'],
         [
           ...bound.map(({ binding, connection: { name, provider, status }, label }) => [
-            ...[name, provider, status, binding.id, label, describeDestination(binding)],
+            ...[name, vendorSlug(provider), status, binding.id, label, describeDestination(binding)],
             binding.enabled ? binding.mode : 'paused',
             binding.lastRun === null ? 'never' : `${binding.lastRun.status} ${binding.lastRun.startedAt}`,
           ]),
-          ...unused.map(({ name, provider, status }) => [name, provider, status, '', '', '', '', '']),
+          ...unused.map(({ name, provider, status }) => [name, vendorSlug(provider), status, '', '', '', '', '']),
         ],
       )
       for (const { name, lastError } of connections) if (lastError !== null) note(`${name}: ${lastError}`)

@@ -1,4 +1,6 @@
 import { type ConfigField, shapesOf } from '@skerry/contract/fields'
+import type { SyncTag } from '@skerry/contract/sync/providers'
+import { syncVendors, type Vendor } from '@skerry/contract/vendors'
 import { Failure, usage } from '../failure.ts'
 import { askText, canAsk } from '../prompt.ts'
 
@@ -6,9 +8,8 @@ import { askText, canAsk } from '../prompt.ts'
 // the command line, or are asked for one by one. The server checks whether they fit together, and names the wrong
 // field.
 
-export interface Provider {
-  tag: string
-  label: string
+export interface Provider extends Vendor {
+  tag: SyncTag
   credential: string
   /** The schemas of a connection's config and of a binding's destination. */
   config: object
@@ -18,17 +19,16 @@ export interface Provider {
 /** Lists every kind of destination. The schemas are loaded here, because other commands do not need them. */
 export async function listProviders(): Promise<Provider[]> {
   const { syncProviders } = await import('@skerry/contract/sync/providers')
-  return Object.entries(syncProviders)
-    .map(([tag, row]) => ({ tag, ...(row as unknown as Omit<Provider, 'tag'>) }))
-    .sort((one, other) => (one.tag < other.tag ? -1 : 1))
+  return (Object.keys(syncProviders) as SyncTag[])
+    .map((tag) => ({ tag, ...syncVendors[tag], ...syncProviders[tag] }))
+    .sort((one, other) => (one.slug < other.slug ? -1 : 1))
 }
 
-/** Finds a kind of destination by its tag or its label, in upper or lower case. */
+/** Finds a kind of destination by its tag. A newer server may have other kinds. */
 export async function findProvider(wanted: string): Promise<Provider> {
-  const named = wanted.toLowerCase()
-  const found = (await listProviders()).find(({ tag, label }) => tag === named || label.toLowerCase() === named)
+  const found = (await listProviders()).find(({ tag }) => tag === wanted)
   if (found) return found
-  throw new Failure('notFound', `there is no kind of destination '${wanted}'`, 'see `skerry sync providers`')
+  throw new Failure('notFound', `this version of skerry does not know the provider ${wanted}`, 'install a newer one')
 }
 
 /** The values that a field accepts. A map is typed as JSON, so it has no list. */
@@ -60,7 +60,7 @@ export async function readFields(
   if (stranger !== undefined || (given.kind !== undefined && shape.kind === undefined)) {
     const fields = known.length === 0 ? 'it has no fields' : `its fields: ${known.join(', ')}`
     throw usage(
-      `${what === 'config' ? 'a connection' : 'a destination'} of ${provider.tag} has no ${stranger ?? 'kind'}`,
+      `${what === 'config' ? 'a connection' : 'a destination'} of ${provider.name} has no ${stranger ?? 'kind'}`,
       fields,
     )
   }

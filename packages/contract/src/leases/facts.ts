@@ -17,6 +17,9 @@ export const leaseConnectionsDefault = 20
 /** Clouds grant no more by default. A target that allows more proves it when it is registered. */
 export const cloudTtlDefaultMaxSeconds = 3600
 
+/** AWS and Google Cloud issue credentials for at most one hour unless they are configured to allow more. */
+export const isCloud = (provider: LeaseTag): boolean => provider === 'cloud-a' || provider === 'cloud-b'
+
 /** A lease’s account name. No database needs quoting for it, and it fits the shortest limit (32, MySQL). */
 export const roleNamePattern = '^[a-z_][a-z0-9_]{0,30}$'
 
@@ -27,8 +30,6 @@ export const roleNamePattern = '^[a-z_][a-z0-9_]{0,30}$'
 export const mongodbUserName = (leaseId: string) => `skerry_${leaseId}`
 
 interface Facts {
-  /** The name that people use. */
-  label: string
   ttlSeconds: { min: number; max: number }
   /** Describes the admin credential to the person who enters it. */
   adminSecret: string
@@ -39,46 +40,39 @@ interface Facts {
 /** Every lease provider, by tag. */
 export const leaseFacts = {
   postgres: {
-    label: 'PostgreSQL',
     ttlSeconds: leaseTtlSeconds.database,
     adminSecret:
       'Connection string (postgres://user:password@host:port/database) of an account with CREATEROLE that may grant on the schema. Make one for Skerry alone.',
     revocable: true,
   },
   mysql: {
-    label: 'MySQL or MariaDB',
     ttlSeconds: leaseTtlSeconds.database,
     adminSecret:
       'Connection string (mysql://user:password@host:port/database) of an account with CREATE USER, CONNECTION ADMIN, SELECT on mysql.* and the leases’ rights with GRANT OPTION.',
     revocable: true,
   },
   redis: {
-    label: 'Redis or Valkey',
     ttlSeconds: leaseTtlSeconds.database,
     adminSecret:
       'Connection string (redis://user:password@host:port/db) of an account that may run ACL, INFO and CONFIG GET.',
     revocable: true,
   },
   ssh: {
-    label: 'SSH certificates',
     ttlSeconds: leaseTtlSeconds.ssh,
     adminSecret: 'Private key of the certificate authority (OpenSSH or PEM), without a passphrase.',
     revocable: false,
   },
   'cloud-a': {
-    label: 'AWS roles',
     ttlSeconds: leaseTtlSeconds.cloudA,
     adminSecret: 'Access key of an IAM user that may assume the role, as JSON: { "accessKeyId", "secretAccessKey" }.',
     revocable: false,
   },
   'cloud-b': {
-    label: 'Google service accounts',
     ttlSeconds: leaseTtlSeconds.cloudB,
     adminSecret: 'Key (JSON) of a service account that may create tokens for the target account.',
     revocable: false,
   },
   mongodb: {
-    label: 'MongoDB',
     ttlSeconds: leaseTtlSeconds.database,
     adminSecret:
       'Connection string (mongodb://user:password@host:port/database) of an account with userAdmin on the accounts’ database.',

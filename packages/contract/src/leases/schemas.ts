@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { limits } from '../limits.ts'
 import { Blob, Id, Instant, Nullable, Strict } from '../schema.ts'
+import { vendorList } from '../vendors.ts'
 import { TargetId } from './fields.ts'
 import { type LeaseTag, leaseProviders } from './providers.ts'
 
@@ -9,7 +10,7 @@ const tags = Object.keys(leaseProviders) as LeaseTag[]
 export const Provider = Type.Unsafe<LeaseTag>(
   Type.Union(
     tags.map((tag) => Type.Literal(tag)),
-    { description: 'what kind of target it is' },
+    { description: `tag of the target’s vendor: ${vendorList(tags)}` },
   ),
 )
 

@@ -29,7 +29,6 @@ const Layout = Type.Union([Type.Literal('secret-per-name'), Type.Literal('json-b
 /** Secret stores in clouds, by tag. */
 export const syncClouds = {
   'cloud-a-secrets-manager': {
-    label: 'AWS Secrets Manager',
     config: Strict({ provider: Type.Literal('cloud-a-secrets-manager'), region: Region, accessKeyId: AccessKeyId }),
     destination: Strict({
       provider: Type.Literal('cloud-a-secrets-manager'),
@@ -52,7 +51,6 @@ export const syncClouds = {
       'Secret access key alone. Its user needs CreateSecret, PutSecretValue, UpdateSecret, DescribeSecret, RestoreSecret, DeleteSecret and ListSecrets; for json-bundle GetSecretValue as well.',
   },
   'cloud-a-parameter-store': {
-    label: 'AWS Systems Manager Parameter Store',
     config: Strict({ provider: Type.Literal('cloud-a-parameter-store'), region: Region, accessKeyId: AccessKeyId }),
     destination: Strict({
       provider: Type.Literal('cloud-a-parameter-store'),
@@ -73,7 +71,6 @@ export const syncClouds = {
       'Secret access key alone. Its user needs PutParameter, GetParametersByPath and DeleteParameters on the path, and the use of the KMS key where one is named.',
   },
   'cloud-b-secret-manager': {
-    label: 'Google Cloud Secret Manager',
     config: Strict({
       provider: Type.Literal('cloud-b-secret-manager'),
       projectId: Type.String({
@@ -123,7 +120,6 @@ export const syncClouds = {
       'Key of a service account, the whole JSON file. The account needs secretmanager.secrets create, get, list and delete, and secretmanager.versions add; destroy for pruneVersions, access for json-bundle.',
   },
   'cloud-c-key-vault': {
-    label: 'Azure Key Vault',
     config: Strict({
       provider: Type.Literal('cloud-c-key-vault'),
       tenantId: Type.String({

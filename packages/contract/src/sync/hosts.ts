@@ -42,7 +42,6 @@ const Hosts = (description: string) =>
 /** Code hosts, environments and platforms of agents, by tag. */
 export const syncHosts = {
   'env-platform': {
-    label: 'Bunnyshell',
     config: Strict({ provider: Type.Literal('env-platform') }),
     destination: Type.Union([
       Strict({
@@ -65,7 +64,6 @@ export const syncHosts = {
     credential: 'Access token of a Bunnyshell user who may edit the variables.',
   },
   'code-host-ci': {
-    label: 'GitHub Actions',
     config: Strict({
       provider: Type.Literal('code-host-ci'),
       baseUrl: ApiRoot('Root of the API of a GitHub Enterprise Server, such as `https://git.example.com/api/v3`.'),
@@ -110,7 +108,6 @@ export const syncHosts = {
       'Token with write access to Actions secrets: of the repository, of its environments, or of the organization.',
   },
   'agent-platform': {
-    label: 'LangSmith Deployment',
     config: Strict({
       provider: Type.Literal('agent-platform'),
       region: Type.Optional(
@@ -135,7 +132,6 @@ export const syncHosts = {
     credential: 'API key (lsv2_...) that may change deployments of the workspace.',
   },
   'ml-spaces': {
-    label: 'Hugging Face Spaces',
     config: Strict({ provider: Type.Literal('ml-spaces') }),
     destination: Strict({
       provider: Type.Literal('ml-spaces'),
@@ -147,7 +143,6 @@ export const syncHosts = {
     credential: 'Token (hf_...) with the role write, or a fine-grained one with write access to the Space.',
   },
   'ai-agent-vaults': {
-    label: 'Claude Managed Agents vaults',
     config: Strict({ provider: Type.Literal('ai-agent-vaults') }),
     destination: Strict({
       provider: Type.Literal('ai-agent-vaults'),

@@ -38,7 +38,6 @@ const kind = <const T extends string>(value: T) =>
 
 export const syncPlatforms = {
   'app-platform-c': {
-    label: 'Fly.io',
     config: Config('app-platform-c'),
     destination: Strict({
       provider: Type.Literal('app-platform-c'),
@@ -50,7 +49,6 @@ export const syncPlatforms = {
     credential: 'Access token that may set secrets of the app, as `fly tokens create deploy` prints it.',
   },
   'frontend-cloud': {
-    label: 'Vercel',
     config: Strict({
       provider: Type.Literal('frontend-cloud'),
       teamId: Type.Optional(Segment('Id of the team that owns the project; left out for a personal account.')),
@@ -65,7 +63,6 @@ export const syncPlatforms = {
       'Access token of an account that may change environment variables of the project. Those of production can need a right of their own.',
   },
   'edge-workers': {
-    label: 'Cloudflare Workers',
     config: EdgeConfig('edge-workers'),
     destination: Strict({
       provider: Type.Literal('edge-workers'),
@@ -74,7 +71,6 @@ export const syncPlatforms = {
     credential: 'API token with the permission Workers Scripts: Edit for the account.',
   },
   'edge-pages': {
-    label: 'Cloudflare Pages',
     config: EdgeConfig('edge-pages'),
     destination: Strict({
       provider: Type.Literal('edge-pages'),
@@ -84,7 +80,6 @@ export const syncPlatforms = {
     credential: 'API token with the permission Cloudflare Pages: Edit for the account.',
   },
   'edge-secrets-store': {
-    label: 'Cloudflare Secrets Store',
     config: EdgeConfig('edge-secrets-store'),
     destination: Strict({
       provider: Type.Literal('edge-secrets-store'),
@@ -100,7 +95,6 @@ export const syncPlatforms = {
     credential: 'API token with the permission Account Secrets Store: Edit for the account.',
   },
   'app-platform-a': {
-    label: 'Railway',
     config: Strict({
       provider: Type.Literal('app-platform-a'),
       tokenKind: Type.Optional(
@@ -121,7 +115,6 @@ export const syncPlatforms = {
     credential: 'Project token of this one environment (tokenKind project), or a token of the account or workspace.',
   },
   'app-platform-b': {
-    label: 'Render',
     config: Config('app-platform-b'),
     destination: Type.Union([
       Strict({
@@ -138,7 +131,6 @@ export const syncPlatforms = {
     credential: 'API key of a user who may change the service or group. It acts as the user in all their workspaces.',
   },
   'app-platform-d': {
-    label: 'Northflank',
     config: Config('app-platform-d'),
     destination: Strict({
       provider: Type.Literal('app-platform-d'),
@@ -149,7 +141,6 @@ export const syncPlatforms = {
       'API token of a role that may read and update values of the secret group. One that cannot read them is refused, since a write replaces all.',
   },
   'app-platform-e': {
-    label: 'DigitalOcean App Platform',
     config: Config('app-platform-e'),
     destination: Type.Union([
       Strict({
@@ -172,7 +163,6 @@ export const syncPlatforms = {
     credential: 'Access token with the scopes app:read and app:update.',
   },
   'app-platform-f': {
-    label: 'Heroku',
     config: Config('app-platform-f'),
     destination: Strict({
       provider: Type.Literal('app-platform-f'),
@@ -184,7 +174,6 @@ export const syncPlatforms = {
     credential: 'OAuth token with the scopes read-protected and write-protected, or an API key.',
   },
   'site-host': {
-    label: 'Netlify',
     config: Strict({
       provider: Type.Literal('site-host'),
       accountId: Segment('Slug or id of the team that owns the site.'),

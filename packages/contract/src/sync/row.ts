@@ -1,9 +1,7 @@
 import type { TObject, Type } from 'typebox'
 
-/** The contract's facts about one kind of sync destination. */
+/** The contract's facts about one kind of sync destination. Its name is in vendors.ts. */
 export interface SyncRow {
-  /** The name that people use. */
-  label: string
   config: TObject
   /** An object, or a union of objects that differ in `kind`. */
   destination: TObject | ReturnType<typeof Type.Union>

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { limits } from '../limits.ts'
 import { Id, Instant, Nullable, PublicKeyJwk, Strict } from '../schema.ts'
+import { vendorList } from '../vendors.ts'
 import { type SyncTag, syncProviders } from './providers.ts'
 
 const tags = Object.keys(syncProviders) as SyncTag[]
@@ -8,7 +9,7 @@ const tags = Object.keys(syncProviders) as SyncTag[]
 const Provider = Type.Unsafe<SyncTag>(
   Type.Union(
     tags.map((tag) => Type.Literal(tag)),
-    { description: 'what kind of destination it is' },
+    { description: `tag of the destination’s vendor: ${vendorList(tags)}` },
   ),
 )
 

@@ -1,4 +1,5 @@
 import { Badge, Code, Table, Text } from '@mantine/core'
+import { vendorName } from '@skerry/contract/vendors'
 import { useRouteContext } from '@tanstack/react-router'
 import { AnchorLink } from '../ui/links.tsx'
 import { actionLabel, actorLabels, isAlarming } from './labels.ts'
@@ -71,6 +72,10 @@ export function Resource({ entry, nameOf, environments }: ResourceProps) {
 const labelOf = ({ name, parent, owner }: EntryEnvironment): string =>
   `${owner.name} / ${parent ? `${parent.name} @ ` : ''}${name}`
 
+/** Shows a provider by its vendor's name instead of its tag. */
+const withVendors = (field: string, value: unknown) =>
+  field === 'provider' && typeof value === 'string' ? vendorName(value) : value
+
 /** All other fields of the entry. */
 export function EntryDetails({ entry }: { entry: Entry }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
@@ -103,7 +108,7 @@ export function EntryDetails({ entry }: { entry: Entry }) {
       </Table>
       {Object.keys(entry.metadata).length > 0 && (
         <Code block mt="xs" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
-          {JSON.stringify(entry.metadata, null, 2)}
+          {JSON.stringify(entry.metadata, withVendors, 2)}
         </Code>
       )}
       {entry.resourceId !== null && (

@@ -1,5 +1,6 @@
 import { MultiSelect, Select, TagsInput, Text, TextInput } from '@mantine/core'
-import { cloudTtlDefaultMaxSeconds, leaseFacts, roleNamePattern } from '@skerry/contract/leases/facts'
+import { cloudTtlDefaultMaxSeconds, isCloud, leaseFacts, roleNamePattern } from '@skerry/contract/leases/facts'
+import { vendorName } from '@skerry/contract/vendors'
 import type { MadeLease } from '@skerry/sdk/internal/lease-making'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
@@ -66,7 +67,7 @@ export function GetAccessDialog(props: {
         nothingFoundMessage="No target by that name"
         data={targets.map(({ id, name, provider }) => ({
           value: id,
-          label: `${name} (${leaseFacts[provider].label})`,
+          label: `${name} (${vendorName(provider)})`,
         }))}
         value={target?.id ?? null}
         openOnFocus={false}
@@ -128,8 +129,7 @@ function LoginNames(props: { target: LeaseTarget; value: string[]; onChange: (va
 /** Returns the lifetimes that the provider and the target allow. The last one is the target's own limit. */
 function lifetimesOf({ provider, config }: LeaseTarget): number[] {
   const { min, max } = leaseFacts[provider].ttlSeconds
-  const isCloud = provider === 'cloud-a' || provider === 'cloud-b'
-  const { maxTtlSeconds = isCloud ? cloudTtlDefaultMaxSeconds : max } = config as { maxTtlSeconds?: number }
+  const { maxTtlSeconds = isCloud(provider) ? cloudTtlDefaultMaxSeconds : max } = config as { maxTtlSeconds?: number }
   const within = lifetimes.filter((seconds) => seconds >= min && seconds < maxTtlSeconds)
   return [...within, maxTtlSeconds]
 }

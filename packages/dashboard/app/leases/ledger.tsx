@@ -1,5 +1,6 @@
 import { Badge, Text } from '@mantine/core'
 import { leaseFacts } from '@skerry/contract/leases/facts'
+import { vendorName } from '@skerry/contract/vendors'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { api } from '../api.ts'
@@ -110,7 +111,7 @@ const columnsOf = (
   },
   {
     header: 'Target',
-    cell: (lease) => <TwoLines main={targetOf(lease) ?? 'removed'} below={leaseFacts[lease.provider].label} />,
+    cell: (lease) => <TwoLines main={targetOf(lease) ?? 'removed'} below={vendorName(lease.provider)} />,
   },
   { header: 'For', cell: ({ requestedById }) => <OneLine text={nameOf(requestedById)} /> },
   { header: 'Made', cell: ({ createdAt }) => <RelativeTime at={createdAt} />, width: 130 },

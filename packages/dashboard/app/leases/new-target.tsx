@@ -1,5 +1,6 @@
 import { Select } from '@mantine/core'
-import { type LeaseTag, leaseFacts } from '@skerry/contract/leases/facts'
+import type { LeaseTag } from '@skerry/contract/leases/facts'
+import { leaseVendors } from '@skerry/contract/vendors'
 import { useRouteContext } from '@tanstack/react-router'
 import { use, useState } from 'react'
 import { api } from '../api.ts'
@@ -17,7 +18,7 @@ import { isProvisionable, ReaderField, ReaderNotice, useReader } from './reader.
 import { targetSchemas } from './schemas.ts'
 import { signedInTo } from './signed-in-to.ts'
 
-const providers = Object.entries(leaseFacts).map(([value, { label }]) => ({ value, label }))
+const providers = Object.entries(leaseVendors).map(([value, { name }]) => ({ value, label: name }))
 
 /** The initial values for each provider, which suit most targets. */
 const starts: Partial<Record<LeaseTag, Record<string, string>>> = {

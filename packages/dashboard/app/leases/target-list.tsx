@@ -1,5 +1,6 @@
 import { List as Items, Stack, Text } from '@mantine/core'
 import { leaseFacts } from '@skerry/contract/leases/facts'
+import { vendorName } from '@skerry/contract/vendors'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useRouteContext } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
@@ -89,10 +90,8 @@ const columns: ListColumn<LeaseTarget>[] = [
   },
   {
     header: 'Kind',
-    cell: ({ provider, server }) => (
-      <TwoLines main={leaseFacts[provider].label} below={server} belowTitle={server ?? ''} />
-    ),
-    sort: ({ provider }) => leaseFacts[provider].label,
+    cell: ({ provider, server }) => <TwoLines main={vendorName(provider)} below={server} belowTitle={server ?? ''} />,
+    sort: ({ provider }) => vendorName(provider),
   },
   { header: 'Longest lease', cell: (target) => <OneLine text={longestText(target)} />, width: 150 },
   {

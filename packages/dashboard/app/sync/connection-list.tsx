@@ -1,6 +1,7 @@
+import { vendorName } from '@skerry/contract/vendors'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useRouteContext } from '@tanstack/react-router'
-import { lazy, Suspense, use } from 'react'
+import { lazy, Suspense } from 'react'
 import { TwoLines } from '../ui/cells.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { List, type ListColumn, type RowAction } from '../ui/list.tsx'
@@ -9,7 +10,6 @@ import { useDialog } from '../ui/use-dialog.ts'
 import { VerifiedState } from '../ui/verified-state.tsx'
 import type { OpenConnectionDialog } from './connection-dialogs.tsx'
 import { bindingsQuery, type Connection, connectionsQuery } from './queries.ts'
-import { syncSchemas } from './schemas.ts'
 
 // Loaded when it first opens.
 const ConnectionDialog = lazy(async () => ({ default: (await import('./connection-dialogs.tsx')).ConnectionDialog }))
@@ -18,7 +18,6 @@ const ConnectionDialog = lazy(async () => ({ default: (await import('./connectio
 export function ConnectionList() {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const navigate = useNavigate()
-  const providers = use(syncSchemas())
   const query = useQuery(connectionsQuery(org.id))
   const bindings = useQuery(bindingsQuery(org.id)).data ?? []
   const dialog = useDialog<OpenConnectionDialog>()
@@ -45,8 +44,8 @@ export function ConnectionList() {
     },
     {
       header: 'Destination',
-      cell: ({ provider }) => <TwoLines main={providers.get(provider)?.label ?? provider} below={provider} />,
-      sort: ({ provider }) => providers.get(provider)?.label ?? provider,
+      cell: ({ provider }) => vendorName(provider),
+      sort: ({ provider }) => vendorName(provider),
     },
     {
       header: 'Bindings',
@@ -72,7 +71,7 @@ export function ConnectionList() {
         rowName={({ name }) => name}
         actions={actions}
         empty={
-          <Empty title="No connection yet" command={`skerry sync connect code-host-ci --org ${org.slug}`}>
+          <Empty title="No connection yet" command={`skerry sync connect github-actions --org ${org.slug}`}>
             Give this server a credential of a platform, and it keeps secrets there up to date. It can read what is
             bound to the connection.
           </Empty>

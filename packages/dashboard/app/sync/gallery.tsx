@@ -1,13 +1,12 @@
 import { SimpleGrid, Stack, Text, TextInput, UnstyledButton } from '@mantine/core'
 import type { SyncTag } from '@skerry/contract/sync/providers'
-import { use, useState } from 'react'
+import { syncVendors } from '@skerry/contract/vendors'
+import { useState } from 'react'
 import { Dialog } from '../ui/dialog.tsx'
 import { IconSearch } from '../ui/icons.ts'
-import { type Provider, syncSchemas } from './schemas.ts'
 
 /** The gallery of all kinds of sync destinations. */
 export function ProviderGallery({ onChoose, onClose }: { onChoose: (tag: SyncTag) => void; onClose: () => void }) {
-  const providers = [...use(syncSchemas()).values()].sort((one, other) => one.label.localeCompare(other.label))
   const [text, setText] = useState('')
   const found = providers.filter((provider) => isFound(provider, text))
   return (
@@ -23,13 +22,10 @@ export function ProviderGallery({ onChoose, onClose }: { onChoose: (tag: SyncTag
           data-autofocus
         />
         <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="sm">
-          {found.map(({ tag, label }) => (
+          {found.map(({ tag, name }) => (
             <UnstyledButton key={tag} className="sync-provider" onClick={() => onChoose(tag)}>
               <Text size="sm" fw={600}>
-                {label}
-              </Text>
-              <Text size="xs" c="dimmed" className="mono">
-                {tag}
+                {name}
               </Text>
             </UnstyledButton>
           ))}
@@ -44,5 +40,10 @@ export function ProviderGallery({ onChoose, onClose }: { onChoose: (tag: SyncTag
   )
 }
 
-const isFound = ({ tag, label }: Provider, text: string) =>
-  `${label} ${tag}`.toLowerCase().includes(text.trim().toLowerCase())
+const providers = (Object.keys(syncVendors) as SyncTag[])
+  .map((tag) => ({ tag, ...syncVendors[tag] }))
+  .sort((one, other) => one.name.localeCompare(other.name))
+
+/** People may search by the name, by the word that they type in the command line, or by the tag of the API. */
+const isFound = ({ tag, name, slug }: (typeof providers)[number], text: string) =>
+  `${name} ${slug} ${tag}`.toLowerCase().includes(text.trim().toLowerCase())

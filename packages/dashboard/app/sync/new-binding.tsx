@@ -1,4 +1,5 @@
 import { Select } from '@mantine/core'
+import { vendorName } from '@skerry/contract/vendors'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { use, useRef, useState } from 'react'
@@ -51,7 +52,7 @@ function NoConnection({ onClose }: { onClose: () => void }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   return (
     <FormDialog title="Bind an environment" submit="Close" onClose={onClose} onSubmit={async () => {}}>
-      <Empty title="No connection yet" command={`skerry sync connect code-host-ci --org ${org.slug}`}>
+      <Empty title="No connection yet" command={`skerry sync connect github-actions --org ${org.slug}`}>
         Connect a destination first, on the tab Connections.
       </Empty>
     </FormDialog>
@@ -97,7 +98,7 @@ function BindDialog(props: {
         label="Connection"
         data={connections.map(({ id, name, provider: tag }) => ({
           value: id,
-          label: `${name} (${providers.get(tag)?.label ?? tag})`,
+          label: `${name} (${vendorName(tag)})`,
         }))}
         value={chosen.id}
         allowDeselect={false}

@@ -1,4 +1,5 @@
 import type { SyncTag } from '@skerry/contract/sync/providers'
+import { syncVendors } from '@skerry/contract/vendors'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useRouteContext } from '@tanstack/react-router'
 import { use, useRef, useState } from 'react'
@@ -42,7 +43,7 @@ function ConnectDialog({ provider, onClose }: { provider: Provider; onClose: () 
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const navigate = useNavigate()
   const key = useQuery(newKeyQuery(org.id))
-  const [name, setName] = useState(provider.tag as string)
+  const [name, setName] = useState<string>(syncVendors[provider.tag].slug)
   const [credential, setCredential, wasCleared] = usePlaintext('')
   const made = useRef<string | null>(null)
   const form = useConfigForm(provider.config.fields, () => provider.config, {})
@@ -66,7 +67,7 @@ function ConnectDialog({ provider, onClose }: { provider: Provider; onClose: () 
   }
   return (
     <FormDialog
-      title={`Connect ${provider.label}`}
+      title={`Connect ${syncVendors[provider.tag].name}`}
       submit="Connect"
       form={form}
       onClose={close}

@@ -7,7 +7,6 @@ import type { ConfigRules } from '../form/use-config-form.ts'
 /** A kind of destination, with its fields and rules. */
 export interface Provider {
   tag: SyncTag
-  label: string
   /** A description of the credential. */
   credential: string
   config: ConfigRules
@@ -42,7 +41,7 @@ async function load(): Promise<Map<string, Provider>> {
   })
   const rows = Object.entries(syncProviders) as [SyncTag, (typeof syncProviders)[SyncTag]][]
   return new Map(
-    rows.map(([tag, { label, credential, config, destination }]) => {
+    rows.map(([tag, { credential, config, destination }]) => {
       const shapes = shapesOf(destination)
       const kinds = shapes.flatMap(({ kind }) => kind ?? [])
       const all = shapes.map(({ kind, schema, fields }) => {
@@ -51,7 +50,7 @@ async function load(): Promise<Map<string, Provider>> {
       })
       const fields = all.flatMap(({ rules }) => rules.fields)
       const provider: Provider = {
-        ...{ tag, label, credential },
+        ...{ tag, credential },
         config: rulesOf(tag, config, fieldsOf(config)),
         destination: (texts) => (all.find(({ kind }) => kind === textAt(texts, 'kind')) ?? all[0])?.rules ?? neverRules,
         destinationFields: fields,

@@ -1,8 +1,7 @@
+import { vendorName } from '@skerry/contract/vendors'
 import { useQuery } from '@tanstack/react-query'
-import { use } from 'react'
 import { environmentLabelsQuery } from '../people/environment-labels.ts'
 import { type Binding, connectionsQuery } from './queries.ts'
-import { syncSchemas } from './schemas.ts'
 
 /** Returns a function that gives the label of a binding's environment. */
 export function usePlaceOf(orgId: string) {
@@ -13,10 +12,9 @@ export function usePlaceOf(orgId: string) {
 
 /** Returns a function that gives a binding's kind of destination and its connection. */
 export function useDescription(orgId: string) {
-  const providers = use(syncSchemas())
   const connections = useQuery(connectionsQuery(orgId)).data
   return ({ connectionId, destination: { provider } }: Pick<Binding, 'connectionId' | 'destination'>): string => {
     const name = connections?.find(({ id }) => id === connectionId)?.name ?? connectionId
-    return `${providers.get(provider)?.label ?? provider} (${name})`
+    return `${vendorName(provider)} (${name})`
   }
 }

@@ -1,4 +1,5 @@
 import type { LeaseTag } from '@skerry/contract/leases/providers'
+import { vendorName } from '@skerry/contract/vendors'
 import type { Outbound } from '../outbound.ts'
 import { ProviderError } from '../provider-error.ts'
 import type { LeaseProvider, LeaseSession, LeaseTarget } from './provider.ts'
@@ -25,7 +26,7 @@ export async function openLeaseTarget<T extends LeaseTag>(
   outbound: Outbound,
 ): Promise<LeaseSession<T>> {
   // The config is checked against the schema of its own tag, so a wrong tag would not be noticed later.
-  if (target.config.provider !== tag) throw new ProviderError('invalid', `config/provider: must be ${tag}`)
+  if (target.config.provider !== tag) throw new ProviderError('invalid', `config/provider: must be ${vendorName(tag)}`)
   const load = adapters[tag] as unknown as () => Promise<LeaseProvider<T>>
   return await (await load()).open(target, outbound)
 }

@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { type SyncTag, syncProviders } from '@skerry/contract/sync/providers'
+import { syncVendors } from '@skerry/contract/vendors'
 import { describe, expect, it } from 'vitest'
 
 // “Adding a destination” in docs/sync.md lists the files and rows of a destination. The test counts them in the tree
@@ -30,7 +31,7 @@ const oneOfKind = (file: string) =>
     .replace(/contract\/src\/sync\/(hosts|clouds)\.ts$/, 'contract/src/sync/platforms.ts')
     .replace(/sync\/samples-clouds\.ts$/, 'sync/samples-platforms.ts')
 
-/** Tag -> the name of the adapter's file, which is the service's name. The registry contains both. */
+/** Tag -> the name of the adapter's file, which is the vendor's slug. The registry contains both. */
 const fileNames = new Map(
   [
     ...readFileSync(join(root, 'packages/providers/src/sync/registry.ts'), 'utf8').matchAll(
@@ -40,13 +41,14 @@ const fileNames = new Map(
 )
 
 /**
- * Returns the files and rows of a destination in the tree: its own files, rows that begin with its tag, other files
- * that name it.
+ * Returns the files and rows of a destination in the tree: its own files, rows that begin with its tag or, in
+ * documents, with its vendor's name, and other files that name the tag.
  */
 function takenBy(tag: SyncTag): Takes {
   const name = fileNames.get(tag) ?? tag
   const files = new RegExp(`^(packages/providers/(?:src|test)/sync/)${name}(-fake|\\.test)?\\.ts$`)
-  const begins = new RegExp(`^(?: *'${tag}': |\\| \`${tag}\`)`, 'gm')
+  const vendor = syncVendors[tag].name.replace('.', '\\.')
+  const begins = new RegExp(`^(?: *'${tag}': |\\| ${vendor} \\|)`, 'gm')
   const names = new RegExp(`['"\`]${tag}['"\`]`)
   return Object.fromEntries(
     sources.flatMap(({ file, text }) => {
@@ -60,9 +62,13 @@ function takenBy(tag: SyncTag): Takes {
 
 const taken = new Map(tags.map((tag) => [tag, takenBy(tag)]))
 
-/** Besides the two generated rows, a destination may have one by hand, about facts that no public document settles. */
+/** Besides the three generated rows, a destination may have one by hand, about facts that no public document settles. */
 const settled = (takes: Takes): Takes =>
-  takes['docs/sync-destinations.md'] === '3 rows' ? { ...takes, 'docs/sync-destinations.md': '2 rows' } : takes
+  takes['docs/sync-destinations.md'] === '4 rows' ? { ...takes, 'docs/sync-destinations.md': '3 rows' } : takes
+
+it.each(tags)('the files of %s have the slug of its vendor as their name', (tag) =>
+  expect(fileNames.get(tag)).toBe(syncVendors[tag].slug),
+)
 
 describe('the page on adding a destination', () => {
   it.each(tags)('lists the files and rows of %s', (tag) => {
@@ -79,17 +85,18 @@ describe('the page on adding a destination', () => {
 
 it('the table of undocumented facts names only existing destinations, each once', () => {
   const destinations = readFileSync(join(root, 'docs/sync-destinations.md'), 'utf8')
-  const told = [...(destinations.split('## What no public document settles')[1] ?? '').matchAll(/^\| `([^`]+)`/gm)]
+  const section = destinations.split('## What no public document settles')[1]?.split('\n## ')[0] ?? ''
+  const told = [...section.matchAll(/^\| (?!Destination )([^|-][^|]*) \|/gm)].map(([, name]) => name)
+  const names = tags.map((tag): string => syncVendors[tag].name)
   expect(told.length).toBeGreaterThan(0)
-  expect(
-    told.map(([, tag]) => tag).filter((tag, index, all) => !(tag! in syncProviders) || all.indexOf(tag) < index),
-  ).toEqual([])
+  expect(told.filter((name, index, all) => !names.includes(name!) || all.indexOf(name) < index)).toEqual([])
 })
 
 it('the page says for every fake when and with what it was compared, or that it was not', () => {
   const table = page.split('## What the fakes were compared with')[1]?.split('\n## ')[0] ?? ''
-  const rows = [...table.matchAll(/^\| (?:leases: )?`([^`]+)` \| (\d{4}-\d{2}-\d{2}|not compared) \| ([^|]+) \|/gm)]
-  expect(rows.map(([, fake]) => fake).sort()).toEqual([...tags, 'cloud-a', 'cloud-b'].sort())
+  const rows = [...table.matchAll(/^\| ([^|-][^|]*) \| (\d{4}-\d{2}-\d{2}|not compared) \| ([^|]+) \|/gm)]
+  const names = [...tags.map((tag) => syncVendors[tag].name), 'leases: AWS', 'leases: Google Cloud']
+  expect(rows.map(([, fake]) => fake).sort()).toEqual(names.sort())
   for (const [, , date, description] of rows)
     expect(description).toMatch(date === 'not compared' ? /no official description/ : /\d/)
 })

@@ -2,16 +2,23 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type SyncTag, syncProviders } from '@skerry/contract/sync/providers'
+import { syncVendors } from '@skerry/contract/vendors'
 import type { SyncConnection, SyncFacts } from '../../src/sync/provider.ts'
 import { syncProvider } from '../../src/sync/registry.ts'
 
-/** The description of a destination by its adapter, its name for people, and its kind of credential. */
+/** The description of a destination by its adapter, its vendor's name, and its kind of credential. */
 export interface DescribedDestination {
   tag: SyncTag
-  label: string
+  name: string
   credential: string
   facts: SyncFacts
 }
+
+/** Every tag, in the order of the vendors' names. Tables for people have this order. */
+export const tagsByName = (): SyncTag[] =>
+  (Object.keys(syncProviders) as SyncTag[]).sort((one, other) =>
+    syncVendors[one].name < syncVendors[other].name ? -1 : 1,
+  )
 
 type Samples = Record<string, Omit<SyncConnection<SyncTag>, 'credential'>>
 
@@ -27,17 +34,17 @@ export async function syncSamples(): Promise<Samples> {
   )
 }
 
-/** Describes every sample, in the order of the tags. A tag without a sample is a defect. */
+/** Describes every sample, in the order of the vendors' names. A tag without a sample is a defect. */
 export async function describedDestinations(): Promise<DescribedDestination[]> {
   const samples = await syncSamples()
-  const tags = (Object.keys(syncProviders) as SyncTag[]).sort()
+  const tags = tagsByName()
   return await Promise.all(
     tags.map(async (tag) => {
       const sample = samples[tag]
       if (sample === undefined) throw new Error(`packages/providers/test/sync/samples-*.ts: no sample of ${tag}`)
       const facts = (await syncProvider(tag)).describe(sample)
-      const { label, credential } = syncProviders[tag]
-      return { tag, label, credential, facts }
+      const { credential } = syncProviders[tag]
+      return { tag, name: syncVendors[tag].name, credential, facts }
     }),
   )
 }

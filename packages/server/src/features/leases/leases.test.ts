@@ -140,7 +140,7 @@ describe('a lease', () => {
     ['for a principal that is not allowed', { principals: ['root'] }, 'principal'],
     ['without a principal', { principals: [] }, 'body.principals'],
     ['with a field of another provider', { roleName: 'reader' }, 'body: unknown field "roleName"'],
-    ['of another provider', { provider: 'postgres' }, 'body.provider: the target is one of ssh'],
+    ['of another provider', { provider: 'postgres' }, 'body.provider: the target’s provider is SSH certificates'],
     ['for a certificate instead of a key', { publicKey: 'ssh-ed25519-cert-v01@openssh.com AAAA' }, ''],
   ])('%s is refused', async (_, more, message) => {
     const answer = await mint(more)

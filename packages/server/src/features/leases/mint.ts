@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { leases } from '@skerry/contract/leases/endpoints'
-import { cloudTtlDefaultMaxSeconds, mongodbUserName } from '@skerry/contract/leases/facts'
-import { type LeaseTag, leaseProviders } from '@skerry/contract/leases/providers'
+import { cloudTtlDefaultMaxSeconds, isCloud, mongodbUserName } from '@skerry/contract/leases/facts'
+import { leaseProviders } from '@skerry/contract/leases/providers'
 import { verifierProblem } from '@skerry/contract/leases/verifiers'
+import { vendorName } from '@skerry/contract/vendors'
 import type { Tx } from '../../db/database.ts'
 import { checkPublicKey } from '../../http/public-key.ts'
 import type { In, Out } from '../../http/route.ts'
@@ -39,7 +40,7 @@ export async function create(input: Mint): Out<typeof leases.create> {
 /** Checks a mint against its target. The error for a lifetime that is too long names the limit. */
 function checkMint(target: LeaseTarget, body: Mint['body']): void {
   if (body.provider !== target.provider)
-    throw fail('invalid_request', `body.provider: the target is one of ${target.provider}`)
+    throw fail('invalid_request', `body.provider: the target’s provider is ${vendorName(target.provider)}`)
   const { mint, ttlSeconds } = leaseProviders[body.provider]
   checkShape(mint, body, 'body')
   const { maxTtlSeconds } = target.config as { maxTtlSeconds?: number }
@@ -51,9 +52,6 @@ function checkMint(target: LeaseTarget, body: Mint['body']): void {
   }
   if (body.recipientPublicKey !== undefined) checkPublicKey('body.recipientPublicKey', body.recipientPublicKey)
 }
-
-/** AWS and Google Cloud issue credentials for at most one hour unless they are configured to allow more. */
-const isCloud = (provider: LeaseTag): boolean => provider === 'cloud-a' || provider === 'cloud-b'
 
 const begin = (
   { context, org, body, principal, now, newId, transaction }: Mint,

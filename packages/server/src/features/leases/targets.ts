@@ -1,6 +1,7 @@
 import { leaseConfigProblem } from '@skerry/contract/leases/config'
 import type { leases } from '@skerry/contract/leases/endpoints'
 import { type LeaseConfig, type LeaseTag, leaseProviders } from '@skerry/contract/leases/providers'
+import { vendorSlug } from '@skerry/contract/vendors'
 import type { Context } from '../../http/context.ts'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
@@ -47,7 +48,7 @@ export async function create(input: In<typeof leases.createTarget, InOrg>): Out<
   const executor = executorOf({ config })
   const facts = await tryCredential(context, executor, { orgId: org.id, config, wrappedAdminSecret }, 'untested')
   const id = newId('leaseTarget')
-  const name = body.name ?? `${config.provider}-${id.slice(-6)}`
+  const name = body.name ?? `${vendorSlug(config.provider)}-${id.slice(-6)}`
   const target = await transaction(async ({ db, audit }) => {
     const { provider } = config
     const inserted = await insertTarget(db, org, { id, name, provider, config, wrappedAdminSecret, ...facts, now })

@@ -4,6 +4,7 @@ import {
   rotationConfigProblem,
   rotationKinds,
 } from '@skerry/contract/rotation/kinds'
+import { vendorName } from '@skerry/contract/vendors'
 import type { Sql } from '../../db/database.ts'
 import type { Context } from '../../http/context.ts'
 import { checkShape } from '../../http/validate.ts'
@@ -33,7 +34,10 @@ export async function checkTarget(db: Sql, org: Org, kind: RotationKind, targetI
   const target = await findTarget(db, org, targetId)
   if (!target) throw fail('not_found', 'body.targetId: no such target')
   if (target.provider !== provider)
-    throw fail('invalid_request', `body.targetId: the target is one of ${target.provider}, not of ${provider}`)
+    throw fail(
+      'invalid_request',
+      `body.targetId: the target’s provider is ${vendorName(target.provider)}, not ${vendorName(provider)}`,
+    )
   if ((target.config as { executor?: string }).executor !== 'in_broker')
     throw fail('invalid_request', 'body.targetId: this server does not sign in to that target itself (executor)')
 }

@@ -1,4 +1,5 @@
 import { type SyncConfig, type SyncDestination, type SyncTag, syncProviders } from '@skerry/contract/sync/providers'
+import { vendorName } from '@skerry/contract/vendors'
 import { OutboundError } from '@skerry/providers/outbound'
 import { ProviderError, redactSecrets } from '@skerry/providers/provider-error'
 import { textSearchFor } from '@skerry/providers/redaction/text'
@@ -16,7 +17,7 @@ type Destination = Binding['destination']
 /** Checks a destination against the schema of its provider, which must be the connection’s provider. */
 export function checkDestination(destination: Destination, provider: SyncTag): void {
   if (destination.provider !== provider)
-    throw fail('invalid_request', `body.destination.provider: the connection is one of ${provider}`)
+    throw fail('invalid_request', `body.destination.provider: the connection’s provider is ${vendorName(provider)}`)
   checkShape(destinationSchema(destination), destination, 'body.destination')
 }
 
