@@ -39,7 +39,7 @@ describe('exported values read back exactly, or are refused by name,', () => {
         text = textOf(values, 'dotenv')
       } catch (error) {
         refused++
-        expect((error as Error).message).toMatch(/^the dotenv format cannot hold NAME_/)
+        expect((error as Error).message).toMatch(/^the dotenv format cannot contain the value of NAME_/)
         continue
       }
       expect(parse(text)).toEqual(Object.fromEntries(values))
@@ -105,11 +105,11 @@ describe('an exported file is recognised by its content on import:', () => {
       'apiVersion: apps/v1\nkind: Deployment\n',
       'not a Kubernetes Secret that can be imported',
     ],
-    ['a shell script', 'values.sh:export A="$(id)"\n', 'values.sh, line 1: this is not an entry of the shell format'],
+    ['a shell script', 'values.sh:export A="$(id)"\n', 'values.sh, line 1: the line is not in the shell format'],
     [
       'a Docker file with a damaged line',
       '# skerry: docker env file\nA\n',
-      'line 2: this is not an entry of the Docker',
+      'line 2: the line is not in the Docker',
     ],
   ])('%s is refused with one message that names the place', (_, given, message) => {
     const [, path = 'file', text = given] = /^(values\.\w+):([\s\S]*)$/.exec(given) ?? []
