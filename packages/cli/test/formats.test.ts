@@ -106,11 +106,7 @@ describe('an exported file is recognised by its content on import:', () => {
       'not a Kubernetes Secret that can be imported',
     ],
     ['a shell script', 'values.sh:export A="$(id)"\n', 'values.sh, line 1: the line is not in the shell format'],
-    [
-      'a Docker file with a damaged line',
-      '# skerry: docker env file\nA\n',
-      'line 2: the line is not in the Docker',
-    ],
+    ['a Docker file with a damaged line', '# skerry: docker env file\nA\n', 'line 2: the line is not in the Docker'],
   ])('%s is refused with one message that names the place', (_, given, message) => {
     const [, path = 'file', text = given] = /^(values\.\w+):([\s\S]*)$/.exec(given) ?? []
     const format = formatOfFile(path, text) as Exclude<ExportFormat, 'dotenv' | 'json' | 'yaml'>

@@ -115,7 +115,7 @@ describe('the settings of a target', () => {
       { config: file('other.json', '{"provider":"telnet"}') },
       "no kind of lease target 'telnet'",
     ],
-    ['a provider that is no text', '{}', { config: file('number.json', '{"provider":1}') }, 'is not a text'],
+    ['a provider that is no text', '{}', { config: file('number.json', '{"provider":1}') }, 'is not text'],
     [
       'an option beside the file',
       '{}',

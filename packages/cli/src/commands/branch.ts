@@ -58,12 +58,11 @@ const atParent = lookingUp(async (session, flags: Options) => ({ place: await fi
 const atBranch = lookingUp(async (session, flags: Options, slug) => ({ place: await findParent(session, flags, slug) }))
 
 async function create(
-  slug: string,
-  { session, flags, place: parent, input: { ttlSeconds } }: AtPlace<CreateOptions, typeof parseCreate>,
+  _slug: string,
+  { session, flags, place: parent, input: { slug, ttlSeconds } }: AtPlace<CreateOptions, typeof parseCreate>,
 ): Promise<Output> {
   const named = flags.name === undefined ? {} : { name: flags.name }
   const { orgId, envId } = parent
-  checkSlug(slug, 'a branch')
   const recovery = await withRecovery(session)
   const receivers = flags.private ? undefined : await receiversOf(session, parent)
   const { isAccepted, keep } = await acceptReaders(session, { ...recovery, ...(receivers && { receivers }) }, flags)

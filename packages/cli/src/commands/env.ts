@@ -37,7 +37,7 @@ export function register(command: Command): void {
     'Its key is made on this machine and never reaches the server.',
   )
     .option('--name <name>', 'display name (default: the slug)')
-    .action(signedIn(create))
+    .action(signedIn(create, checkCreate))
   ofOne(leaf(command, 'show [env]', 'Show groups, branches, protection and readers of an environment')).action(
     atNamed(show),
   )
@@ -66,6 +66,10 @@ export function register(command: Command): void {
   )
 }
 
+const checkCreate = (_flags: Flags, slug: string) => {
+  checkSlug(slug, 'an environment')
+}
+
 async function create(
   slug: string,
   { session, flags }: SignedIn<Flags & ReaderFlags & { name?: string }>,
@@ -76,7 +80,7 @@ async function create(
   const place = {
     ...owner.params,
     name: flags.name ?? slug,
-    slug: checkSlug(slug, 'an environment'),
+    slug,
     ...recovery,
   }
   await keep()

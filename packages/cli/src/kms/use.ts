@@ -118,7 +118,8 @@ export async function dataKey(
 }
 
 export function checkDataKey(flags: IoOptions & { bytes: string; reveal?: boolean }): void {
-  if (!/^\d{1,4}$/.test(flags.bytes)) throw usage('--bytes must be a whole number from 1 to 1024')
+  const bytes = /^\d{1,4}$/.test(flags.bytes) ? Number(flags.bytes) : 0
+  if (bytes < 1 || bytes > 1024) throw usage('--bytes must be a whole number from 1 to 1024')
   if (flags.out === undefined && isTerminal.stdout() && !flags.reveal)
     throw usage('a data key is not shown on a terminal', 'add --reveal, or use --out')
   checkWritable(flags.out, flags)
