@@ -79,7 +79,8 @@ async function create(
   return { json: { branch }, text: () => writeLine(branch.id) }
 }
 
-const parseCreate = (flags: CreateOptions) => ({
+const parseCreate = (flags: CreateOptions, slug: string) => ({
+  slug: checkSlug(slug, 'a branch'),
   ttlSeconds: flags.ttl === 'never' ? null : parseDuration(flags.ttl, '--ttl'),
 })
 
