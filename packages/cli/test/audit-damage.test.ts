@@ -124,12 +124,12 @@ describe('skerry audit verify reports', () => {
     await sealed()
     const { stderr, findings } = await found(trail)
     expect(findings).toMatchObject([{ kind: 'changed', entryId: trail.ids[last], index: last }, { kind: 'unsealed' }])
-    expect(stderr).toContain('has sealed nothing since 20')
+    expect(stderr).toContain('has sealed no entry since 20')
     const shown = await trail.machine.shell('skerry audit checkpoint')
     expect([shown.code, shown.stdout, shown.stderr]).toEqual([
       3,
       '',
-      expect.stringContaining('has sealed nothing since'),
+      expect.stringContaining('has sealed no entry since'),
     ])
   })
 
@@ -183,7 +183,7 @@ test('skerry audit checkpoint --compare refuses a signed checkpoint of another h
     const { code, stdout, stderr } = await machine.shell('skerry audit checkpoint --compare other')
     expect([at, code, stdout, stderr]).toEqual([at, at > size ? expect.any(Number) : 3, '', expect.any(String)])
     expect(code).not.toBe(0)
-    if (at <= size) expect(stderr).toContain(`the first ${at} entries are not those of the checkpoint`)
+    if (at <= size) expect(stderr).toContain(`the first ${at} entries do not match the checkpoint`)
   }
   const honest = await machine.shell('skerry audit checkpoint --compare early')
   expect([honest.code, honest.stderr]).toEqual([0, expect.stringContaining('both belong to the same audit log')])

@@ -299,7 +299,7 @@ describe.skipIf(isQuick)('on the command line,', () => {
 
     it.each([
       ['--preset openai', 'the image is missing'],
-      ['--preset openai --image "a b"', '--image takes the name of an image'],
+      ['--preset openai --image "a b"', '--image must be the name of an image'],
     ])('%s is refused', async (options, message) => {
       const { code, stdout, stderr } = await machine.shell(`skerry proxy compose ${options}`)
       expect([code, stdout]).toEqual([2, ''])

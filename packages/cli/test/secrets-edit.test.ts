@@ -154,7 +154,7 @@ describe('secrets edit', () => {
 
   it.each([
     ['without a terminal', `skerry secrets edit --env development`, 2, 'secrets edit needs a terminal'],
-    ['with a name that is no name', `skerry secrets edit 'A=1'`, 2, 'not a secret’s name'],
+    ['with a name that is no name', `skerry secrets edit 'A=1'`, 2, 'the name of the secret is not valid'],
   ])('is refused %s', async (_, command, code, message) => {
     expect(await machine.shell(command)).toMatchObject({ code, stderr: expect.stringContaining(message) })
   })

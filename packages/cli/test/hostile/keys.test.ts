@@ -103,7 +103,7 @@ describe('another key for a member', () => {
     await alice.ok(`skerry env create production --app shop`)
     liar.lie(/\/members/, swapKeyOf(bob.email))
     const told = await refusedBy(`skerry grant ${bob.email} --env production`)
-    expect(told).toContain(`the key of ${bob.email} is another than before`)
+    expect(told).toContain(`${bob.email} has a different key than before`)
     expect(told).toContain(`skerry members trust ${bob.email}`)
     expect(told).toContain(words)
     expect(await alice.ok('skerry members ls')).toContain('CHANGED')

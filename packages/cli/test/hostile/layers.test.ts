@@ -141,7 +141,7 @@ describe('a name that makes programs load something', () => {
     expect((await run(env)).stdout).toBe('[old] [--title=mine]\n')
     await alice.write('skerry.json', JSON.stringify({ ...project, allowNames: ['A=b'] }))
     const { code, stderr } = await run(env)
-    expect([code, stderr]).toEqual([2, expect.stringContaining("'allowNames' is not a list of secrets’ names")])
+    expect([code, stderr]).toEqual([2, expect.stringContaining("'allowNames' must be a list of names of secrets")])
     await alice.write('skerry.json', JSON.stringify(project))
   })
 })

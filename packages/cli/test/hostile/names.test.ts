@@ -109,7 +109,7 @@ describe('a name that means another environment', () => {
       `skerry: shop/development is a different environment than before; ${hint(' shop/development')}`,
     )
     expect(await refused('echo A=precious | skerry secrets import - --overwrite')).toContain(
-      'means another environment',
+      'is a different environment than before',
     )
     expect(liar.sent()).toEqual([])
   })
@@ -123,7 +123,7 @@ describe('a name that means another environment', () => {
         `skerry: shop/development is now the environment that was called shop/production; ${hint(' shop/development')}`,
       )
     }
-    expect(await refused(`skerry grant --all --yes --token ${tokenId}`)).toContain('means the environment that was')
+    expect(await refused(`skerry grant --all --yes --token ${tokenId}`)).toContain('is now the environment that was')
     expect(liar.sent()).toEqual([])
   })
 
@@ -132,7 +132,7 @@ describe('a name that means another environment', () => {
     const { tokenId } = await parseToken(token)
     expect(await refused(`skerry grant ${tokenId} ${ofApp}`)).toBe(
       'skerry: shared:development is now the environment that was called shared:production; ' +
-        hint(' --group shared --env development'),
+        hint(' shared:development'),
     )
     expect(liar.sent()).toEqual([])
   })
@@ -148,7 +148,7 @@ describe('a name that means another environment', () => {
     )
     liar.lie(/\/apps\/[^/]+\/envs/, swapped)
     for (const command of ['run -- true', 'run --branch pr-7 -- true', 'secrets list', 'secrets export']) {
-      expect(await refused(`skerry ${command}`)).toContain('means the environment that was shop/production')
+      expect(await refused(`skerry ${command}`)).toContain('is now the environment that was shop/production')
     }
   })
 
@@ -158,7 +158,7 @@ describe('a name that means another environment', () => {
       environments: body.environments.map((one: Json) => (one.slug === 'production' ? { ...one, slug: 'dev' } : one)),
     }))
     expect(await refused('echo -n x | skerry secrets set A --env dev')).toBe(
-      `skerry: shop/dev is now the environment that was called shop/production; ${hint(' --app shop --env dev')}`,
+      `skerry: shop/dev is now the environment that was called shop/production; ${hint(' shop/dev')}`,
     )
   })
 
@@ -208,7 +208,7 @@ describe('an honest change', () => {
     const elsewhere = 'export XDG_STATE_HOME=$HOME/other XDG_CACHE_HOME=$HOME/other-cache'
     await alice.ok(`${elsewhere}; skerry env rm preview --yes && skerry env create preview`)
     expect(await refused('skerry secrets ls --env preview')).toBe(
-      `skerry: shop/preview is a different environment than before; ${hint(' --app shop --env preview')}`,
+      `skerry: shop/preview is a different environment than before; ${hint(' shop/preview')}`,
     )
     const { stderr } = await alice.shell('skerry env trust preview --yes')
     expect(stderr).toBe('accepted: shop/preview is a different environment than before\n')

@@ -303,10 +303,10 @@ describe('--reader', () => {
 
   it('names a reader by its e-mail address or the name of a token', async () => {
     const { stderr } = await alice.shell('skerry env create named --reader recovery')
-    expect(stderr).toContain('this credential and the recovery custodians together can read it')
+    expect(stderr).toContain('only this credential, and the recovery custodians together, can read it')
     await alice.ok('skerry grant bob@example.com --env named')
     const mine = await alice.shell('skerry branch create mine --env named --private')
-    expect(mine.stderr).toContain('this credential and the recovery custodians together can read it')
+    expect(mine.stderr).toContain('only this credential, and the recovery custodians together, can read it')
     await alice.ok('skerry token create named-ci --app shop --env named')
     await alice.ok('mv ~/.config/skerry/known-readers.json ~/aside')
     countFromHere()

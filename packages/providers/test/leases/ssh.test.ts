@@ -115,7 +115,7 @@ leaseConformance('ssh', missingSshd(), suite, (use) => {
     const bad = {
       'is a certificate': issued.result.certificate,
       'needs at least 3072 bits': weak.publicKey,
-      'is no key of the types': 'ssh-dss AAAAB3NzaC1kc3MAAACBAP',
+      'must be a key of the types': 'ssh-dss AAAAB3NzaC1kc3MAAACBAP',
       'says another type|cannot be read': `ecdsa-sha2-nistp256 ${blob}`,
       'cannot be read': `${type} AAAA`,
     }

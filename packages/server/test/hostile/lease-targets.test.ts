@@ -68,10 +68,10 @@ async function register(provider: LeaseTag, port: number, owner = tenant) {
 const dataRow = Buffer.concat([Buffer.from('44000003ee0001000003e4', 'hex'), Buffer.alloc(996)])
 const random = Buffer.from(Array.from({ length: 65_536 }, (_, index) => (index * 7919 + (index >> 3)) % 251))
 
-const unread = 'the target sent something that its driver cannot read'
-const busy = 'the target kept its driver busy for too long'
+const unread = 'the target sent an answer that the driver cannot read, so the connection was closed'
+const busy = 'the target kept the driver busy for too long, so the connection was closed'
 /** The error of our memory limit or of V8's own, whichever is reached first. */
-const fills = /^target: the target sent (more than fits into 256 MiB|something that its driver cannot read)/
+const fills = /^target: the target sent (more than 256 MiB|an answer that the driver cannot read)/
 
 const attacks: [LeaseTag, string, Attack, string | RegExp][] = [
   ['postgres', 'an authentication request of an unknown kind', bytes('52 00000008 00000063'), unread],

@@ -106,10 +106,10 @@ describe('an archive of the audit log', () => {
     const text = await readFile(path, 'utf8')
     const [header, entry] = text.split('\n') as [string, string]
     const cases: [string, RegExp][] = [
-      [text.replace('"Acme', '"Bcme').replace('app_', 'app-'), /not those that the server has signed/],
-      [text.replace(`${entry}\n`, ''), /has \d+ entries, and not/],
-      [text.slice(0, -1), /does not end/],
-      [text.replace(entry, '{'), /line 2: is no JSON/],
+      [text.replace('"Acme', '"Bcme').replace('app_', 'app-'), /do not match the server’s signature/],
+      [text.replace(`${entry}\n`, ''), /has \d+ entries, but its header says/],
+      [text.slice(0, -1), /the last line is incomplete/],
+      [text.replace(entry, '{'), /line 2 is not a JSON object/],
       [text.replace(header, '{}'), /line 1/],
       [text.replace('"start":0', '"start":1'), /line 1/],
     ]
