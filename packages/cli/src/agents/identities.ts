@@ -1,6 +1,7 @@
 import { readUnverifiedPolicy } from '@skerry/crypto/policy'
 import { type Agent, findAgent, listAgents } from '@skerry/sdk/internal/agents'
 import type { InOrg, SignedIn } from '../frame.ts'
+import { checkSlug } from '../names.ts'
 import { note, type Output, writeLine, writeTable } from '../output.ts'
 import { findPlace } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
@@ -32,6 +33,8 @@ export async function create(slug: string, { session, flags, orgId }: InOrg<Crea
       ),
   }
 }
+
+export const checkCreate = (_flags: CreateOptions, slug: string): void => void checkSlug(slug, 'the agent')
 
 export async function list({ session }: SignedIn): Promise<Output> {
   const agents = await listAgents(session.client, (await session.org()).id)

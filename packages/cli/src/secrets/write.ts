@@ -32,7 +32,7 @@ export async function set(
   _extra: string[],
   { session, flags, place, input: { expected } }: AtPlace<Options, typeof parseSet>,
 ): Promise<Output> {
-  const read = flags.random === undefined ? await readOne(name, flags) : randomValue(flags.random)
+  const read = flags.random === undefined ? await readOne(name, flags) : randomValue(flags.random, '--random')
   const value = flags.literal ? escapeReferences(read) : read
   checkValue(name, value)
   await refuseCycles(session, place, new Map([[name, value]]))
@@ -82,10 +82,10 @@ async function readOne(name: string, flags: Options): Promise<string> {
 }
 
 /** Letters and digits only, so that no shell, URL or file format needs to quote it. */
-export function randomValue(length: string): string {
+export function randomValue(length: string, option: string): string {
   const characters = Number(length)
   if (!Number.isInteger(characters) || characters < 1 || characters > 4096) {
-    throw usage('--random takes a length from 1 to 4096')
+    throw usage(`${option} must be a whole number from 1 to 4096`)
   }
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
   // Bytes from the last, incomplete round would make the first characters more likely.
