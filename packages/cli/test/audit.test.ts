@@ -97,5 +97,7 @@ test('skerry log-sink sets a sink without showing its header, tests it and remov
   const tried = await machine.shell('skerry log-sink test')
   expect([tried.code, tried.stderr]).toEqual([6, expect.stringContaining('SKERRY_ALLOW_PRIVATE_TARGETS')])
   expect((await machine.shell('skerry log-sink rm --yes')).code).toBe(0)
-  expect((await machine.shell('skerry log-sink status')).stdout).toBe('the audit log is not sent anywhere; see `skerry log-sink set`\n')
+  expect((await machine.shell('skerry log-sink status')).stdout).toBe(
+    'the audit log is not sent anywhere; see `skerry log-sink set`\n',
+  )
 })
