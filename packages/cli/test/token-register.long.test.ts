@@ -56,7 +56,7 @@ test('a restored token reads secrets on another server after an admin has regist
       [operator, 'org', 'restore', join(admin.project, 'moving.json'), '--key', key],
       { env: { PATH: process.env.PATH, ...target.settings } },
     )
-    expect(restored.stdout).toContain('web')
+    expect(restored.stdout).toContain('web (skt_')
     await target.start()
 
     admin.env.SKERRY_URL = target.url

@@ -241,7 +241,7 @@ async function trust(
 }
 
 async function ownerOf(session: Session, flags: Flags) {
-  if (flags.group !== undefined && flags.app !== undefined) throw usage('--app and --group exclude each other')
+  if (flags.group !== undefined && flags.app !== undefined) throw usage('--app and --group cannot be used together')
   if (flags.group !== undefined) {
     const group = await findGroup(session, flags.group)
     return { params: { orgId: group.orgId, groupId: group.id }, label: `${group.slug}:` }

@@ -115,7 +115,7 @@ function parseCreate(flags: CreateOptions, argument: string | undefined) {
   const expiresAt =
     flags.expires === undefined ? null : new Date(Date.now() + parseDuration(flags.expires, '--expires') * 1000)
   if (flags.provisioner && (flags.admin || flags.unbound || flags.app !== undefined || flags.env !== undefined))
-    throw usage('--provisioner excludes --admin, --unbound, --app and --env')
+    throw usage('--provisioner cannot be used with --admin, --unbound, --app or --env')
   return { name, expiresAt }
 }
 
