@@ -13,7 +13,7 @@ export function register(command: Command): void {
   leaf(command, 'ls', 'List applications').action(inOrg(list))
   leaf(command, 'create <slug>', 'Create an application')
     .option('--name <name>', 'display name (default: the slug)')
-    .action(inOrg(create))
+    .action(inOrg(create, checkCreate))
   leaf(command, 'show <app>', 'Show an application and its environments').action(signedIn(show))
   leaf(command, 'rename <app> <name>', 'Change the display name; the slug stays').action(signedIn(rename))
   confirmable(leaf(command, 'rm <app>', 'Delete an application with its environments and secrets')).action(
@@ -21,8 +21,10 @@ export function register(command: Command): void {
   )
 }
 
+const checkCreate = (_flags: Flags, slug: string): void => void checkSlug(slug, 'an application')
+
 async function create(slug: string, { session, flags, orgId }: InOrg<Flags & { name?: string }>): Promise<Output> {
-  const body = { slug: checkSlug(slug, 'an application'), name: flags.name ?? slug }
+  const body = { slug, name: flags.name ?? slug }
   const { app } = await session.client.apps.create({ params: { orgId }, body })
   note(`created application ${app.slug}`)
   return { json: { app }, text: () => writeLine(app.id) }
@@ -55,7 +57,7 @@ async function show(slug: string, { session }: SignedIn): Promise<Output> {
 async function rename(slug: string, name: string, { session }: SignedIn): Promise<Output> {
   const { id: appId, orgId } = await findApp(session, slug)
   const { app } = await session.client.apps.update({ params: { orgId, appId }, body: { name } })
-  note(`${app.slug} is called ${app.name} now`)
+  note(`renamed ${app.slug} to ${app.name}`)
   return { json: { app } }
 }
 

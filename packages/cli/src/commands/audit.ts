@@ -58,15 +58,14 @@ async function audit({ session, flags, input: { limit } }: SignedIn<Options, typ
       if (flags.json) writeLine(JSON.stringify({ ...entry, ...(environment && { environment }) }))
       else
         rows.push([
-          ...[createdAt, action],
-          ...[nameOf(actorId, actorType), actorId ?? ''],
+          ...[createdAt, action, nameOf(actorId, actorId ?? actorType)],
           ...[nameOf(resourceId, resourceType), environment ? pathOf(environment) : '', resourceId ?? ''],
         ])
     }
     left -= entries.length
     cursor = nextCursor
   } while (cursor !== null && left > 0)
-  if (!flags.json) writeTable(['when', 'action', 'by', 'id', 'on', 'in', 'id'], rows)
+  if (!flags.json) writeTable(['when', 'action', 'by', 'on', 'in', 'id'], rows)
 }
 
 function parseAudit(flags: Options) {

@@ -17,14 +17,16 @@ export function register(command: Command): void {
     'Give it environments with `skerry env create <slug> --group <group>`.',
   )
     .option('--name <name>', 'display name (default: the slug)')
-    .action(inOrg(create))
+    .action(inOrg(create, checkCreate))
   leaf(command, 'show <group>', 'Show a group and its environments').action(signedIn(show))
   leaf(command, 'rename <group> <name>', 'Change the display name; the slug stays').action(signedIn(rename))
   confirmable(leaf(command, 'rm <group>', 'Delete a group with its environments and secrets')).action(signedIn(remove))
 }
 
+const checkCreate = (_flags: Flags, slug: string): void => void checkSlug(slug, 'a group')
+
 async function create(slug: string, { session, flags, orgId }: InOrg<Flags & { name?: string }>): Promise<Output> {
-  const body = { slug: checkSlug(slug, 'a group'), name: flags.name ?? slug }
+  const body = { slug, name: flags.name ?? slug }
   const { group } = await session.client.groups.create({ params: { orgId }, body })
   note(`created group ${group.slug}; next: \`skerry env create <environment> --group ${group.slug}\``)
   return { json: { group }, text: () => writeLine(group.id) }

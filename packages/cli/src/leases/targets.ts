@@ -156,7 +156,7 @@ export async function verify(wanted: string, { session, orgId }: InOrg): Promise
 export async function trust(wanted: string, { session, flags }: SignedIn<Confirmable>): Promise<Output> {
   const found = await targetOf(session, wanted)
   const changes = await changesOfTarget(session, found)
-  if (changes === undefined) note(`lease target ${found.name} did not change`)
+  if (changes === undefined) note(`lease target ${found.name} has not changed`)
   else {
     note(changes)
     await confirmOrRefuse(`accepts the current settings of lease target ${found.name}`, flags)

@@ -26,10 +26,18 @@ const environmentsOf = (places: OpenPlace[]) =>
 
 const aShare = 'a share of the recovery key'
 
-export async function setup({ session, flags, orgId }: InOrg<Plan>): Promise<Output> {
-  if (!flags.custodian) throw usage('the custodians are missing', 'name each with --custodian <member>')
-  const threshold = parseThreshold(flags.threshold, flags.custodian.length)
-  const custodians = await findCustodians(session, flags.custodian)
+export function parseSetup({ custodian, threshold }: Plan) {
+  if (!custodian) throw usage('the custodians are missing', 'name each with --custodian <member>')
+  return { names: custodian, threshold: parseThreshold(threshold, custodian.length) }
+}
+
+export async function setup({
+  session,
+  flags,
+  orgId,
+  input: { names, threshold },
+}: InOrg<Plan, typeof parseSetup>): Promise<Output> {
+  const custodians = await findCustodians(session, names)
   const places = await everyOpenPlace(session)
   const keep = await acceptGrantees(session, { what: aShare, grantees: custodians }, flags)
   await confirmPlan('sets recovery up', threshold, custodians, places, flags)
