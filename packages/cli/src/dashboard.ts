@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { parseBaseUrl } from '@skerry/sdk/internal/base-url'
 import { Failure } from './failure.ts'
 import { ownFile } from './own-file.ts'
+import { checkServerUrl } from './server-url.ts'
 
 /** The part of a package's dist/build.json that is compared. */
 interface Build {
@@ -21,7 +21,7 @@ const pages = ['dashboard', 'connect']
 /** Fetches every file of this installation's pages from a server, and compares it with the local file. */
 export async function compareDashboard(url: string): Promise<{ files: number; differences: Difference[] }> {
   // Plain HTTP is allowed, because no credential is sent. A result over HTTP proves little, and the user knows that.
-  const baseUrl = parseBaseUrl(url, { allowInsecure: true })
+  const baseUrl = checkServerUrl(url, { allowInsecure: true })
   const differences: Difference[] = []
   let files = 0
   for (const build of pages.map(readOwnBuild))

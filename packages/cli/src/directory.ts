@@ -20,7 +20,7 @@ export async function openDirectory(session: Session, ids: readonly (string | nu
         userId,
         email ?? name ?? userId,
       ]),
-    skt_: async () => (await client.tokens.list({ params })).tokens.map(({ id, name }) => [id, name]),
+    skt_: async () => (await listTokens(session)).map(({ id, name }) => [id, name]),
     m2m_: async () => (await client.machineClients.list({ params })).clients.map(({ id, name }) => [id, name]),
     app_: async () => (await client.apps.list({ params })).apps.map(({ id, slug }) => [id, slug]),
     grp_: async () => (await client.groups.list({ params })).groups.map(({ id, slug }) => [id, slug]),

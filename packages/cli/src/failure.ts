@@ -128,7 +128,7 @@ export function toFailure(error: unknown): Failure {
   const told = withoutPlace(firstLine(text))
   // The message of the server already says when to try again.
   const isRepeated = name === 'rate_limited' && told.includes('again in')
-  const hint = typeof next === 'string' ? next : isRepeated ? undefined : hintOf(name)
+  const hint = typeof next === 'string' ? next : isRepeated ? undefined : hintOf(name, told)
   return new Failure(rowOf(kindOfCode, name) ?? 'failure', told, hint)
 }
 
@@ -136,7 +136,11 @@ export function toFailure(error: unknown): Failure {
 const inPipeline =
   'the token may have expired or been revoked (check with `skerry token ls`); create another with `skerry token create`, and store it as SKERRY_TOKEN in your pipeline'
 
-function hintOf(code: string): string | undefined {
+function hintOf(code: string, told: string): string | undefined {
+  // Another credential would be refused, too.
+  if (code === 'forbidden' && told.endsWith(' is disabled')) return 'enable it first, or ask an admin to do so'
+  if (code === 'forbidden' && told.endsWith(' a share of the recovery key'))
+    return 'ask a custodian; `skerry recovery status` lists them'
   const isPipeline = Boolean(process.env.CI) && process.env.SKERRY_TOKEN !== undefined
   return code === 'unauthorized' && isPipeline ? inPipeline : rowOf(nextOfCode, code)
 }

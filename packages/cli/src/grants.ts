@@ -121,7 +121,8 @@ export async function lookUpGrantee(
   const { id: orgId } = await session.org()
   if (who.token !== undefined) {
     const found = await findToken(session, who.token)
-    if (found.revokedAt !== null) throw new Failure('conflict', `token ${found.id} is revoked`, 'create another')
+    if (found.revokedAt !== null)
+      throw new Failure('conflict', `the token ${found.name} is revoked`, 'create another with `skerry token create`')
     const { id, name, publicKeyJwk } = found
     const wantedName = wantedTokenName(who.token)
     return { principalType: 'service_token', principalId: id, name, wantedName, publicKeyJwk }
@@ -129,7 +130,8 @@ export async function lookUpGrantee(
   const { members } = await session.client.orgs.members({ params: { orgId } })
   const { user } = who
   const found = members.find(({ userId: id, email: name }) => user !== undefined && isNamed(user, 'user', { id, name }))
-  if (!found) throw new Failure('notFound', `${who.user} is not a member of this organization`)
+  if (!found)
+    throw new Failure('notFound', `${who.user} is not a member of this organization`, 'see `skerry members ls`')
   if (found.publicKeyJwk === null) {
     throw new Failure('conflict', `${who.user} has no key yet`, 'they must sign in and run `skerry keys init`')
   }

@@ -1,8 +1,8 @@
-import { parseBaseUrl } from '@skerry/sdk/internal/base-url'
 import { checkNewProfile, isReplaced, type Profile, profileName, readCredentials } from './credentials.ts'
 import { Failure, usage } from './failure.ts'
 import { autoBranch, findGitBranch, type GitBranch } from './git-branch.ts'
 import { type FoundProject, findProject } from './project.ts'
+import { checkServerUrl } from './server-url.ts'
 import { checkVariables } from './variables.ts'
 
 const defaultUrl = 'http://127.0.0.1:4700'
@@ -60,7 +60,7 @@ export function readSettings(flags: Flags): Settings {
   const url = flags.url ?? variable('SKERRY_URL') ?? found?.project.url
   const org = flags.org ?? variable('SKERRY_ORG') ?? found?.project.org
   const allowInsecure = variable('SKERRY_ALLOW_INSECURE') === '1'
-  const wantedUrl = url === undefined ? undefined : checkUrl(url, allowInsecure)
+  const wantedUrl = url === undefined ? undefined : checkServerUrl(url, { allowInsecure })
   const credential = pickCredential(flags, wantedUrl, org)
   const profile = credential.from === 'profile' ? credential.profile : undefined
   const app = flags.app ?? variable('SKERRY_APP')
@@ -99,17 +99,6 @@ function currentFolder(): string {
     return process.cwd()
   } catch {
     throw new Failure('failure', 'the current folder no longer exists', 'change to another folder')
-  }
-}
-
-function checkUrl(url: string, allowInsecure: boolean): string {
-  try {
-    return parseBaseUrl(url, { allowInsecure })
-  } catch (error) {
-    const reason = (error as Error).message
-      .replace(/^baseUrl: /, '')
-      .replace('allowInsecure', 'SKERRY_ALLOW_INSECURE=1')
-    throw usage(`the server’s address ${reason}`)
   }
 }
 

@@ -81,7 +81,7 @@ async function keep(
   const [only, ...more] = orgs
   const org = only && more.length === 0 ? { org: { id: only.id, slug: only.slug } } : {}
   saveProfile(name, { url: settings.url, ...org, session })
-  const kept = stored.sealed === undefined ? 'in the system’s keyring' : 'in the credentials file, sealed'
+  const kept = stored.sealed === undefined ? 'in the system’s keyring' : 'encrypted in the credentials file'
   const sayNext = () => noteNext(client, settings.url)
   return { profile: name, user, orgs, sayNext, sessionId: id, expiresAt, kept }
 }

@@ -15,4 +15,5 @@ export function formatDuration(seconds: number): string {
   return seconds <= 90 ? count(seconds, 'second') : count(Math.ceil(seconds / 60), 'minute')
 }
 
-const count = (number: number, unit: string) => `${number} ${unit}${number === 1 ? '' : 's'}`
+/** @example count(2, 'entry', 'entries') // '2 entries' */
+export const count = (number: number, one: string, many = `${one}s`): string => `${number} ${number === 1 ? one : many}`

@@ -63,7 +63,7 @@ describe('a change that is proposed on the command line', () => {
     expect((await approve(id)).body.status).toBe('applied')
     expect(await ok('skerry run -- printenv DATABASE_URL')).toBe('after\n')
     expect(await ok('skerry secrets history DATABASE_URL')).toMatch(/^2 \*/m)
-    expect((await machine.shell(`skerry changes show ${id}`)).stdout).toMatch(/approve +usr_\w+ +\S+ +fine/)
+    expect((await machine.shell(`skerry changes show ${id}`)).stdout).toMatch(/approve +\S+@\S+ +\S+ +fine/)
   })
 
   test('cannot be made to need two approvals while the organization has only one admin', async () => {

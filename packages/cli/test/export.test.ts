@@ -28,7 +28,7 @@ test('an archive is readable by its owner alone, and verifies without a server u
   expect((await machine.shell('stat -c %a whole.json')).stdout).toBe('600\n')
   const verify = `SKERRY_URL=http://127.0.0.1:1 skerry org export verify`
   const checked = await machine.shell(`${verify} whole.json --key ${key}`)
-  expect([checked.code, checked.stdout]).toEqual([0, expect.stringContaining('rows, all unchanged')])
+  expect([checked.code, checked.stdout]).toEqual([0, expect.stringContaining('rows are unchanged')])
 
   const path = join(machine.project, 'whole.json')
   writeFileSync(path, readFileSync(path, 'utf8').replace('"name":"Exported"', '"name":"Exportex"'))

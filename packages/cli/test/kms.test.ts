@@ -145,7 +145,7 @@ describe('signatures:', () => {
       await kms(`disable ${spec}-key --yes`)
       await ok(['kms', 'verify', 'signature', '--file', 'message', '--key', `${spec}-key`])
       const wrong = await machine.skerry(['kms', 'verify', 'signature'], { input: 'another message' })
-      expect([wrong.code, wrong.stderr]).toEqual([3, expect.stringContaining('not one of this message')])
+      expect([wrong.code, wrong.stderr]).toEqual([3, expect.stringContaining('is not valid for this message')])
     },
   )
 })

@@ -228,7 +228,7 @@ describe.skipIf(isQuick)('on the command line,', () => {
     it.each([
       ['--task', '--task needs a program'],
       ['--task -- true', '--task needs the token of a task in SKERRY_TASK'],
-      ['--preset openai --task -- true', '--task needs the section [tasks] in the settings'],
+      ['--preset openai --task -- true', '--task needs the section [tasks] in skerry-proxy.toml'],
     ])('%s is refused', async (options, message) => {
       await machine.write('skerry-proxy.toml', serverRules())
       const { code, stderr } = await machine.shell(`skerry proxy run ${options}`)
@@ -259,7 +259,7 @@ describe.skipIf(isQuick)('on the command line,', () => {
     })
 
     it.each([
-      ['', 'the settings would allow nothing'],
+      ['', 'no preset and no agent is named'],
       ['--preset none', 'there is no preset none'],
       ['--agent builder', '--agent needs --signer'],
       ['--agent builder --signer short', 'policy.signers[0]: is no thumbprint'],
@@ -298,7 +298,7 @@ describe.skipIf(isQuick)('on the command line,', () => {
     })
 
     it.each([
-      ['--preset openai', 'the image is missing'],
+      ['--preset openai', '--image is missing'],
       ['--preset openai --image "a b"', '--image must be the name of an image'],
     ])('%s is refused', async (options, message) => {
       const { code, stdout, stderr } = await machine.shell(`skerry proxy compose ${options}`)

@@ -102,13 +102,13 @@ describe.skipIf(isQuick)('recovery on the command line', () => {
       await refused(
         by(1),
         `skerry recovery contribute ${id} --words "${await wordsOf(admin)}"`,
-        'the words do not match the key that would get your share; nothing was given',
+        'your words do not match the key in this request; nothing was given',
       )
       await refused(by(1), `skerry recovery contribute ${id}`, 'add --words')
       expect((await contribute(by(1), id, words)).code).toBe(0)
       await refused(newcomer, `skerry recovery complete ${id}`, '2 of 3 shares')
-      expect((await contribute(by(4), id, words)).stderr).toContain('enough: the target runs')
-      await refused(admin, `skerry recovery complete ${id}`, 'is for another key')
+      expect((await contribute(by(4), id, words)).stderr).toContain('these are enough; ')
+      await refused(admin, `skerry recovery complete ${id}`, 'is for another person')
       await newcomer.ok(`skerry recovery complete ${id} --only shop/development`)
       expect(await newcomer.ok('skerry secrets get VALUE --reveal --app shop --env development')).toContain(value)
       await refused(newcomer, 'skerry secrets get VALUE --app shop --env production', /holds? no key/)
@@ -201,12 +201,12 @@ describe.skipIf(isQuick)('recovery on the command line', () => {
       await refused(
         by(0),
         `skerry recovery contribute ${id} --words "${await wordsOf(newcomer)}"`,
-        'the words do not match the key that would get your share; nothing was given',
+        'your words do not match the key in this request; nothing was given',
       )
       for (const index of [0, 1]) expect((await contribute(by(index), id, words)).code).toBe(0)
       expect((await robot.shell(`skerry recovery complete ${id}`)).stderr).toContain('2 of 3 shares')
       expect((await contribute(by(3), id, words)).code).toBe(0)
-      await refused(admin, `skerry recovery complete ${id}`, 'is for another key')
+      await refused(admin, `skerry recovery complete ${id}`, 'is for another person')
       await said(`skerry recovery complete ${id} --only shop/development`)
       expect(await said(read)).toContain(value)
       const kept = JSON.parse(await admin.ok('skerry audit --action recovery_request.completed --limit 1 --json'))

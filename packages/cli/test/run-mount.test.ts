@@ -169,12 +169,12 @@ it('a pipe names the way out where the system cannot make pipes', async () => {
 })
 
 it.each([
-  ['--mount a.json --mount-file b.json', '--mount and --mount-file exclude each other'],
+  ['--mount a.json --mount-file b.json', '--mount and --mount-file cannot be used together'],
   ['--mount-max-reads 2', '--mount-max-reads goes with --mount'],
   ['--mount-file a --mount-max-reads 2', '--mount-max-reads goes with --mount'],
   ['--mount a --mount-max-reads many', '--mount-max-reads many is not a whole number'],
   ['--mount a --mount-max-reads -1', '--mount-max-reads -1 is not a whole number'],
-  ['--mount a --watch', '--watch and a mount exclude each other'],
+  ['--mount a --watch', '--watch and a mount cannot be used together'],
   ['--format json', '--format goes with --mount or --mount-file'],
   [`--mount ''`, '--mount takes a path'],
 ])('run %s is refused', async (flags, message) => {

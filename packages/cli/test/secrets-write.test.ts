@@ -106,7 +106,7 @@ describe('secrets copy', () => {
     ['KEY', 2, "required option '--to <place>'"],
     ['--to target', 2, 'no secret is named'],
     ['KEY --all --to target', 2, '--all takes no names'],
-    ['KEY --to target --overwrite --keep', 2, '--overwrite and --keep exclude each other'],
+    ['KEY --to target --overwrite --keep', 2, '--overwrite and --keep cannot be used together'],
     ['KEY --to development', 2, 'from which the secrets are copied'],
     ['KEY --to a/b/c', 2, "'a/b/c' names no environment"],
     ['KEY --to nowhere', 4, 'there is no environment shop/nowhere'],

@@ -28,7 +28,7 @@ test('an expired token is listed as expired, and the server refuses it', async (
   expect(expired).toHaveLength(1)
   expect(await ok('skerry token ls')).toMatch(/ short +member +expired +shop\/development +env_\w{22} +never$/m)
   expect(await ok(`skerry token show ${id}`)).toMatch(
-    / \(short\)\nmember, expired, made \S+, last used never\nbound to shop\/development \(env_\w{22}\)\n/,
+    / \(short\)\nmember, expired, created \S+, last used never\nbound to shop\/development\n/,
   )
   machine.env.SKERRY_TOKEN = token
   const { code, stderr } = await machine.shell('skerry secrets ls')

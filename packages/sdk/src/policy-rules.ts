@@ -27,9 +27,11 @@ export function readPolicyRules(text: string): { rules: PolicyRule[] } | { probl
   const isText = (one: unknown) => typeof one === 'string'
   if (!readable || !rules.every(({ methods }) => (methods as unknown[]).every(isText)))
     return { problem: policyRulesProblem(rules) ?? 'a field of a rule has the wrong type' }
-  const isUnknown = (rule: object) => Object.keys(rule).some((key) => !members.includes(key))
-  if (rules.some(isUnknown))
-    return { problem: `a rule has an unknown field; the fields of a rule are ${members.join(', ')}` }
+  for (const [at, rule] of rules.entries()) {
+    const unknown = Object.keys(rule).find((key) => !members.includes(key))
+    if (unknown !== undefined)
+      return { problem: `rule ${at} has an unknown field '${unknown}'; the fields are ${members.join(', ')}` }
+  }
   const canonical = canonicalRules(rules as PolicyRule[])
   const problem = policyRulesProblem(canonical)
   return problem === null ? { rules: canonical } : { problem }

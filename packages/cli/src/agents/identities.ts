@@ -1,6 +1,8 @@
 import { readUnverifiedPolicy } from '@skerry/crypto/policy'
 import { type Agent, findAgent, listAgents } from '@skerry/sdk/internal/agents'
+import { openDirectory } from '../directory.ts'
 import type { InOrg, SignedIn } from '../frame.ts'
+import { checkSlug } from '../names.ts'
 import { note, type Output, writeLine, writeTable } from '../output.ts'
 import { findPlace } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
@@ -28,10 +30,12 @@ export async function create(slug: string, { session, flags, orgId }: InOrg<Crea
     text: () => writeLine(agent.id),
     after: () =>
       note(
-        `created agent ${agent.slug}; it can do nothing until you publish a policy with \`skerry agent policy publish ${agent.slug}\``,
+        `created agent ${agent.slug}; it can do nothing until you run \`skerry agent policy publish ${agent.slug} --file <path>\``,
       ),
   }
 }
+
+export const checkCreate = (_flags: CreateOptions, slug: string): void => void checkSlug(slug, 'the agent')
 
 export async function list({ session }: SignedIn): Promise<Output> {
   const agents = await listAgents(session.client, (await session.org()).id)
@@ -39,14 +43,14 @@ export async function list({ session }: SignedIn): Promise<Output> {
     json: { agents },
     text: () =>
       writeTable(
-        ['id', 'slug', 'name', 'state', 'policy', 'fetched'],
+        ['slug', 'name', 'state', 'policy', 'fetched', 'id'],
         agents.map((one) => [
-          one.id,
           one.slug,
           one.name,
           one.enabled ? 'enabled' : 'disabled',
           one.policyVersion === 0 ? 'none' : String(one.policyVersion),
           one.lastPolicyFetchAt ?? 'never',
+          one.id,
         ]),
       ),
   }
@@ -64,10 +68,12 @@ export async function show(wanted: string, { session }: SignedIn): Promise<Outpu
   const [policy] = (await session.client.agents.policies({ params })).policies
   return {
     json: { agent, environmentSlug, policy: policy ?? null },
-    text: () => {
+    text: async () => {
+      const { environmentId } = agent
+      const label = (await openDirectory(session, [environmentId]))(environmentId) ?? environmentSlug
       writeLine(`${agent.slug} (${agent.name}), ${agent.id}, ${agent.enabled ? 'enabled' : 'disabled'}`)
-      writeLine(environmentSlug === null ? 'not bound to an environment' : `bound to ${environmentSlug}`)
-      if (!policy) return writeLine('no policy is published, so the agent can do nothing')
+      writeLine(label === null ? 'not bound to an environment' : `bound to ${label}`)
+      if (!policy) return writeLine('no policy: the agent can use no secret')
       writeLine(`policy ${policy.version}, signed by ${policy.signerThumbprint}, until ${policy.expiresAt}`)
       printRules(readUnverifiedPolicy(policy.bundle).rules)
     },

@@ -13,6 +13,7 @@ import { note, type Output, warn, writeLine, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
+import { count } from '../units.ts'
 import { agentOf } from './identities.ts'
 import { printRules, readRules } from './rules.ts'
 
@@ -39,7 +40,7 @@ export async function edit(
   const rules = await rulesInForce(session, orgId, agent)
   writeNamed(flags.file, `${JSON.stringify({ rules }, null, 2)}\n`, { force: flags.force, mode: readableByAll })
   note(
-    `wrote ${rules.length} rules to ${flags.file}; then: skerry agent policy publish ${agent.slug} --file ${flags.file}`,
+    `wrote ${count(rules.length, 'rule')} to ${flags.file}; next: \`skerry agent policy publish ${agent.slug} --file ${flags.file}\``,
   )
   return { json: { file: flags.file, rules } }
 }
@@ -91,7 +92,12 @@ export async function rollback(
 ): Promise<Output> {
   const { orgId, agent } = await agentOf(session, wanted)
   const earlier = (await versionsOf(session, orgId, agent)).find((one) => String(one.version) === version)
-  if (!earlier) throw new Failure('notFound', `agent ${agent.slug} has no version ${version} among its newest policies`)
+  if (!earlier)
+    throw new Failure(
+      'notFound',
+      `agent ${agent.slug} has no policy version ${version}`,
+      `see \`skerry agent policy history ${agent.slug}\``,
+    )
   const { rules } = readUnverifiedPolicy(earlier.bundle)
   const isOwn = await isSignedBy(await signerOf(session), earlier.bundle, { orgId, agent })
   if (!isOwn) warn(`version ${version} was not signed with your key: check its rules before you sign them`)
@@ -121,12 +127,12 @@ async function signAndPublish(
   // may differ.
   const longest = limits.policyExpiryMaxSeconds - 60
   if (seconds < limits.policyExpiryMinSeconds || seconds > limits.policyExpiryMaxSeconds)
-    throw usage(`--expires must be from 1h to 90d (you gave ${flags.expires})`)
+    throw usage(`--expires must be between 1 hour and 90 days (you gave ${flags.expires})`)
   const signer = await signerOf(session)
   // Printed before the question and not as output, because the user must read the rules first.
   if (!flags.json) printRules(rules)
   await confirmOrRefuse(
-    `signs these ${rules.length} rules as policy ${agent.policyVersion + 1} of ${agent.slug}`,
+    `signs ${rules.length === 1 ? 'this rule' : `these ${rules.length} rules`} as version ${agent.policyVersion + 1} of the policy of ${agent.slug}`,
     flags,
   )
   const issuedAtMs = Date.now()
@@ -135,7 +141,7 @@ async function signAndPublish(
   return {
     json: { policy },
     after: () => {
-      note(`published policy ${policy.version} of ${agent.slug}, valid until ${policy.expiresAt}`)
+      note(`published version ${policy.version} of the policy of ${agent.slug}, valid until ${policy.expiresAt}`)
       note(`proxies accept it if their settings list this signer: ${policy.signerThumbprint}`)
     },
   }

@@ -3,6 +3,7 @@ import { usage } from '../failure.ts'
 import type { SignedIn } from '../frame.ts'
 import { formatTable, note, type Output, writeJson, writeStderr } from '../output.ts'
 import type { Flags } from '../settings.ts'
+import { count } from '../units.ts'
 import { agentOf } from './identities.ts'
 import { rulesInForce } from './policies.ts'
 
@@ -23,8 +24,11 @@ export async function review(
     json: { summary: evidence.summary, activity: evidence.activity, rules: proposed },
     text: () => {
       const { summary, activity } = evidence
-      note(`${summary.total} requests in ${days} days: ${summary.allowed} allowed, ${summary.refused} refused`)
-      if (summary.redacted > 0) note(`hosts sent secrets back ${summary.redacted} times; the proxy replaced them`)
+      note(
+        `${count(summary.total, 'request')} in ${count(days, 'day')}: ${summary.allowed} allowed, ${summary.refused} refused`,
+      )
+      if (summary.redacted > 0)
+        note(`hosts sent secrets back ${count(summary.redacted, 'time')}; the proxy replaced them`)
       writeStderr(
         formatTable(
           ['host', 'method', 'decision', 'rule', 'count', 'secrets', 'sent back'],
@@ -40,12 +44,16 @@ export async function review(
         ),
       )
       if (JSON.stringify(proposed) === JSON.stringify(rules))
-        return note('the agent used everything that the policy allows')
-      note(
-        `${summary.unusedRules.length} rules and ${summary.unusedSecrets.length} secrets were not used; the policy without them:`,
-      )
+        return note(
+          rules.length === 0
+            ? `agent ${agent.slug} has no policy to review`
+            : 'the agent used everything that the policy allows',
+        )
+      const unused = `${count(summary.unusedRules.length, 'rule')} and ${count(summary.unusedSecrets.length, 'secret')}`
+      note(`the agent did not use ${unused}; the rules without them:`)
       writeJson({ rules: proposed })
-      note('look whether what is missing is only rare; then publish it with `skerry agent policy publish`')
+      note('check that you do not need them at other times, then write these rules to a file and publish them with')
+      note(`  skerry agent policy publish ${agent.slug} --file <path>`)
     },
   }
 }

@@ -1,6 +1,7 @@
-import { dispatchTask } from '@skerry/sdk/internal/agents'
+import { type Agent, dispatchTask } from '@skerry/sdk/internal/agents'
+import { openDirectory } from '../directory.ts'
 import { parseDuration } from '../duration.ts'
-import { usage } from '../failure.ts'
+import { Failure, redact, usage } from '../failure.ts'
 import type { SignedIn } from '../frame.ts'
 import { note, type Output, writeLine, writeStderr, writeTable } from '../output.ts'
 import type { Flags } from '../settings.ts'
@@ -18,6 +19,7 @@ export async function dispatch(
   { session, flags: { label }, input: { ttlSeconds, scopes } }: SignedIn<DispatchOptions, typeof parseDispatch>,
 ): Promise<Output> {
   const { agent } = await agentOf(session, wanted)
+  refuseIdle(agent)
   const { token, task, header } = await dispatchTask(session.client, agent.id, {
     ttlSeconds,
     ...(scopes === undefined ? {} : { scopes: [...new Set(scopes)] }),
@@ -31,6 +33,17 @@ export async function dispatch(
       writeStderr(howToUse)
     },
   }
+}
+
+/** Refuses an agent that may use nothing, because the server's refusal does not know the command that helps. */
+function refuseIdle({ slug, enabled, policyVersion }: Agent): void {
+  if (!enabled) throw new Failure('refused', `agent ${slug} is disabled`, `run \`skerry agent enable ${slug}\``)
+  if (policyVersion === 0)
+    throw new Failure(
+      'conflict',
+      `agent ${slug} has no policy, so it can do nothing`,
+      `run \`skerry agent policy publish ${slug} --file <path>\``,
+    )
 }
 
 /** Says how an agent gets its ticket. `printf` is a part of the shell, so the ticket appears in no list of processes. */
@@ -52,7 +65,11 @@ export async function tasks(wanted: string, { session }: SignedIn): Promise<Outp
   const { tasks } = await session.client.tasks.list({ params: { orgId, agentId: agent.id } })
   return {
     json: { tasks },
-    text: () =>
+    text: async () => {
+      const nameOf = await openDirectory(
+        session,
+        tasks.map(({ dispatchedById }) => dispatchedById),
+      )
       writeTable(
         ['id', 'status', 'secrets', 'until', 'seen', 'by', 'label'],
         tasks.map((one) => [
@@ -61,10 +78,11 @@ export async function tasks(wanted: string, { session }: SignedIn): Promise<Outp
           one.scopes === null ? 'all of the policy' : one.scopes.join(' ') || 'none',
           one.expiresAt,
           one.lastSeenAt ?? 'never',
-          one.dispatchedById,
+          nameOf(one.dispatchedById) ?? one.dispatchedById,
           one.label ?? '',
         ]),
-      ),
+      )
+    },
   }
 }
 
@@ -76,13 +94,15 @@ export async function revoke(
   return {
     json: { task },
     after: () =>
-      note(`task ${task.id} is ${task.status}; proxies notice it after their cache time (30 seconds by default)`),
+      note(
+        `task ${task.id} is ${task.status}; proxies refuse its token within 30 seconds, unless their settings say otherwise`,
+      ),
   }
 }
 
 export function parseRevoke(_flags: Flags, taskId: string) {
   // A whole token begins with the id of its task. The rest must not get into an address.
   const id = /^(?:tsk|skd)_[0-9A-Za-z]{22}/.exec(taskId)?.[0]
-  if (id === undefined) throw usage('the task id is not valid', 'see `skerry agent tasks <agent>`')
+  if (id === undefined) throw usage(`'${redact(taskId)}' is not the id of a task`, 'see `skerry agent tasks <agent>`')
   return { id }
 }

@@ -5,15 +5,19 @@ import { Failure, usage } from '../failure.ts'
 import { readPieces } from '../kms/bytes.ts'
 import { type Output, writeLine } from '../output.ts'
 import type { Flags } from '../settings.ts'
+import { count } from '../units.ts'
 
 export async function verifyArchive(path: string, { key }: Flags & { key: string }): Promise<Output> {
-  if (!/^[A-Za-z0-9_-]{43}$/.test(key)) throw usage('--key must be the 43 characters that `skerry org export` shows')
+  if (!/^[A-Za-z0-9_-]{43}$/.test(key))
+    throw usage('--key must be the 43-character key that `skerry org export` printed')
   const archive = await readArchive(path, key)
-  const { orgId, start, size } = archive
+  const { start, size } = archive
   return {
     json: archive,
     text: () =>
-      writeLine(`${size - start} entries of ${orgId}, from ${start} to ${size - 1}, match the server’s signature`),
+      writeLine(
+        `${count(size - start, 'entry', 'entries')}, from ${start} to ${size - 1}, match the server’s signature`,
+      ),
   }
 }
 

@@ -1,9 +1,12 @@
 import { auditGroups } from '@skerry/contract/action'
 import type { audit } from '@skerry/contract/audit/endpoints'
 import type { Answer } from '@skerry/contract/endpoint'
+import { limits } from '@skerry/contract/limits'
+import { usage } from '../failure.ts'
 import type { SignedIn } from '../frame.ts'
 import { note, type Output, writeTable } from '../output.ts'
-import { type FilterFlags, filtersOf } from './filters.ts'
+import { count } from '../units.ts'
+import { checkFilters, type FilterFlags, filtersOf, instantOf } from './filters.ts'
 
 type Span = Answer<typeof audit.timeline>['spans'][number]
 
@@ -30,9 +33,23 @@ export async function timeline({ session, flags }: SignedIn<FilterFlags>): Promi
       )
       if (answer.countedUntil)
         note(`counted back to ${answer.countedUntil}; for older entries use --until ${answer.countedUntil}`)
-      note(`${totals.reduce((sum, total) => sum + total, 0)} entries; times are in UTC`)
+      const total = totals.reduce((sum, one) => sum + one, 0)
+      note(`${count(total, 'entry', 'entries')}; times are in UTC`)
     },
   }
+}
+
+const dayMs = 86_400_000
+
+/** Refuses invalid filters, and more days than the server counts at once. */
+export function checkTimeline(flags: FilterFlags): void {
+  checkFilters(flags)
+  if (flags.since === undefined) return
+  const until = flags.until === undefined ? Date.now() : Date.parse(instantOf(flags.until, '--until'))
+  const days = (until - Date.parse(instantOf(flags.since, '--since'))) / dayMs
+  if (days <= limits.timelineDaysMax) return
+  const end = flags.until === undefined ? 'ago' : 'before --until'
+  throw usage(`--since must be at most ${limits.timelineDaysMax} days ${end} (you gave ${flags.since})`)
 }
 
 /** Every share above zero gets at least one `#`. */

@@ -36,9 +36,15 @@ export async function verify({ session, flags, orgId }: InOrg<Flags & { archive?
     json,
     after: () => rememberCheckpoint(session, orgId, { note: checkpoint, publicKey }),
     text: () => {
-      writeLine(`${size} entries match the server’s signature`)
+      writeLine(
+        size === 1 ? 'the entry matches the server’s signature' : `all ${size} entries match the server’s signature`,
+      )
       if (archived.entries > 0) note(archivedWords(archived))
-      note(seen ? 'they continue the entries that this machine saw before' : 'this machine saw no entries before')
+      note(
+        seen
+          ? 'they continue the log that this machine verified before'
+          : 'this machine verified this log for the first time',
+      )
     },
   }
 }

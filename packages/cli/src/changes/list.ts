@@ -37,7 +37,7 @@ export async function list({ session, flags }: SignedIn<Options>): Promise<Outpu
         changeRequests.map(({ proposedById }) => proposedById),
       )
       writeTable(
-        ['id', 'status', 'action', 'secret', 'in', 'proposed by', 'id', 'at'],
+        ['id', 'status', 'action', 'secret', 'in', 'proposed by', 'at'],
         [...Map.groupBy(changeRequests, (one) => one.groupId ?? one.id)].map(([id, together]) => {
           const [one] = together as [ChangeRequest, ...ChangeRequest[]]
           return [
@@ -46,8 +46,7 @@ export async function list({ session, flags }: SignedIn<Options>): Promise<Outpu
             [...new Set(together.map(({ action }) => action))].sort().join(', '),
             namesOf(together, one.groupSize),
             labels.get(one.environmentId) ?? one.environmentId,
-            nameOf(one.proposedById) ?? one.proposedByType,
-            one.proposedById,
+            nameOf(one.proposedById) ?? one.proposedById,
             one.createdAt,
           ]
         }),

@@ -41,7 +41,12 @@ export async function propose(
     return { json: { ...report, groupId: null, changeRequests: [] } }
   }
   const { groupId, changeRequests } = await proposeAsOne(session, place, { puts, deletes }, flags)
-  note(`proposed as ${groupId ?? changeRequests[0]?.id}; all changes in it are approved together`)
+  const id = groupId ?? changeRequests[0]?.id
+  note(
+    changeRequests.length === 1
+      ? `proposed 1 change as ${id}`
+      : `proposed ${changeRequests.length} changes as ${id}; an approval applies all of them`,
+  )
   return { json: { ...report, groupId, changeRequests: changeRequests.map(withoutCiphertext) } }
 }
 

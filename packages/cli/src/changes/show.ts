@@ -1,4 +1,5 @@
 import type { ChangeRequest } from '@skerry/sdk/secrets'
+import { openDirectory } from '../directory.ts'
 import { toFailure } from '../failure.ts'
 import type { InOrg } from '../frame.ts'
 import { note, type Output, warn, writeLine, writeTable } from '../output.ts'
@@ -22,8 +23,11 @@ export async function show(named: string, { session, flags, orgId }: InOrg<Optio
   const compared = await compareIfReadable(session, place, together)
   return {
     json: asJson(found, place, compared, flags),
-    text: () => {
-      tell(found, place)
+    text: async () => {
+      const ids = [change.proposedById, ...found.reviews.map(({ reviewerId }) => reviewerId)]
+      const directory = await openDirectory(session, ids)
+      const nameOf = (id: string) => directory(id) ?? id
+      tell(found, place, nameOf)
       for (const one of together) {
         if (together.length > 1) writeLine(`${verbs[one.action]} ${one.secretName}, ${baseOf(one)}`)
         const comparison = compared.get(one)
@@ -32,7 +36,7 @@ export async function show(named: string, { session, flags, orgId }: InOrg<Optio
       if (found.reviews.length > 0)
         writeTable(
           ['review', 'by', 'at', 'comment'],
-          found.reviews.map((one) => [one.decision, one.reviewerId, one.createdAt, one.comment ?? '']),
+          found.reviews.map((one) => [one.decision, nameOf(one.reviewerId), one.createdAt, one.comment ?? '']),
         )
     },
   }
@@ -82,7 +86,11 @@ const verbs = { put: 'write', delete: 'delete', restore: 'restore' } as const
 
 const baseOf = ({ baseVersion }: ChangeRequest) => (baseVersion === 0 ? 'as a new secret' : `on version ${baseVersion}`)
 
-function tell({ id, change, reviews, together }: Found, { label }: Place): void {
+function tell(
+  { id, change, reviews, together }: Found,
+  { label }: Place,
+  nameOf: (principalId: string) => string,
+): void {
   const approvals = reviews.filter(({ decision }) => decision === 'approve').length
   const version = change.restoreVersion === null ? '' : ` from version ${change.restoreVersion}`
   const isGroup = together.length > 1
@@ -91,7 +99,7 @@ function tell({ id, change, reviews, together }: Found, { label }: Place): void 
     : `${verbs[change.action]} ${change.secretName} in ${label}${version}`
   writeLine(`${id}: ${what}`)
   writeLine(`status: ${change.status}, ${approvals} of ${change.requiredApprovals} approvals`)
-  const by = `by ${change.proposedByType} ${change.proposedById}, ${change.createdAt}`
+  const by = `by ${nameOf(change.proposedById)}, ${change.createdAt}`
   writeLine(`proposed: ${isGroup ? by : `${baseOf(change)}, ${by}`}`)
   if (change.note !== null) for (const line of change.note.split('\n')) writeLine(`note: ${line}`)
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { create, list, remove, show, update } from '../agents/identities.ts'
+import { checkCreate, create, list, remove, show, update } from '../agents/identities.ts'
 import {
   checkEdit,
   edit,
@@ -23,7 +23,7 @@ export function register(command: Command): void {
     'An agent holds no key. With --app and --env it is bound to that environment.',
   )
     .option('--name <name>', 'display name (default: the slug)')
-    .action(inOrg(create))
+    .action(inOrg(create, checkCreate))
   leaf(command, 'show <agent>', 'Show an agent and its current policy').action(signedIn(show))
   leaf(command, 'enable <agent>', 'Serve the policy of a disabled agent again').action(
     signedIn((agent: string, work: SignedIn) => update(agent, true, work)),

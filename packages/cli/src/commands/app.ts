@@ -59,7 +59,7 @@ async function show(slug: string, { session }: SignedIn): Promise<Output> {
 async function rename(slug: string, name: string, { session }: SignedIn): Promise<Output> {
   const { id: appId, orgId } = await findApp(session, slug)
   const { app } = await session.client.apps.update({ params: { orgId, appId }, body: { name } })
-  note(`${app.slug} is called ${app.name} now`)
+  note(`renamed ${app.slug} to ${app.name}`)
   return { json: { app } }
 }
 

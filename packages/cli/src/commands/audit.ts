@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { verifyArchive } from '../audit/archive.ts'
 import { pathOf } from '../audit/environment-path.ts'
 import { checkFilters, type FilterFlags, filtering, filtersOf } from '../audit/filters.ts'
-import { timeline } from '../audit/timeline.ts'
+import { checkTimeline, timeline } from '../audit/timeline.ts'
 import { checkpoint, verify } from '../audit/verify.ts'
 import { inOrg, type SignedIn, signedIn, withoutSession } from '../frame.ts'
 import { leaf, parseLimit } from '../options.ts'
@@ -18,7 +18,9 @@ export function register(command: Command): void {
   filtering(leaf(command, 'ls', 'List entries of the audit log, newest first'))
     .option('--limit <number>', 'at most this many; 0 is all', '50')
     .action(signedIn(audit, parseAudit))
-  filtering(leaf(command, 'timeline', 'Count the entries of each hour or day')).action(signedIn(timeline, checkFilters))
+  filtering(leaf(command, 'timeline', 'Count the entries of each hour or day')).action(
+    signedIn(timeline, checkTimeline),
+  )
   leaf(command, 'verify', 'Prove that no entry was changed, removed or inserted')
     .option('--archive <paths...>', 'files of archived entries to compare with the log')
     .action(inOrg(verify))
@@ -56,15 +58,14 @@ async function audit({ session, flags, input: { limit } }: SignedIn<Options, typ
       if (flags.json) writeLine(JSON.stringify({ ...entry, ...(environment && { environment }) }))
       else
         rows.push([
-          ...[createdAt, action],
-          ...[nameOf(actorId, actorType), actorId ?? ''],
+          ...[createdAt, action, nameOf(actorId, actorId ?? actorType)],
           ...[nameOf(resourceId, resourceType), environment ? pathOf(environment) : '', resourceId ?? ''],
         ])
     }
     left -= entries.length
     cursor = nextCursor
   } while (cursor !== null && left > 0)
-  if (!flags.json) writeTable(['when', 'action', 'by', 'id', 'on', 'in', 'id'], rows)
+  if (!flags.json) writeTable(['when', 'action', 'by', 'on', 'in', 'id'], rows)
 }
 
 function parseAudit(flags: Options) {

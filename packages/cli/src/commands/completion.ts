@@ -29,7 +29,7 @@ async function completion(shell: string, typed: string[], _: object, command: Co
     return
   }
   const known = shells.find((one) => one === shell)
-  if (known === undefined) throw usage(`'${shell}' is not a shell that can be completed`, `known: ${shells.join(', ')}`)
+  if (known === undefined) throw usage(`completion for '${shell}' is not available`, `choose ${shells.join(', ')}`)
   writeData(completionFor(known, wordsOf(command.parent!)))
 }
 

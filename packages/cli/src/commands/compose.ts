@@ -130,9 +130,13 @@ async function grantReaders(
   ])
   const receivers = { ...shared, source, what: `the key of ${label}`, readers }
   await (await acceptReaders(session, { receivers }, flags)).keep()
+  const nameOf = await openDirectory(
+    session,
+    readers.map(({ principalId }) => principalId),
+  )
   for (const reader of readers) {
     await grantEnvironment(session.client, { orgId, envId, ...reader }, key.bytes)
-    note(`granted ${label} to ${reader.principalId}`)
+    note(`granted ${label} to ${nameOf(reader.principalId) ?? reader.principalId}`)
   }
   await noteReaders(session, shared, readers)
 }

@@ -1,5 +1,6 @@
 import type { AtPlace } from '../frame.ts'
 import { type Output, writeLine, writeTable } from '../output.ts'
+import { typeName } from '../principals.ts'
 
 /** For auditors: lists who can read an environment, since when, and who granted it. */
 export async function readers(_slug: string, { session, place }: AtPlace): Promise<Output> {
@@ -9,14 +10,14 @@ export async function readers(_slug: string, { session, place }: AtPlace): Promi
     json: answer,
     text: () => {
       writeTable(
-        ['reader', 'type', 'since', 'through', 'given by', 'in force'],
+        ['reader', 'type', 'since', 'granted by', 'in force', 'grant'],
         answer.readers.map(({ name, principalId, principalType, since, grantId, ...one }) => [
           name ?? principalId,
-          principalType,
+          typeName(principalType),
           since,
-          grantId,
           one.grantedByName ?? one.grantedById,
           one.inForce ? 'yes' : 'no',
+          grantId,
         ]),
       )
       if (answer.recovery === null) return

@@ -3,6 +3,7 @@ import { createEnvironment, type ParentGrantee, rekeyEnvironment } from '@skerry
 import { wordsOf } from '@skerry/sdk/rollback'
 import type { Command } from 'commander'
 import { secretsIn } from '../contents.ts'
+import { openDirectory } from '../directory.ts'
 import { Failure, toFailure, usage } from '../failure.ts'
 import { type AtPlace, atNamed, type SignedIn, signedIn } from '../frame.ts'
 import { openPlace } from '../grants.ts'
@@ -19,6 +20,7 @@ import { noteRemoved } from '../removed-layers.ts'
 import { ownPublicKey, type Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
 import { environmentCells, environmentHeader } from '../tables.ts'
+import { count } from '../units.ts'
 import { checkProtect, protect, protectionWords, unprotect } from './env-protection.ts'
 import { readers } from './env-readers.ts'
 
@@ -164,11 +166,14 @@ async function rekey(_env: string | undefined, { session, flags, place }: AtPlac
     throw await rekeyFailure(error, session, label)
   })
   await noteKeyMade(session, { orgId, envId }, key, stay)
-  const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? '' : 's'}`
   note(
-    `${label} has another key: ${count(rekeyedSecrets, 'secret')} sealed anew, kept by ${count(kept.length, 'holder')}`,
+    `${label} has a new key: ${count(rekeyedSecrets, 'secret')} encrypted again, readable by ${count(kept.length, 'holder')}`,
   )
-  for (const one of lost) note(`  ${one.principalId} lost access`)
+  const nameOf = await openDirectory(
+    session,
+    lost.map(({ principalId }) => principalId),
+  )
+  for (const { principalId } of lost) note(`  ${nameOf(principalId) ?? principalId} lost access`)
   note('what this cannot undo:')
   note('  those who had access may have kept the old key, and what it opened: change the values themselves')
   note('  copies kept for offline use still open until they are renewed or too old')
@@ -236,7 +241,7 @@ async function trust(
   const { acceptNow, changesOf } = await import('../trust.ts')
   const asked = { flags, named, with: flags.with ?? [] }
   const { place, changes } = await changesOf(session, asked)
-  if (changes.length === 0) note(`${place.label} is as it was`)
+  if (changes.length === 0) note(`${place.label} has not changed`)
   else {
     await confirmOrRefuse(`accepts a change of ${place.label}: ${wordsOf(changes)}`, flags)
     await acceptNow(session, asked)
@@ -245,7 +250,7 @@ async function trust(
 }
 
 async function ownerOf(session: Session, flags: Flags) {
-  if (flags.group !== undefined && flags.app !== undefined) throw usage('--app and --group exclude each other')
+  if (flags.group !== undefined && flags.app !== undefined) throw usage('--app and --group cannot be used together')
   if (flags.group !== undefined) {
     const group = await findGroup(session, flags.group)
     return { params: { orgId: group.orgId, groupId: group.id }, label: `${group.slug}:` }

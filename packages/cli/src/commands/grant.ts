@@ -8,6 +8,7 @@ import { forgetReader } from '../known-readers.ts'
 import { accepting, addressed, common, confirmable, explained, formerly, leaf } from '../options.ts'
 import { note, type Output, writeTable } from '../output.ts'
 import { findPlace, namedPlace } from '../places.ts'
+import { typeName } from '../principals.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import { acceptGrantees, type ReaderFlags } from '../readers.ts'
 import type { Session } from '../session.ts'
@@ -53,12 +54,12 @@ async function grant({ session, flags, input }: { session: Session; flags: Optio
   const keep = await acceptGrantees(session, { what: keysOf(places), grantees }, flags)
   if (flags.all) {
     // The user has not named these environments, so the question names them.
-    await confirmOrRefuse(`grants ${places.map(({ label }) => label).join(', ')} to ${grantee.principalId}`, flags)
+    await confirmOrRefuse(`grants ${places.map(({ label }) => label).join(', ')} to ${name}`, flags)
   }
   keep()
   const { granted, held } = await grantAll(session, places, grantee)
-  for (const label of granted) note(`granted ${label} to ${grantee.principalId}`)
-  for (const label of held) note(`${grantee.principalId} holds ${label} already`)
+  for (const label of granted) note(`granted ${label} to ${name}`)
+  for (const label of held) note(`${name} already has the key of ${label}`)
   return { json: { grantee: grantee.principalId, granted, alreadyHeld: held } }
 }
 
@@ -88,8 +89,13 @@ async function list({ session, place: { orgId, envId, label } }: AtPlace): Promi
         rows.map(({ principalId }) => principalId),
       )
       writeTable(
-        ['grant', 'type', 'holder', 'id', 'since'],
-        rows.map((row) => [row.id, row.principalType, nameOf(row.principalId) ?? '', row.principalId, row.createdAt]),
+        ['holder', 'type', 'since', 'id'],
+        rows.map((row) => [
+          nameOf(row.principalId) ?? row.principalId,
+          typeName(row.principalType),
+          row.createdAt,
+          row.id,
+        ]),
       )
     },
   }
@@ -104,9 +110,14 @@ async function revoke(
   const holderId = isId ? wanted : await principalIdOf(session, wanted, 'the holder')
   const found = grants.find(({ id, principalId }) => id === wanted || principalId === holderId)
   if (!found) throw new Failure('notFound', `${label} has no grant of ${wanted}`, 'see `skerry grant ls`')
-  await confirmOrRefuse(`takes the key of ${label} from ${found.principalId}`, flags)
+  const name = (await openDirectory(session, [found.principalId]))(found.principalId) ?? found.principalId
+  await confirmOrRefuse(
+    `takes the key of ${label} from ${name}, who then cannot read it; \`skerry grant\` would give it back`,
+    flags,
+  )
   await session.client.grants.delete({ params: { orgId, envId, grantId: found.id } })
   forgetReader(session, orgId, found.principalId, envId)
-  note(`${found.principalId} no longer gets the key of ${label}; change values that it must not know from now on`)
+  note(`${name} no longer gets the key of ${label}, but may have kept a copy`)
+  note(`give the environment a new key with \`skerry env rekey ${label}\`, then change its values`)
   return { json: { revoked: found.id } }
 }

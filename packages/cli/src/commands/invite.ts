@@ -111,7 +111,7 @@ async function resend(who: string, { session }: SignedIn): Promise<Output> {
     .catch((error) => {
       const { kind, message } = toFailure(error)
       const next = `run \`skerry invite create ${email} --role ${role}\``
-      throw new Failure(kind, `the invitation was taken back, and not sent again: ${message}`, next)
+      throw new Failure(kind, `the invitation was withdrawn, and not sent again: ${message}`, next)
     })
   note(`invited ${invite.email} again, until ${invite.expiresAt}`)
   return { json: { invite } }
@@ -119,8 +119,8 @@ async function resend(who: string, { session }: SignedIn): Promise<Output> {
 
 async function remove(who: string, { session, flags }: SignedIn<Confirmable>): Promise<Output> {
   const { orgId, found } = await find(session, who)
-  await confirmOrRefuse(`deletes the invitation of ${found.email}`, flags)
+  await confirmOrRefuse(`withdraws the invitation of ${found.email}`, flags)
   await session.client.invites.delete({ params: { orgId, inviteId: found.id } })
-  note(`took the invitation of ${found.email} back`)
+  note(`withdrew the invitation of ${found.email}`)
   return { json: { deleted: found.id } }
 }

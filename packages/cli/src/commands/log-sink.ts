@@ -5,6 +5,7 @@ import { readTextFile } from '../input.ts'
 import { confirmable, explained, leaf } from '../options.ts'
 import { note, type Output, writeLine, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
+import { refuseBareHost } from '../server-url.ts'
 import type { Confirmable, Flags } from '../settings.ts'
 
 export function register(command: Command): void {
@@ -27,10 +28,10 @@ async function show({ session, orgId }: InOrg): Promise<Output> {
   return {
     json: { logSink },
     text: () => {
-      if (!logSink) return writeLine('there is no log sink')
+      if (!logSink) return writeLine('the audit log is not sent anywhere; see `skerry log-sink set`')
       const { endpoint, enabled, headerNames, lastSuccessAt, lastAttemptAt, lastError } = logSink
       writeTable(
-        ['what', 'value'],
+        ['setting', 'value'],
         [
           ['endpoint', endpoint],
           ['enabled', enabled ? 'yes' : 'no'],
@@ -61,13 +62,20 @@ async function set(
   return {
     json: { logSink },
     after: () =>
-      note(logSink.enabled ? 'entries are sent there; try it with `skerry log-sink test`' : 'stored; nothing is sent'),
+      note(
+        logSink.enabled
+          ? 'new entries are sent to this endpoint; try it with `skerry log-sink test`'
+          : 'the settings are stored, and nothing is sent; without --disable, `skerry log-sink set` starts sending',
+      ),
   }
 }
 
-const parseSet = (flags: Flags & { headersFile?: string; headers?: boolean; disable?: boolean }) => ({
-  headers: headersOf(flags),
-})
+function parseSet(flags: Flags & { headersFile?: string; headers?: boolean; disable?: boolean }, endpoint: string) {
+  refuseBareHost(endpoint)
+  if (!/^https?:\/\/[\u0021-\u007e]+$/.test(endpoint) || !URL.canParse(endpoint))
+    throw usage('the endpoint is not a URL', 'write it as https://collector.example.com/v1/logs')
+  return { headers: headersOf(flags) }
+}
 
 function headersOf(flags: { headersFile?: string; headers?: boolean }): Record<string, string> | undefined {
   if (flags.headers === false) return {}
@@ -77,7 +85,8 @@ function headersOf(flags: { headersFile?: string; headers?: boolean }): Record<s
   for (const [index, line] of lines.entries()) {
     if (line.trim() === '') continue
     const [, name, value] = /^([^:\s]+):\s*(.*?)\s*$/.exec(line) ?? []
-    if (name === undefined || value === undefined) throw usage(`line ${index + 1} of the headers is not 'name: value'`)
+    if (name === undefined || value === undefined)
+      throw usage(`line ${index + 1} of ${flags.headersFile} does not have the form 'name: value'`)
     headers[name] = value
   }
   return headers
@@ -86,7 +95,7 @@ function headersOf(flags: { headersFile?: string; headers?: boolean }): Record<s
 async function remove({ session, flags, orgId, org: { slug } }: InOrg<Confirmable>): Promise<Output> {
   await confirmOrRefuse(`stops sending the audit log of ${slug} to its collector`, flags)
   await session.client.logSink.delete({ params: { orgId } })
-  note('removed the log sink')
+  note('the audit log is no longer sent')
   return { json: { ok: true } }
 }
 
@@ -98,7 +107,7 @@ async function test({ session, orgId }: InOrg): Promise<Output> {
       if (result.ok) writeLine(`the collector answered ${result.status}`)
     },
     after: () => {
-      if (!result.ok) throw new Failure('unavailable', `the collector did not take it: ${result.error}`)
+      if (!result.ok) throw new Failure('unavailable', `the collector refused the sample: ${result.error}`)
     },
   }
 }

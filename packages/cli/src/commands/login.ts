@@ -30,7 +30,7 @@ const help =
 
 async function login(values: string[], flags: Options): Promise<void> {
   if (values.length > 0) throw usage(whyNotArguments, 'pipe the secret in, or type it when asked')
-  if (flags.clientId !== undefined && flags.token) throw usage('--client-id and --token exclude each other')
+  if (flags.clientId !== undefined && flags.token) throw usage('--client-id and --token cannot be used together')
   const isPerson = flags.clientId === undefined && !flags.token
   const settings = readSettingsToStore(flags, isPerson)
   if (isPerson) return asPerson(settings, flags)
@@ -43,7 +43,7 @@ async function login(values: string[], flags: Options): Promise<void> {
 async function asPerson(settings: Settings, flags: Options): Promise<void> {
   const { signInPerson } = await import('../sign-in.ts')
   const { user, orgs, sayNext, kept, ...session } = await signInPerson(settings, flags)
-  note(`signed in as ${user.email ?? user.id} at ${settings.url}, until ${session.expiresAt}; kept ${kept}`)
+  note(`signed in as ${user.email ?? user.id} at ${settings.url}, until ${session.expiresAt}; stored ${kept}`)
   const { tellWhichWins } = await import('../first-run/person.ts')
   tellWhichWins(settings.url, user.email ?? user.id, orgs)
   await sayNext()

@@ -38,7 +38,7 @@ function writePlans({ families, entitlements, overrides, enforced }: View): void
   )
   writeLine('')
   writeTable(
-    ['feature', 'granted'],
+    ['feature', 'included'],
     entitlements.map(({ key, granted }) => [key.replace(/^feature\./, ''), granted ? 'yes' : 'no']),
   )
   for (const { key, value, reason } of overrides) note(`${key} is set to ${value ?? 'unlimited'}: ${reason}`)
@@ -59,7 +59,7 @@ function writeUsage(view: View): void {
       included === null || !view.enforced ? 'unlimited' : String(included),
     ]),
   )
-  if (!view.enforced) note('this server enforces no limits of plans')
+  if (!view.enforced) note('this server enforces no limits')
 }
 
 const fetchView = ({ session, orgId }: InOrg): Promise<View> => session.client.billing.get({ params: { orgId } })
@@ -80,7 +80,7 @@ interface CheckoutOptions extends Flags {
 
 function parseCheckout({ family, plan: before }: CheckoutOptions, wanted: string | undefined) {
   const plan = wanted === undefined && before === undefined ? undefined : argumentOr(wanted, before, 'plan')
-  if (family !== 'platform' && family !== 'vault') throw usage('--family takes platform or vault')
+  if (family !== 'platform' && family !== 'vault') throw usage('--family must be platform or vault')
   return { family, plan } as const
 }
 
@@ -95,8 +95,8 @@ async function promo(code: string, { session, orgId }: InOrg): Promise<Output> {
 }
 
 async function cancel({ session, flags, orgId, org: { slug } }: InOrg<Confirmable>): Promise<Output> {
-  await confirmOrRefuse(`ends every plan of ${slug} above the free ones`, flags)
+  await confirmOrRefuse(`ends every paid plan of ${slug}`, flags)
   const answer = await session.client.billing.cancel({ params: { orgId } })
-  note('ended; the free plans hold from now on')
+  note(`${slug} uses the free plans now`)
   return { json: answer }
 }

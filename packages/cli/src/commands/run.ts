@@ -69,7 +69,7 @@ async function run(program: string[], flags: Options): Promise<void> {
 function checkFlags(flags: Options): void {
   if (flags.offline && flags.watch) throw usage('--watch needs the server that --offline does not ask')
   checkMount(flags)
-  if (isMounting(flags) && flags.watch) throw usage('--watch and a mount exclude each other')
+  if (isMounting(flags) && flags.watch) throw usage('--watch and a mount cannot be used together')
 }
 
 function commandLine(program: string[], { command }: Options): string[] {

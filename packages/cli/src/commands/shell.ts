@@ -7,6 +7,7 @@ import { exec } from '../run/exec.ts'
 import { checkLaunch, type LaunchOptions, launching } from '../run/options.ts'
 import { prepare } from '../run/prepare.ts'
 import { findProgram } from '../run/program.ts'
+import { count } from '../units.ts'
 
 export function register(command: Command): void {
   explained(
@@ -20,7 +21,7 @@ async function shell(flags: LaunchOptions): Promise<void> {
   const { launch, resolved } = await prepare(flags)
   const { appSlug, envSlug } = resolved.scope
   const file = findProgram(launch.env.SHELL || 'sh', launch.env.PATH)
-  note(`a shell with ${launch.values.size} values of ${appSlug}/${envSlug}; leave it with \`exit\``)
+  note(`a shell with ${count(launch.values.size, 'value')} of ${appSlug}/${envSlug}; leave it with \`exit\``)
   exec(file, [basename(file)], launch.env)
   process.exitCode = endAs(await startChild(file, [basename(file)], launch.env).done)
 }

@@ -85,6 +85,7 @@ async function create(
   // The token was made here, so any public key that the server shows for it later is compared with this one.
   pin(session, orgId, { principalId: serviceToken.id, name, publicKeyJwk: parsed.publicKeyJwk })
   const problem = await grantTo(session, places, serviceToken.id, parsed.publicKeyJwk)
+
   const granted = problem ? [] : places.map(({ label }) => label)
   return {
     json: { token, serviceToken, granted },
@@ -98,11 +99,12 @@ async function create(
           `run \`skerry grant ${serviceToken.id} ${placeOptions(place!.label)}\``,
         )
       }
-      note(`made token ${serviceToken.id}; it is shown this once`)
-      note(useOf(granted, flags, serviceToken.id))
+      note(`created token ${name} (${serviceToken.id}); it is shown only once`)
+      // The name could be one that a shell takes apart, or the address of a member.
+      note(useOf(granted, flags, /^[\w.-]+$/.test(name) ? name : serviceToken.id))
       if (flags.format === 'skerry')
         note(
-          'it is for skerry and its SDK: a published client would send it whole, key and all, and needs --format classic',
+          'the token is for skerry and its SDK; published clients would send its key to the server, so use --format classic for them',
         )
     },
   }
@@ -113,15 +115,15 @@ function parseCreate(flags: CreateOptions, argument: string | undefined) {
   const expiresAt =
     flags.expires === undefined ? null : new Date(Date.now() + parseDuration(flags.expires, '--expires') * 1000)
   if (flags.provisioner && (flags.admin || flags.unbound || flags.app !== undefined || flags.env !== undefined))
-    throw usage('--provisioner excludes --admin, --unbound, --app and --env')
+    throw usage('--provisioner cannot be used with --admin, --unbound, --app or --env')
   return { name, expiresAt }
 }
 
-function useOf(granted: string[], { provisioner }: CreateOptions, tokenId: string): string {
+function useOf(granted: string[], { provisioner }: CreateOptions, token: string): string {
   if (granted.length > 0) return `reads and writes ${granted.join(', ')}`
   return provisioner
-    ? `name it for targets with \`skerry lease target create --provisioner ${tokenId}\``
-    : 'it holds no key: grant it environments with `skerry grant`'
+    ? `use it with \`skerry lease target create --provisioner ${token}\``
+    : `it has no key yet: grant it an environment with \`skerry grant ${token}\``
 }
 
 async function grantTo(session: Session, places: OpenPlace[], principalId: string, publicKeyJwk: string) {
@@ -142,15 +144,14 @@ async function list({ session, orgId }: InOrg): Promise<Output> {
         tokens.map(({ environmentId }) => environmentId),
       )
       writeTable(
-        ['id', 'name', 'role', 'state', 'bound to', 'id', 'last used'],
+        ['name', 'role', 'state', 'bound to', 'last used', 'id'],
         tokens.map((one) => [
-          one.id,
           one.name,
           one.role,
           stateOf(one),
-          nameOf(one.environmentId) ?? '',
-          one.environmentId ?? '',
+          nameOf(one.environmentId) ?? one.environmentId ?? '',
           one.lastUsedAt ?? 'never',
+          one.id,
         ]),
       )
     },
@@ -169,11 +170,13 @@ async function show(id: string, { session }: SignedIn): Promise<Output> {
     json: { token },
     text: async () => {
       writeLine(`${token.id} (${token.name})`)
-      writeLine(`${token.role}, ${stateOf(token)}, made ${token.createdAt}, last used ${token.lastUsedAt ?? 'never'}`)
+      writeLine(
+        `${token.role}, ${stateOf(token)}, created ${token.createdAt}, last used ${token.lastUsedAt ?? 'never'}`,
+      )
       const { environmentId } = token
       if (environmentId === null) return writeLine('not bound to an environment')
       const label = (await openDirectory(session, [environmentId]))(environmentId)
-      writeLine(`bound to ${label === undefined ? environmentId : `${label} (${environmentId})`}`)
+      writeLine(`bound to ${label ?? environmentId}`)
     },
   }
 }
@@ -185,7 +188,7 @@ async function rename(id: string, name: string, { session }: SignedIn): Promise<
   // The server could have shown another token under the old name, and that token must not get the new name.
   const isKnown = wantedName === undefined || isPinnedAs(session, orgId, wantedName, tokenId)
   renamePin(session, orgId, tokenId, isKnown ? name : null)
-  note(`token ${token.id} is called ${token.name} now`)
+  note(`renamed the token to ${token.name}`)
   return { json: { token } }
 }
 
@@ -196,11 +199,11 @@ interface EndOptions extends Flags, EndLeases {
 async function revoke(id: string, { session, flags }: SignedIn<EndOptions>): Promise<Output> {
   const token = await findToken(session, id)
   const leases = leasesInQuestion(await liveLeasesOf(session, token.id), flags)
-  await confirmOrRefuse(`revokes token ${token.name} (${token.id})${leases}`, flags)
+  await confirmOrRefuse(`revokes token ${token.name}${leases}. Every program that uses it loses access`, flags)
   await session.client.tokens.revoke({ params: { orgId: token.orgId, tokenId: token.id } })
   forgetToken(session, token)
-  note(`revoked token ${token.id}; what it has read, it has read: change values that it must not know`)
-  hintRekey(token.id, await heldByIfKnown(session, token.id))
+  note(`revoked token ${token.name}; its holder may have kept values that it read`)
+  hintRekey(token.name, await heldByIfKnown(session, token.id))
   const live = await settleLeases(session, { id: token.id, label: token.name }, flags)
   return { json: { revoked: token.id, leases: live } }
 }
@@ -214,15 +217,18 @@ function forgetToken(session: Session, { orgId, id }: { orgId: string; id: strin
 async function remove(id: string, { session, flags }: SignedIn<EndOptions>): Promise<Output> {
   const token = await findToken(session, id)
   const leases = leasesInQuestion(await liveLeasesOf(session, token.id), flags)
-  await confirmOrRefuse(`revokes and deletes token ${token.name} (${token.id}) with its grants${leases}`, flags)
+  await confirmOrRefuse(
+    `revokes and deletes token ${token.name} with its grants${leases}. Every program that uses it loses access`,
+    flags,
+  )
   const params = { orgId: token.orgId, tokenId: token.id }
   if (token.revokedAt === null) await session.client.tokens.revoke({ params })
   // Read between the two requests, when the token no longer works and its grants still exist.
   const held = await heldByIfKnown(session, token.id)
   await session.client.tokens.delete({ params })
   forgetToken(session, token)
-  note(`deleted token ${token.id}`)
-  hintRekey(token.id, held)
+  note(`deleted token ${token.name}`)
+  hintRekey(token.name, held)
   const live = await settleLeases(session, { id: token.id, label: token.name }, flags)
   return { json: { deleted: token.id, leases: live } }
 }

@@ -38,11 +38,11 @@ export async function verify(path: string, { key, unsigned }: Options): Promise<
     json: { ...manifest, signature, provenAuditEntries: isSigned ? size : 0 },
     text: () => {
       const { organization, createdAt, sections } = manifest
-      writeLine(`${organization.slug}, as it was at ${createdAt}: ${rows} rows, all unchanged`)
+      writeLine(`${organization.slug} at ${createdAt}: all ${rows} rows are unchanged`)
       if (isSigned) writeLine(`${size} audit entries match the server’s signature`)
       for (const { name, truncated } of sections)
         if (truncated) note(`${name} is incomplete, because the archive reached a limit`)
-      if (key === undefined) warn('the signature was not checked, so this does not show who made the archive')
+      if (key === undefined) warn('the signature was not checked; add --key to prove who made the archive')
     },
   }
 }
@@ -88,7 +88,7 @@ const changed = ({ message }: DamagedArchive) =>
 
 function signedBy(publicKey: string): (text: string, signature: ArchiveSignature) => Promise<boolean> {
   const raw = /^[A-Za-z0-9_-]{43}$/.test(publicKey) ? decodeBase64url(publicKey) : undefined
-  if (!raw) throw usage('--key must be the 43 characters that `skerry org export` shows')
+  if (!raw) throw usage('--key must be the 43-character key that `skerry org export` printed')
   return async (text, { value }) => {
     const key = await crypto.subtle.importKey('raw', raw, 'Ed25519', false, ['verify'])
     try {

@@ -35,7 +35,11 @@ export async function gateway({
   const held = await keys.all()
   const missing = flags.key?.filter((wanted) => !held.some((one) => isNamed(wanted, 'kmsKey', one))) ?? []
   if (missing.length > 0)
-    throw new Failure('notFound', `there is no managed key ${missing.join(', ')} that you can see`)
+    throw new Failure(
+      'notFound',
+      `there is no managed key ${missing.join(', ')} that you can see`,
+      'see `skerry kms ls`',
+    )
   const own = accessKey()
   const server = createServer((request, response) => void answer(request, response, { keys, own }))
   await new Promise<void>((done, failed) => {

@@ -12,6 +12,7 @@ import { forgetReader, noteReaders } from '../known-readers.ts'
 import { checkTokenId } from '../names.ts'
 import { note, type Output, warn, writeTable } from '../output.ts'
 import { findApp, findGroup } from '../places.ts'
+import { typeName } from '../principals.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import { acceptGrantees, acceptReaders, type ReaderFlags } from '../readers.ts'
 import type { Session } from '../session.ts'
@@ -46,7 +47,7 @@ export async function create(
   return {
     json: { key },
     after: () =>
-      note(`created managed key ${key.name} (${key.id}); only you hold it: share it with \`skerry kms grant\``),
+      note(`created managed key ${key.name}; only you can use it: share it with \`skerry kms grant ${key.name}\``),
   }
 }
 
@@ -93,11 +94,10 @@ export async function show(wanted: string, { session }: SignedIn): Promise<Outpu
         grants.map(({ principalId }) => principalId),
       )
       writeTable(
-        ['holder', 'id', 'type', 'versions'],
+        ['holder', 'type', 'versions'],
         grants.map((one) => [
-          nameOf(one.principalId) ?? '',
-          one.principalId,
-          one.principalType,
+          nameOf(one.principalId) ?? one.principalId,
+          typeName(one.principalType),
           one.versions.join(', '),
         ]),
       )
@@ -119,7 +119,7 @@ export async function grant(
   await noteReaders(session, { orgId: (await session.org()).id, id: key.id }, [grantee])
   const { principalType, principalId } = grantee
   note(
-    `granted version ${opened.currentVersion} of ${key.name} to ${principalId}; earlier ones stay with who holds them`,
+    `granted version ${opened.currentVersion} of ${key.name} to ${name}${opened.currentVersion > 1 ? ', and no earlier version' : ''}`,
   )
   return { json: { granted: { keyId: key.id, version: opened.currentVersion, principalType, principalId } } }
 }
@@ -134,11 +134,15 @@ export async function revoke(
     'token' in named
       ? { principalType: 'service_token' as const, principalId: await tokenIdOf(session, named.token) }
       : await personOf(session, orgId, named.user)
-  await confirmOrRefuse(`revokes managed key ${key.name} from ${holder.principalId}`, flags)
+  const name = (await openDirectory(session, [holder.principalId]))(holder.principalId) ?? holder.principalId
+  await confirmOrRefuse(
+    `takes managed key ${key.name} from ${name}, who then cannot use it; \`skerry kms grant\` would give it back`,
+    flags,
+  )
   await session.client.kms.revoke({ params: { orgId, kmsKeyId: key.id }, query: holder })
   forgetReader(session, orgId, holder.principalId, key.id)
   note(
-    `revoked ${key.name} from ${holder.principalId}; it may have been kept: \`skerry kms rotate ${key.name}\` adds a version that they do not have`,
+    `revoked ${key.name} from ${name}, who may have kept a copy; \`skerry kms rotate ${key.name}\` adds a version that they do not have`,
   )
   return { json: { revoked: { keyId: key.id, ...holder } } }
 }
@@ -159,8 +163,13 @@ export async function rotate(wanted: string, { session, flags }: SignedIn<Confir
   const { orgId, key } = await findKey(session, wanted)
   const { grants } = await session.client.kms.grants({ params: { orgId, kmsKeyId: key.id } })
   const { usable, gone } = await keysOf(session, orgId, grants)
-  const named = usable.map(({ name, principalId }) => name ?? principalId)
-  for (const id of gone) warn(`${id} cannot get the new version, because it is revoked, expired or has no key`)
+  const nameOf = await openDirectory(
+    session,
+    grants.map(({ principalId }) => principalId),
+  )
+  const named = usable.map(({ principalId }) => nameOf(principalId) ?? principalId)
+  for (const id of gone)
+    warn(`${nameOf(id) ?? id} cannot get the new version, because it is revoked, expired or has no key`)
   if (usable.length === 0) throw new Failure('conflict', `nobody could hold the new version of ${key.name}`)
   const receivers = { orgId, id: key.id, what: `the next version of managed key ${key.name}`, readers: usable }
   const { keep } = await acceptReaders(session, { receivers }, flags)
@@ -218,14 +227,14 @@ export async function remove(wanted: string, { session, flags }: SignedIn<Confir
   await confirmOrRefuse(`deletes managed key ${key.name}, so nobody can ever decrypt its ciphertext again`, flags)
   await session.client.kms.delete({ params: { orgId, kmsKeyId: key.id } })
   forget(session, orgId, key)
-  note(`deleted managed key ${key.name} (${key.id})`)
+  note(`deleted managed key ${key.name}`)
   return { json: { deleted: key.id } }
 }
 
 export async function trust(wanted: string, { session, flags }: SignedIn<Confirmable>): Promise<Output> {
   const { orgId, key } = await lookUp(session, wanted)
-  await confirmOrRefuse(`accepts managed key ${key.name} (${key.id}) as the server shows it now`, flags)
+  await confirmOrRefuse(`accepts managed key ${key.name} as the server shows it now`, flags)
   forget(session, orgId, key)
-  note(`the next use of ${key.name} takes it as it is shown then`)
+  note(`accepted ${key.name}; this machine remembers the key at its next use`)
   return { json: { trusted: key.id } }
 }

@@ -21,6 +21,8 @@ const blobMaxBytes = 65_536
 /** Ed25519 reads its message twice, so the message must fit into memory. */
 const wholeMessageMaxBytes = 64 * 1024 * 1024
 
+const dataKeyMaxBytes = 1024
+
 interface IoOptions extends Flags, Overwriting {
   file?: string
   out?: string
@@ -119,7 +121,7 @@ export async function dataKey(
 
 export function checkDataKey(flags: IoOptions & { bytes: string; reveal?: boolean }): void {
   const bytes = /^\d{1,4}$/.test(flags.bytes) ? Number(flags.bytes) : 0
-  if (bytes < 1 || bytes > 1024) throw usage('--bytes must be a whole number from 1 to 1024')
+  if (bytes < 1 || bytes > dataKeyMaxBytes) throw usage(`--bytes must be a whole number from 1 to ${dataKeyMaxBytes}`)
   if (flags.out === undefined && isTerminal.stdout() && !flags.reveal)
     throw usage('a data key is not shown on a terminal', 'add --reveal, or use --out')
   checkWritable(flags.out, flags)

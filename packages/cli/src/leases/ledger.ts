@@ -2,7 +2,7 @@ import type { Answer } from '@skerry/contract/endpoint'
 import type { leases as endpoints } from '@skerry/contract/leases/endpoints'
 import { idPrefixes } from '@skerry/contract/prefixes'
 import { type Lease, listLeaseTargets } from '@skerry/sdk/leases'
-import { principalIdOf } from '../directory.ts'
+import { openDirectory, principalIdOf } from '../directory.ts'
 import { findOne } from '../find-one.ts'
 import type { InOrg } from '../frame.ts'
 import { parseLimit } from '../options.ts'
@@ -45,10 +45,21 @@ export async function list({
     json: { leases: all },
     text: async () => {
       const names = new Map((await listLeaseTargets(session.client, orgId)).map(({ id, name }) => [id, name]))
-      const targetOf = ({ targetId }: Lease) => (targetId === null ? 'removed' : (names.get(targetId) ?? targetId))
+      const targetOf = ({ targetId }: Lease) => (targetId === null ? 'deleted' : (names.get(targetId) ?? targetId))
+      const nameOf = await openDirectory(
+        session,
+        all.map(({ requestedById }) => requestedById),
+      )
       writeTable(
         ['id', 'target', 'account', 'status', 'expires', 'for'],
-        all.map((one) => [one.id, targetOf(one), one.resourceRef ?? '', one.status, one.expiresAt, one.requestedById]),
+        all.map((one) => [
+          one.id,
+          targetOf(one),
+          one.resourceRef ?? '',
+          one.status,
+          one.expiresAt,
+          nameOf(one.requestedById) ?? one.requestedById,
+        ]),
       )
     },
   }
@@ -72,21 +83,21 @@ async function findLeaseId(session: Session, wanted: string): Promise<string> {
 
 export async function revoke(wanted: string, { session, flags, orgId }: InOrg<Confirmable>): Promise<Output> {
   const leaseId = await findLeaseId(session, wanted)
-  await confirmOrRefuse(`revokes lease ${leaseId}`, flags)
+  await confirmOrRefuse(`revokes lease ${wanted}, so every program that uses its account loses access`, flags)
   const { lease } = await session.client.leases.revoke({ params: { orgId, leaseId } })
   if (lease.status === 'revoking')
     warn(`the account could not be removed yet, and the server tries again: ${lease.lastError ?? 'no answer yet'}`)
-  else note(`lease ${lease.id} is ${lease.status}`)
+  else note(`lease ${lease.resourceRef ?? lease.id} is ${lease.status}`)
   return { json: { lease } }
 }
 
 export async function forget(wanted: string, { session, flags, orgId }: InOrg<Confirmable>): Promise<Output> {
   const leaseId = await findLeaseId(session, wanted)
   await confirmOrRefuse(
-    `closes the entry of lease ${leaseId}, although its account may still exist on the target`,
+    `closes the entry of lease ${wanted}, although its account may still exist on the target`,
     flags,
   )
   const { lease } = await session.client.leases.forget({ params: { orgId, leaseId } })
-  note(`forgot lease ${lease.id}`)
+  note(`forgot lease ${lease.resourceRef ?? lease.id}`)
   return { json: { lease } }
 }

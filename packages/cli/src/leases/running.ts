@@ -48,8 +48,11 @@ async function revoke(session: Session, { lease }: MadeLease): Promise<void> {
   try {
     const { id: orgId } = await session.org()
     const { lease: after } = await session.client.leases.revoke({ params: { orgId, leaseId: lease.id } })
-    if (after.status === 'revoking') warn(`lease ${lease.id} could not be revoked yet; the server tries again`)
+    if (after.status === 'revoking')
+      warn(`lease ${lease.resourceRef ?? lease.id} could not be revoked yet; the server tries again`)
   } catch (error) {
-    warn(`lease ${lease.id} could not be revoked (${toFailure(error).message}); it ends at ${lease.expiresAt}`)
+    warn(
+      `lease ${lease.resourceRef ?? lease.id} could not be revoked (${toFailure(error).message}); it ends at ${lease.expiresAt}`,
+    )
   }
 }

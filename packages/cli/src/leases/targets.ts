@@ -98,7 +98,7 @@ async function provisionerKey(
     id === undefined
       ? await acceptGrantees(session, { what, grantees: readers }, flags)
       : (await acceptReaders(session, { receivers: { orgId, id, what, readers } }, flags)).keep
-  note(`every holder of service token ${tokenName} can read this admin credential; the server cannot`)
+  note(`the token ${tokenName} can read this admin credential; the server cannot`)
   await confirmOrRefuse(`gives the provisioner ${tokenName} the admin credential of ${name}`, flags)
   await keep()
   return publicKeyJwk
@@ -156,7 +156,7 @@ export async function verify(wanted: string, { session, orgId }: InOrg): Promise
 export async function trust(wanted: string, { session, flags }: SignedIn<Confirmable>): Promise<Output> {
   const found = await targetOf(session, wanted)
   const changes = await changesOfTarget(session, found)
-  if (changes === undefined) note(`lease target ${found.name} did not change`)
+  if (changes === undefined) note(`lease target ${found.name} has not changed`)
   else {
     note(changes)
     await confirmOrRefuse(`accepts the current settings of lease target ${found.name}`, flags)
@@ -186,6 +186,6 @@ export async function remove(
   await confirmOrRefuse(`deletes lease target ${found.name}${forced}`, flags)
   const query = flags.force ? ({ force: 'true' } as const) : {}
   await session.client.leases.deleteTarget({ params: { orgId, targetId: found.id }, query })
-  note(`deleted target ${found.name}; its admin account still exists on the target: delete it there`)
+  note(`deleted target ${found.name}; now delete its admin account on the target`)
   return { json: { deleted: found.id } }
 }

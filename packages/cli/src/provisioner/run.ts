@@ -1,5 +1,6 @@
 import { UnavailableError } from '@skerry/sdk/errors'
 import { sleep } from '@skerry/sdk/internal/transport'
+import { openDirectory } from '../directory.ts'
 import { toFailure, usage } from '../failure.ts'
 import type { SignedIn } from '../frame.ts'
 import { note, warn } from '../output.ts'
@@ -21,7 +22,7 @@ export async function run({ session, flags }: SignedIn<Flags & { allow?: string[
   const stop = new AbortController()
   const end = () => stop.abort()
   for (const one of ending) process.once(one, end)
-  note(`provisioner ${session.principal.id} waits for work from ${session.settings.url}`)
+  note(`provisioner ${await nameOf(session)} waits for work from ${session.settings.url}`)
   try {
     await serve(session, flags.allow, stop.signal)
   } finally {
@@ -30,9 +31,16 @@ export async function run({ session, flags }: SignedIn<Flags & { allow?: string[
   note('the provisioner ends')
 }
 
+/** The name of the provisioner's token. It is its id while the server is unavailable, because that must not stop it. */
+async function nameOf(session: Session): Promise<string> {
+  const { id } = session.principal
+  const directory = await openDirectory(session, [id]).catch(() => undefined)
+  return directory?.(id) ?? id
+}
+
 export function checkRun(flags: Flags & { allow?: string[] }): void {
   const wrong = flags.allow?.find((one) => !/^[^\s:]+:\d{1,5}$|^\[?[0-9a-fA-F:.]+\]?:\d{1,5}$/.test(one))
-  if (wrong !== undefined) throw usage('--allow must have the form host:port')
+  if (wrong !== undefined) throw usage(`--allow must have the form host:port (you gave ${wrong})`)
 }
 
 /** Requests jobs until a signal ends it, then waits for the jobs in progress. */

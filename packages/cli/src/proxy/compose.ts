@@ -19,7 +19,7 @@ const listens = "fetch('http://127.0.0.1:8081').catch(() => process.exit(1))"
 
 /** Prints a Compose file with a proxy, and with settings for services that can reach only the proxy. */
 export async function compose({ image, ...wished }: Options): Promise<void> {
-  if (image === undefined) throw usage('the image is missing', 'name one that has the skerry command with --image')
+  if (image === undefined) throw usage('--image is missing', 'name an image that contains skerry')
   if (!/^[\w.:/@-]+$/.test(image))
     throw usage('--image must be the name of an image, such as registry.example.com/skerry:1')
   const authority = { cert: certificate, key: `${kept}/skerry-proxy-ca-key.pem` }

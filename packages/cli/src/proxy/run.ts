@@ -67,7 +67,7 @@ function taskOf({ task }: Options, { tasks }: Config, file: string | undefined):
   if (!task) return undefined
   if (file === undefined) throw usage('--task needs a program', 'run `skerry proxy run --task -- <program>`')
   if (tasks === null)
-    throw usage('--task needs the section [tasks] in the settings', 'add it, or use `skerry proxy init --agent`')
+    throw usage('--task needs the section [tasks] in skerry-proxy.toml', 'add it, or use `skerry proxy init --agent`')
   const token = process.env.SKERRY_TASK
   if (!token?.startsWith(idPrefixes.taskRef))
     throw usage('--task needs the token of a task in SKERRY_TASK', 'create one with `skerry agent dispatch`')

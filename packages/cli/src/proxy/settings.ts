@@ -25,7 +25,7 @@ const onThisMachine: Place = { address: '127.0.0.1', unmatched: 'tunnel' }
 
 const opening = ({
   address,
-}: Place) => `# What agents may send through the proxy of \`skerry proxy run\`: docs/proxy.md tells all settings. Nothing secret is in it.
+}: Place) => `# The settings of \`skerry proxy run\`. See docs/proxy.md for all of them. This file contains no secret.
 
 listen = "${address}:8080"
 `
@@ -101,7 +101,7 @@ export function wishedSettings({ preset = [], agent, signer = [] }: Wished, plac
     return agentSettings(agent, signer, names, place)
   }
   if (signer.length > 0) throw usage('--signer needs --agent')
-  if (names.length === 0) throw usage('the settings would allow nothing', 'use --preset or --agent')
+  if (names.length === 0) throw usage('no preset and no agent is named', 'use --preset or --agent')
   return presetSettings(names, place)
 }
 

@@ -6,6 +6,7 @@ import { exportPrivateKey, generateKeyPair, importPrivateKey } from '@skerry/cry
 import { isShareOf, rewrapShare } from '@skerry/crypto/recovery'
 import { unwrapKey } from '@skerry/crypto/wrap'
 import { FalseSharesError, gatherRecoveryKey, type RecoveryRequest, recoverKeys } from '@skerry/sdk/recovery'
+import { openDirectory } from '../directory.ts'
 import { Failure, usage } from '../failure.ts'
 import { readIfThere, writePrivate } from '../files.ts'
 import { makePrivate, stateFolder } from '../folders.js'
@@ -19,6 +20,7 @@ import { ask, canAsk, confirmOrRefuse } from '../prompt.ts'
 import { mismatchOf } from '../readers.ts'
 import { ownPublicKey, type Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
+import { count } from '../units.ts'
 import { notSetUp } from './configure.ts'
 import { checkRecoveryKey } from './key.ts'
 
@@ -58,6 +60,8 @@ export async function request(
   { session, flags, orgId }: InOrg<Flags & HolderFlags & { reason?: string }>,
 ): Promise<Output> {
   const holder = holderNamed(argument, flags)
+  const { recoveryPublicKeyJwk } = await session.client.recovery.publicKey({ params: { orgId } })
+  if (recoveryPublicKeyJwk === null) throw notSetUp()
   const target = holder
     ? await findTarget(session, holder)
     : {
@@ -74,7 +78,7 @@ export async function request(
       ...(flags.reason === undefined ? {} : { reason: flags.reason }),
     },
   })
-  return tellOpened(request)
+  return tellOpened(session, request)
 }
 
 /**
@@ -95,11 +99,12 @@ async function findTarget(session: Session, who: { user?: string; token?: string
   return target
 }
 
-async function tellOpened(request: RecoveryRequest): Promise<Output> {
+async function tellOpened(session: Session, request: RecoveryRequest): Promise<Output> {
   const { id, threshold, expiresAt } = request
   const words = await wordsOf(request.targetPublicKeyJwk)
-  note(`${threshold} custodians are to run \`skerry recovery contribute ${id}\` until ${expiresAt}, after they have`)
-  note('compared these words with the person it is for, other than through this server:')
+  const who = request.drill ? 'you' : await targetName(session, request)
+  note(`ask ${threshold} custodians to run \`skerry recovery contribute ${id}\` before ${expiresAt}`)
+  note(`first they compare these words with ${who}, in person or by phone:`)
   note(`  ${words}`)
   return { json: { request, fingerprint: words }, text: () => writeLine(id) }
 }
@@ -112,7 +117,8 @@ export async function contribute(
   checkOpen(request)
   const recoveryPublicKeyJwk = await knownKey(session, orgId)
   const { share } = await session.client.recovery.share({ params: { orgId } })
-  await compare(session, request, flags)
+  const name = await targetName(session, request)
+  await compare(name, request, flags)
   const { shareIndex, threshold } = share
   const place = { orgId, shareIndex, threshold }
   const key = await session.key()
@@ -130,7 +136,11 @@ export async function contribute(
   const { contributed } = answer.request
   note(`gave share ${shareIndex}: ${contributed} of ${request.threshold}`)
   if (contributed >= request.threshold)
-    note(`enough: the target runs \`skerry recovery ${request.drill ? 'drill' : 'complete'} ${requestId}\``)
+    note(
+      request.drill
+        ? `these are enough; the person who started the drill now runs \`skerry recovery drill ${requestId}\``
+        : `these are enough; ${name} now runs \`skerry recovery complete ${requestId}\``,
+    )
   return { json: { request: answer.request } }
 }
 
@@ -142,8 +152,7 @@ function checkOpen({ id, status }: RecoveryRequest): void {
  * Asks the custodian to compare the words, which no program can do. `--yes` does not help: a script must pass the
  * compared words with `--words`.
  */
-async function compare(session: Session, request: RecoveryRequest, flags: { words?: string }): Promise<void> {
-  const name = await targetName(session, request)
+async function compare(name: string, request: RecoveryRequest, flags: { words?: string }): Promise<void> {
   const words = await wordsOf(request.targetPublicKeyJwk)
   note(`recovery ${request.id} for ${name}${request.reason === null ? '' : `, because: ${request.reason}`}`)
   if (flags.words !== undefined) {
@@ -151,23 +160,29 @@ async function compare(session: Session, request: RecoveryRequest, flags: { word
     if (said === words) return
     throw new Failure(
       'refused',
-      'the words do not match the key that would get your share; nothing was given',
-      'ask the target again, and an admin to cancel the request',
+      'your words do not match the key in this request; nothing was given',
+      `ask ${name} again; if they still differ, ask an admin to cancel the request`,
     )
   }
   note(`  ${words}`)
   if (!canAsk())
-    throw usage('you must compare the words of the target’s key first', 'add --words "<what the target told you>"')
+    throw usage('--words is missing', `give the words of \`skerry keys fingerprint\` that ${name} told you`)
   const same = await ask(`did ${name} tell you these words, in person or by phone`)
   if (!same) throw new Failure('refused', 'nothing was given', 'an admin can cancel the request')
 }
 
-async function targetName(session: Session, { drill, targetType, targetId }: RecoveryRequest): Promise<string> {
+async function targetName(session: Session, { drill, targetId }: RecoveryRequest): Promise<string> {
   if (drill) return 'a drill'
-  if (targetType !== 'user') return targetId ?? ''
-  const { id: orgId } = await session.org()
-  const { members } = await session.client.orgs.members({ params: { orgId } })
-  return members.find(({ userId }) => userId === targetId)?.email ?? targetId ?? ''
+  return (await openDirectory(session, [targetId]))(targetId) ?? targetId ?? ''
+}
+
+function checkEnough({ id, contributed, threshold }: RecoveryRequest): void {
+  if (contributed < threshold)
+    throw new Failure(
+      'conflict',
+      `custodians contributed ${contributed} of ${threshold} shares`,
+      `ask ${count(threshold - contributed, 'more custodian')} to run \`skerry recovery contribute ${id}\``,
+    )
 }
 
 /** Runs on the target's machine only. It combines the shares there, and forgets the recovery key at the end. */
@@ -182,9 +197,10 @@ export async function complete(
   if (request.drill || canonical(request.targetPublicKeyJwk) !== targetPublicKeyJwk)
     throw new Failure(
       'refused',
-      `recovery request ${requestId} is for another key`,
-      'only its target can complete it, on their own machine',
+      `recovery request ${requestId} is for another person`,
+      'they complete it on their own machine',
     )
+  checkEnough(request)
   const recoveryPublicKeyJwk = await knownKey(session, orgId)
   const recoveryKey = await gather(session, { orgId, request, shares }, await session.key(), recoveryPublicKeyJwk)
   const places = new Map((await listPlaces(session)).map(({ envId, label }) => [envId, label]))
@@ -201,7 +217,7 @@ export async function complete(
   await session.client.recoveryRequests.complete({ params, body: { principalType, principalId, grants } })
   const granted = grants.map(({ environmentId }) => ({ id: environmentId, label: labelOf(environmentId) }))
   for (const { label } of granted) note(`you now have the key of ${label}`)
-  note('this machine had the recovery key for a moment; an admin should run `skerry recovery rotate`')
+  note('this machine had the recovery key in memory; an admin should replace it with `skerry recovery rotate`')
   return { json: { granted, unreadable } }
 }
 
@@ -250,7 +266,7 @@ export async function cancel(requestId: string, { session, flags, orgId }: InOrg
   await confirmOrRefuse(`cancels recovery request ${requestId}`, flags)
   const params = { orgId, recoveryRequestId: requestId }
   const { request } = await session.client.recoveryRequests.cancel({ params })
-  note(`${requestId} is cancelled`)
+  note(`cancelled recovery request ${requestId}`)
   return { json: { request } }
 }
 
@@ -262,14 +278,19 @@ export async function drill(requestId: string | undefined, { session, orgId }: I
   checkOpen(request)
   const kept = /^rcr_[0-9A-Za-z]{22}$/.test(requestId) ? readIfThere(drillPath(requestId)) : null
   if (!request.drill || kept === null)
-    throw new Failure('refused', `${requestId} is not a drill that was started on this machine`)
+    throw new Failure(
+      'refused',
+      `${requestId} is not a drill that was started on this machine`,
+      'finish a drill on the machine where `skerry recovery drill` started it',
+    )
+  checkEnough(request)
   const holder = await importPrivateKey(decodeBase64url(kept.trim(), 'malformed_key'))
   await gather(session, { orgId, request, shares }, holder, await knownKey(session, orgId))
   await session.client.recoveryRequests.complete({ params, body: { grants: [] } })
   rmSync(drillPath(requestId), { force: true })
   const { recovery } = await session.client.recovery.get({ params: { orgId } })
   const at = recovery?.lastDrillAt ?? null
-  note(`the drill passed: ${shares.length} custodians met the threshold of ${request.threshold}; ${at}`)
+  note(`the drill passed at ${at}: ${count(shares.length, 'custodian')} contributed, ${request.threshold} were needed`)
   return { json: { request: requestId, lastDrillAt: at } }
 }
 
@@ -282,5 +303,5 @@ async function beginDrill(session: Session, orgId: string): Promise<Output> {
   const { request } = await session.client.recoveryRequests.open({ params: { orgId }, body })
   makePrivate(join(stateFolder(), 'drills'))
   writePrivate(drillPath(request.id), `${encodeBase64url(await exportPrivateKey(privateKey))}\n`)
-  return tellOpened(request)
+  return tellOpened(session, request)
 }

@@ -1,5 +1,6 @@
 import { limits } from '@skerry/contract/limits'
 import { coverEnvironments, newRecoveryKey } from '@skerry/sdk/recovery'
+import { openDirectory } from '../directory.ts'
 import { Failure, toFailure, usage } from '../failure.ts'
 import type { InOrg } from '../frame.ts'
 import { everyOpenPlace, lookUpGrantee, type OpenPlace } from '../grants.ts'
@@ -11,6 +12,7 @@ import { confirmOrRefuse } from '../prompt.ts'
 import { acceptGrantees, acceptReaders, type ReaderFlags } from '../readers.ts'
 import type { Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
+import { count } from '../units.ts'
 import { isAccepted, isKnown, keepRecoveryKey } from './key.ts'
 
 export interface Plan extends Flags, ReaderFlags {
@@ -19,16 +21,23 @@ export interface Plan extends Flags, ReaderFlags {
   yes?: boolean
 }
 
-const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? '' : 's'}`
 const environmentsOf = (places: OpenPlace[]) =>
   places.map(({ envId, key }) => ({ environmentId: envId, key: key.bytes }))
 
 const aShare = 'a share of the recovery key'
 
-export async function setup({ session, flags, orgId }: InOrg<Plan>): Promise<Output> {
-  if (!flags.custodian) throw usage('the custodians are missing', 'name each with --custodian <member>')
-  const threshold = parseThreshold(flags.threshold, flags.custodian.length)
-  const custodians = await findCustodians(session, flags.custodian)
+export function parseSetup({ custodian, threshold }: Plan) {
+  if (!custodian) throw usage('the custodians are missing', 'name each with --custodian <member>')
+  return { names: custodian, threshold: parseThreshold(threshold, custodian.length) }
+}
+
+export async function setup({
+  session,
+  flags,
+  orgId,
+  input: { names, threshold },
+}: InOrg<Plan, typeof parseSetup>): Promise<Output> {
+  const custodians = await findCustodians(session, names)
   const places = await everyOpenPlace(session)
   const keep = await acceptGrantees(session, { what: aShare, grantees: custodians }, flags)
   await confirmPlan('sets recovery up', threshold, custodians, places, flags)
@@ -43,6 +52,10 @@ export async function setup({ session, flags, orgId }: InOrg<Plan>): Promise<Out
 export async function rotate({ session, flags, orgId }: InOrg<Plan>): Promise<Output> {
   const { recovery, coverage: before } = await session.client.recovery.get({ params: { orgId } })
   if (!recovery) throw notSetUp()
+  const nameOf = await openDirectory(
+    session,
+    recovery.custodians.map(({ userId }) => userId),
+  )
   const names = flags.custodian ?? recovery.custodians.map(({ userId }) => userId)
   const threshold = parseThreshold(flags.threshold ?? String(recovery.threshold), names.length)
   const custodians = await findCustodians(session, names)
@@ -65,7 +78,7 @@ export async function rotate({ session, flags, orgId }: InOrg<Plan>): Promise<Ou
   await confirmPlan(
     'makes a new recovery key and cancels all requests under the old one',
     threshold,
-    custodians,
+    custodians.map((one) => ({ ...one, label: nameOf(one.label) ?? one.label })),
     places,
     flags,
   )
@@ -120,8 +133,8 @@ async function confirmPlan(
   const covered = places.length === 0 ? 'no environment yet' : places.map(({ label }) => label).join(', ')
   if (threshold === custodians.length)
     warn(
-      `all ${threshold} custodians are needed: if one of them loses their key or leaves, nothing can be recovered; ` +
-        'name one more --custodian or lower --threshold',
+      `${threshold === 2 ? 'both' : `all ${threshold}`} custodians are needed: if one of them loses their key or leaves, ` +
+        'nothing can be recovered; name one more --custodian or lower --threshold',
     )
   await confirmOrRefuse(
     `${effect}. Any ${threshold} of ${custodians.length} custodians together can open ${covered}`,
@@ -140,7 +153,7 @@ async function tellMade(session: Session, made: Made, coverage: Coverage): Promi
     `any ${threshold} of ${shares.length} shares open ${coverage.protected} of ${count(coverage.total, 'environment')}`,
   )
   await noteUncovered(session, coverage)
-  note('the words of the recovery key, for custodians and admins to compare:')
+  note('custodians and admins compare the twelve words of the recovery key')
   return { json: { recoveryPublicKeyJwk, fingerprint: words, coverage }, text: () => writeLine(words) }
 }
 
@@ -167,13 +180,13 @@ export async function cover({ session, flags, orgId }: InOrg<Flags & ReaderFlags
   await keep()
   const { coverage } = await session.client.recovery.cover({ params: { orgId }, body: { grants } })
   for (const { label } of places) note(`covered ${label}`)
-  if (places.length === 0) note('everything that you can read was already covered')
+  if (places.length === 0) note('every environment that you can read was already covered')
   await noteUncovered(session, coverage)
   return { json: { covered: places.map(({ envId, label }) => ({ id: envId, label })), coverage } }
 }
 
 export async function disable({ session, flags, orgId }: InOrg<Confirmable>): Promise<Output> {
-  await confirmOrRefuse('ends recovery, so a lost passphrase can no longer be recovered from', flags)
+  await confirmOrRefuse('ends recovery. Then nobody can recover from a lost passphrase', flags)
   await session.client.recovery.disable({ params: { orgId } })
   note('recovery is off: every key that was wrapped to the recovery key is deleted')
   return { json: { recovery: null } }
@@ -206,10 +219,14 @@ export async function status({ session, orgId }: InOrg): Promise<Output> {
     json: { ...found, requests },
     text: async () => {
       if (found) await writeStatus(session, found)
-      for (const { id, drill, targetId, contributed, threshold, expiresAt } of open)
-        writeLine(
-          `open: ${id} for ${drill ? 'a drill' : targetId}, ${contributed} of ${threshold} shares, until ${expiresAt}`,
-        )
+      const nameOf = await openDirectory(
+        session,
+        open.map(({ targetId }) => targetId),
+      )
+      for (const { id, drill, targetId, contributed, threshold, expiresAt } of open) {
+        const name = drill ? 'a drill' : (nameOf(targetId) ?? targetId)
+        writeLine(`open: ${id} for ${name}, ${contributed} of ${threshold} shares, until ${expiresAt}`)
+      }
       if (open.length === 0) writeLine('no request is open')
     },
   }
@@ -218,7 +235,7 @@ export async function status({ session, orgId }: InOrg): Promise<Output> {
 type Found = Awaited<ReturnType<Session['client']['recovery']['get']>>
 
 async function writeStatus(session: Session, { recovery, coverage }: Found): Promise<void> {
-  if (!recovery) return writeLine('recovery is not set up: `skerry recovery setup` does')
+  if (!recovery) return writeLine('recovery is not set up; run `skerry recovery setup`')
   const { recoveryPublicKeyJwk, threshold, custodians, lastDrillAt } = recovery
   const { id: orgId } = await session.org()
   const { members } = await session.client.orgs.members({ params: { orgId } })

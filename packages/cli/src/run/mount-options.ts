@@ -13,7 +13,7 @@ export interface MountOptions {
 
 /** Refuses options that do not fit together, before anything is fetched. */
 export function checkMount({ mount, mountMaxReads, mountFile, format }: MountOptions): void {
-  if (mount !== undefined && mountFile !== undefined) throw usage('--mount and --mount-file exclude each other')
+  if (mount !== undefined && mountFile !== undefined) throw usage('--mount and --mount-file cannot be used together')
   if (mount === undefined && mountMaxReads !== undefined) throw usage('--mount-max-reads goes with --mount')
   if (mount === undefined && mountFile === undefined && format !== undefined)
     throw usage('--format goes with --mount or --mount-file')

@@ -48,6 +48,6 @@ export async function generate(
 
 export function parseGenerate(flags: Options, given: string[]) {
   const names = [...new Set(given.map(checkSecretName))]
-  const values = names.map((name) => ({ name, value: randomValue(flags.length) }))
+  const values = names.map((name) => ({ name, value: randomValue(flags.length, '--length') }))
   return { names, values }
 }

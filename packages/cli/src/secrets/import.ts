@@ -59,7 +59,7 @@ export async function parseImportFile(flags: Options, path: string) {
 }
 
 export function checkOverwriting({ overwrite, keep }: Overwriting): void {
-  if (overwrite && keep) throw usage('--overwrite and --keep exclude each other')
+  if (overwrite && keep) throw usage('--overwrite and --keep cannot be used together')
 }
 
 /** Decides what happens to values that differ, before anything is written. */

@@ -37,7 +37,7 @@ export interface Plan {
 }
 
 export async function readValues(path: string, flags: Reading): Promise<Values> {
-  if (flags.literal && flags.surrounding) throw usage('--literal and --surrounding exclude each other')
+  if (flags.literal && flags.surrounding) throw usage('--literal and --surrounding cannot be used together')
   const name = path === '-' ? 'stdin' : path
   const text = readTextFile(path)
   const format = flags.format ?? formatOfFile(path, text)

@@ -51,7 +51,7 @@ export async function get(name: string, { session, flags, place }: AtPlace<Optio
 
 export function checkGet(flags: Options, name: string): void {
   checkSecretName(name)
-  if (flags.stored && flags.with) throw usage('--stored and --with exclude each other')
+  if (flags.stored && flags.with) throw usage('--stored and --with cannot be used together')
 }
 
 interface Found {

@@ -100,7 +100,7 @@ type ViewKind = 'stored' | 'merged' | 'expanded'
 export function kindOf({ stored, merged, expand, with: groups }: View): ViewKind {
   if (stored && (merged || expand || groups?.length))
     throw usage(
-      '--stored excludes --merged, --expand and --with',
+      '--stored cannot be used with --merged, --expand or --with',
       'leave --stored out for the values that programs get',
     )
   if (stored) return 'stored'

@@ -30,9 +30,9 @@ interface Options extends Flags, Queueing {
 export async function set(
   name: string,
   _extra: string[],
-  { session, flags, place, input: { expected } }: AtPlace<Options, typeof parseSet>,
+  { session, flags, place, input: { expected, generated } }: AtPlace<Options, typeof parseSet>,
 ): Promise<Output> {
-  const read = flags.random === undefined ? await readOne(name, flags) : randomValue(flags.random)
+  const read = generated ?? (await readOne(name, flags))
   const value = flags.literal ? escapeReferences(read) : read
   checkValue(name, value)
   await refuseCycles(session, place, new Map([[name, value]]))
@@ -68,7 +68,8 @@ export function parseSet(flags: Options, name: string, extra: string[]) {
     throw usage(whyNotArguments, 'pipe the value in, use --file, or type it when asked')
   checkSecretName(name)
   const expected = expectedVersion(flags)
-  return { expected }
+  const generated = flags.random === undefined ? undefined : randomValue(flags.random, '--random')
+  return { expected, generated }
 }
 
 async function readOne(name: string, flags: Options): Promise<string> {
@@ -82,10 +83,10 @@ async function readOne(name: string, flags: Options): Promise<string> {
 }
 
 /** Letters and digits only, so that no shell, URL or file format needs to quote it. */
-export function randomValue(length: string): string {
+export function randomValue(length: string, option: string): string {
   const characters = Number(length)
   if (!Number.isInteger(characters) || characters < 1 || characters > 4096) {
-    throw usage('--random takes a length from 1 to 4096')
+    throw usage(`${option} must be a whole number from 1 to 4096`)
   }
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
   // Bytes from the last, incomplete round would make the first characters more likely.

@@ -137,12 +137,13 @@ export async function edit(
   if (Object.keys(settings).length > 0 || flags.resume) await tellEdit(session, bound, settings, flags)
   const params = { orgId, bindingId: binding.id }
   const answer = Object.keys(body).length > 0 ? await session.client.sync.updateBinding({ params, body }) : { binding }
-  note(`changed the binding of ${bound.label} to ${connection.name}`)
+  const done = flags.pause ? 'paused' : flags.resume ? 'resumed' : 'changed'
+  note(`${done} the pushes of ${bound.label} to ${connection.name}`)
   return { json: answer }
 }
 
 export function checkEdit(flags: BindingOptions & { pause?: boolean; resume?: boolean; keys?: boolean }): void {
-  if (flags.pause && flags.resume) throw usage('--pause and --resume exclude each other')
+  if (flags.pause && flags.resume) throw usage('--pause and --resume cannot be used together')
 }
 
 /** Returns a complete destination. Fields that are not named keep their values if the kind stays the same. */

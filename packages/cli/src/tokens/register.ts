@@ -29,7 +29,7 @@ export async function registerAgain({ request, from, ...flags }: Options): Promi
   pin(session, orgId, { principalId: token.id, name, publicKeyJwk: registration.publicKeyJwk })
   return {
     json: { token },
-    text: () => note(`token ${token.id} (${token.name}) is registered again, with the key and the role that it had`),
+    text: () => note(`the token ${token.name} is registered again, with the key and the role that it had`),
   }
 }
 
@@ -41,5 +41,5 @@ function readRequest(path: string): TokenRegistration {
   } catch (error) {
     if (error instanceof Failure) throw error
   }
-  throw usage(`${path} is not what \`skerry token register --request\` prints`)
+  throw usage(`${path} is not the output of \`skerry token register --request\``)
 }

@@ -88,7 +88,7 @@ describe('a thief of a decoy', () => {
 describe('a token that a program sends whole', () => {
   it('is refused, and the audit log names the token to replace', async () => {
     const { stdout, stderr } = await alice.shell('skerry token create pipeline')
-    expect(stderr).toContain('a published client would send it whole, key and all, and needs --format classic')
+    expect(stderr).toContain('published clients would send its key to the server, so use --format classic for them')
     for (let sent = 0; sent < 3; sent++) expect(await present(stdout.trim())).toEqual(unknown)
     await expect.poll(() => trail('token.exposed')).toMatchObject([{ metadata: { name: 'pipeline' } }])
   })

@@ -84,7 +84,7 @@ async function checkLines(lines: Lines, tools: ArchiveTools): Promise<CheckedArc
     throw new DamagedArchive('signature', null, 'is not one')
   if (signature === null && tools.verify) throw new DamagedArchive('signature', null, 'there is none')
   if (signature !== null && tools.verify && !(await tools.verify(manifestText, signature)))
-    throw new DamagedArchive('manifest', null, 'it, or its signature, is not what the server made')
+    throw new DamagedArchive('manifest', null, 'it or its signature was changed')
   checkManifest(manifest, tools)
   compare(manifest.sections, sections)
   return { manifest, signature }

@@ -275,7 +275,7 @@ describe('the timeline', () => {
     const year = { since: '2026-01-01T00:00:00Z', until: '2027-01-02T00:00:00Z' }
     expect((await ask(year)).body.spans).toHaveLength(limits.timelineDaysMax)
     const refused = await ask({ ...year, until: '2027-01-02T00:00:00.001Z' })
-    expect(refused.error?.message).toBe('query.since: a timeline takes at most 366 days')
+    expect(refused.error?.message).toBe('query.since: must be at most 366 days before the end of the timeline')
     expect((await ask({ since: '2026-02-30T00:00:00Z' })).error?.message).toBe(
       'query.since: is not a valid date and time',
     )

@@ -95,7 +95,7 @@ export async function promo(input: In<typeof billing.promo, InOrg>): Out<typeof 
   const code = body.code.toUpperCase()
   const found = await lockPromo(db, code)
   // An expired code gets the answer of an unknown code, so that guessing reveals nothing.
-  if (!found || !isRedeemable(found, now)) throw fail('not_found', 'no such promo code, or it has run out')
+  if (!found || !isRedeemable(found, now)) throw fail('not_found', 'this promo code does not exist or has expired')
   const { family, plan, days } = found
   const present = planIn(await entitledOf(db, org, now), family)
   if (!isAbove(family, plan, present.id)) throw fail('conflict', `the plan is ${present.name} already`)

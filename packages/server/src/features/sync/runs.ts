@@ -22,7 +22,7 @@ export async function list({ db, org, query }: In<typeof sync.runs, InOrg>): Out
 export async function run(input: In<typeof sync.run, OnBinding>): Out<typeof sync.run> {
   const { context, org, binding, body, principal, origin, now, newId, transaction } = input
   if (context.serverKey === null) throw fail('conflict', 'this server has no server key')
-  if (!binding.enabled) throw fail('conflict', 'the binding is not enabled')
+  if (!binding.enabled) throw fail('conflict', 'pushes of this binding are paused')
   const { ipAddress, userAgent, requestId } = origin
   const runId = await transaction(async ({ db, enqueue }) => {
     const id = await insertRun(db, org.id, {
