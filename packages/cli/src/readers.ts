@@ -162,7 +162,7 @@ async function findNamed(
     const matches = called.length === 0 ? 'no reader' : `${called.length} readers`
     const possible = [...(called.length === 0 ? labelled : called).map(({ label }) => label), ...recovery].join(', ')
     throw usage(
-      `--reader ${value} matches ${matches} of ${what ?? 'this command'}, but must match one; nothing was changed`,
+      `--reader ${value} matches ${matches} of ${what ?? 'this command'}; nothing was changed`,
       possible === '' ? 'leave --reader out: this command has no new readers' : `use one of these ids: ${possible}`,
     )
   })

@@ -62,7 +62,7 @@ test('skerry audit timeline counts the entries of each day or hour, with the fil
   const counted = (spans as { counts: { organization: number } }[]).map(({ counts }) => counts.organization)
   expect([step, counted.filter((count) => count > 0)]).toEqual(['hour', [1]])
   const refused = await machine.shell('skerry audit timeline --since 400d')
-  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('at most 366 days')])
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('at most 366 days')])
 })
 
 test('skerry audit continues a search that the server has stopped, and says how far back it has searched', async () => {

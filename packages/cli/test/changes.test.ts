@@ -101,7 +101,7 @@ describe('a change that is proposed on the command line', () => {
     ]
     await approve(first)
     const { stderr } = await machine.shell(`skerry changes show ${second}`)
-    expect(stderr).toContain('RACED has moved on')
+    expect(stderr).toContain('RACED changed after this was proposed')
   })
 
   test('is shown without its value and ciphertext, as text and as JSON', async () => {
@@ -124,7 +124,7 @@ describe('a value that does not open with the environment’s key', () => {
     expect([look.code, look.stdout]).toEqual([0, expect.stringContaining('proposed: unreadable')])
     expect(look.stderr).toContain('do not approve it')
     const { code, stderr } = await machine.shell(`skerry changes approve ${id}`)
-    expect([code, stderr]).toEqual([1, expect.stringContaining('does not open with the key of shop/development')])
+    expect([code, stderr]).toEqual([1, expect.stringContaining('cannot be decrypted with the key of shop/development')])
     expect((await shown(id)).changeRequest.status).toBe('open')
   })
 })
@@ -171,7 +171,7 @@ describe('a file proposed as one change', () => {
     expect(await ok('skerry secrets ls')).toMatch(/PARTNER_ID.*PARTNER_KEY/s)
     expect(await ok('skerry secrets ls')).not.toContain('PARTNER_OLD')
     expect((await machine.shell('skerry changes propose partner.env')).stderr).toContain(
-      'all values are unchanged, so nothing was proposed',
+      'nothing differs, so nothing was proposed',
     )
   })
 
@@ -254,7 +254,7 @@ describe('two people, each signed in at a terminal', () => {
     // A second approval by the same admin does not count.
     for (const _ of [1, 2]) {
       const { code, stderr } = await admin.shell(`skerry changes approve ${id}`)
-      expect([code, stderr]).toEqual([0, expect.stringContaining('1 of 2 approvals, so it still waits')])
+      expect([code, stderr]).toEqual([0, expect.stringContaining('1 of 2 approvals and still waits')])
     }
     expect((await shown(id)).changeRequest.status).toBe('open')
     expect((await machine.shell('skerry secrets get BY_TWO')).code).toBe(4)

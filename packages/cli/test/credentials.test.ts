@@ -28,8 +28,8 @@ it('the CLI refuses a credentials file that others can read and this user cannot
   writeFileSync(join(folder, 'skerry', 'credentials.json'), '{"version":1,"current":null,"profiles":{}}', {
     mode: 0o644,
   })
-  expect(refusal()).toContain('credentials.json can be read by other users, and its mode cannot be changed')
-  expect(refusal()).toContain('mode 0600')
+  expect(refusal()).toContain('and you cannot change its mode')
+  expect(refusal()).toContain('mode to 0600')
 })
 
 function refusal(): string {

@@ -36,8 +36,16 @@ describe('differences between readers of .env files:', () => {
     ['a default', '${PORT:-80}', '${NAME:-text} is not replaced: a reference cannot have a default'],
     ['a command', '$(id -u)', '$(...) is not replaced: Skerry runs no command'],
     ['an escaped dollar', 'five \\$', '\\$ keeps its backslash; to write a plain $, put the value in single quotes'],
-    ['an escaped quote', '"a \\"b\\" c"', '\\" and \\\\ keep their backslashes: only \\n and \\r are line breaks'],
-    ['an escaped backslash', '"C:\\\\dir"', '\\" and \\\\ keep their backslashes: only \\n and \\r are line breaks'],
+    [
+      'an escaped quote',
+      '"a \\"b\\" c"',
+      '\\" and \\\\ keep their backslashes; only \\n and \\r are replaced, with line breaks',
+    ],
+    [
+      'an escaped backslash',
+      '"C:\\\\dir"',
+      '\\" and \\\\ keep their backslashes; only \\n and \\r are replaced, with line breaks',
+    ],
   ])('readDotenv reports %s with its line and keeps it as it is written: %s', (_, value, message) => {
     const text = `# first\nVALUE=${value}\n`
     expect(differencesOf(text)).toEqual([{ line: 2, message: `in VALUE, ${message}` }])

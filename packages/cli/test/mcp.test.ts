@@ -105,7 +105,7 @@ describe('tools', () => {
     expect(await machine.read('values.env')).toContain(`API_KEY=${planted}`)
     expect((await stat(inProject('values.env'))).mode & 0o777).toBe(0o600)
     const again = await ask(revealing, 'export_env', { file: 'values.env' })
-    expect([again.isError, again.text]).toEqual([true, expect.stringContaining('values.env exists')])
+    expect([again.isError, again.text]).toEqual([true, expect.stringContaining('values.env already exists')])
     await symlink(tmpdir(), inProject('elsewhere'))
     const outside = ['../out.env', join(tmpdir(), 'out.env'), 'elsewhere/out.env', '.']
     for (const file of outside)
@@ -200,7 +200,7 @@ describe.skipIf(isQuick)('tools of an administrator', () => {
     expect(Buffer.from(await machine.read('data-key'), 'base64')).toHaveLength(32)
     const { signature } = await call('kms_sign', { key: 'releases', message: 'v1' })
     expect(await call('kms_verify', { message: 'v1', signature })).toMatchObject({ valid: true })
-    expect(await refused('kms_verify', { message: 'v2', signature })).toContain('not one of this message')
+    expect(await refused('kms_verify', { message: 'v2', signature })).toContain('not valid for this message')
   })
 })
 

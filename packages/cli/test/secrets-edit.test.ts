@@ -84,13 +84,13 @@ describe('secrets edit', () => {
       ['Edit again?', 'y'],
       ['Write this', 'y'],
     ])
-    expect([code, shown]).toEqual([0, expect.stringMatching(/line 7: is not NAME=value and not a comment/)])
+    expect([code, shown]).toEqual([0, expect.stringMatching(/line 7: the line is neither NAME=value nor a comment/)])
     expect(shown).not.toContain('nonsense-value')
     expect(await stored(env)).toMatchObject({ NEW: '1' })
   })
 
   it.each([
-    ['a name that is set twice', 'echo A=2 >> "$1"', 'A stands on line'],
+    ['a name that is set twice', 'echo A=2 >> "$1"', 'A is also on line'],
     ['a reference to itself', `echo 'LOOP=x\${LOOP}' >> "$1"`, 'LOOP would refer to itself'],
     ['a NUL byte', `printf 'NUL=a\\0b\\n' >> "$1"`, 'NUL byte'],
     ['bytes that are no text', `printf 'X=\\377\\n' >> "$1"`, 'not UTF-8'],

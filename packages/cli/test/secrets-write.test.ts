@@ -103,12 +103,12 @@ describe('secrets copy', () => {
   })
 
   it.each([
-    ['KEY', 2, "required option '--to <place>'"],
+    ['KEY', 2, "required option '--to <env>'"],
     ['--to target', 2, 'no secret is named'],
     ['KEY --all --to target', 2, '--all takes no names'],
     ['KEY --to target --overwrite --keep', 2, '--overwrite and --keep cannot be used together'],
     ['KEY --to development', 2, 'from which the secrets are copied'],
-    ['KEY --to a/b/c', 2, "'a/b/c' names no environment"],
+    ['KEY --to a/b/c', 2, "'a/b/c' is not the name of an environment"],
     ['KEY --to nowhere', 4, 'there is no environment shop/nowhere'],
     ['KEY NONE --to target', 4, 'does not store NONE; nothing was copied'],
     ['KEY --group shared --env development --to production', 2, 'names no application and no group'],
@@ -171,7 +171,7 @@ describe('--dry-run writes nothing', () => {
   it('and checks the key of the environment', async () => {
     const token = (await ok('skerry token create keyless --admin 2>/dev/null')).trim().split('\n').at(-1)
     const { code, stderr } = await writesNothing(`printf x | SKERRY_TOKEN=${token} skerry secrets set NEW --dry-run`)
-    expect([code, stderr]).toEqual([3, expect.stringContaining('holds no key')])
+    expect([code, stderr]).toEqual([3, expect.stringContaining('does not have the key')])
   })
 
   it('and checks the quota of the plan, for new secrets alone', async () => {

@@ -17,7 +17,7 @@ beforeAll(async () => {
   server = await openPeopleServer()
   alice = await newKeyHolder(server, 'alice@example.com')
   bob = await newKeyHolder(server, 'bob@example.com')
-  await alice.ok('skerry org create "Acme Stores" --slug acme && skerry init --yes')
+  await alice.ok('skerry org create "Acme Stores" --slug acme && skerry init --yes --env development')
   await alice.ok('skerry env create production --app shop && skerry app create web')
   await alice.ok('skerry invite create bob@example.com')
   await bob.ok('skerry invite accept acme')

@@ -159,7 +159,7 @@ describe('half a machine client', () => {
       ])
       expect(await run({ SKERRY_CLIENT_SECRET: secret })).toEqual([
         2,
-        'skerry: SKERRY_CLIENT_SECRET is set without SKERRY_CLIENT_ID; set both, or neither\n',
+        'skerry: SKERRY_CLIENT_SECRET is set, but SKERRY_CLIENT_ID is not; set both, or neither\n',
       ])
       expect(await run({ SKERRY_CLIENT_ID: id }, '--profile', 'half-client')).toEqual([0, ''])
     } finally {
@@ -232,11 +232,11 @@ describe('a failure', () => {
       }
       expect(await wrong('audit', '--actor', 'a b')).toEqual([
         4,
-        expect.stringMatching(/^skerry: --actor a b is no member/),
+        expect.stringMatching(/^skerry: --actor a b is not a member/),
       ])
       expect(await wrong('audit', '--resource', 'a b')).toEqual([
         2,
-        expect.stringMatching(/^skerry: --resource contains a c/),
+        expect.stringMatching(/^skerry: --resource does not have the required format/),
       ])
       const tooLong = 'skerry: --ttl must be at most 30 days\n'
       expect(await wrong('branch', 'create', 'pr-7', '--ttl', '31d')).toEqual([2, tooLong])
@@ -260,7 +260,7 @@ describe('a failure', () => {
     try {
       const { code, stderr } = await machine.skerry(['whoami'], { env })
       expect(code).toBe(1)
-      expect(stderr).toContain('not understood')
+      expect(stderr).toContain('did not understand')
       expect((await machine.skerry(['doctor'], { env })).stdout).toContain(
         `${url} answered, but it is not a Skerry server`,
       )

@@ -88,7 +88,7 @@ describe('decryption refuses', () => {
     ]) {
       liar.lie(/\/resolve/, inApp(foreign))
       const { code, stderr } = await refused(`skerry run -- sh -c 'echo $A'`)
-      expect([code, stderr]).toEqual([1, expect.stringContaining('cannot decrypt layer development')])
+      expect([code, stderr]).toEqual([1, expect.stringContaining('development cannot be decrypted')])
       liar.repent()
     }
   })
@@ -101,7 +101,7 @@ describe('decryption refuses', () => {
       liar.lie(/\/key$/, lie)
       liar.lie(/\/resolve/, inApp(lie))
       for (const command of ['skerry secrets ls --reveal', 'skerry run -- true', 'echo -n x | skerry secrets set A']) {
-        expect((await refused(command)).stderr).toContain('cannot decrypt')
+        expect((await refused(command)).stderr).toContain('cannot be decrypted')
       }
       liar.repent()
     }

@@ -73,14 +73,14 @@ describe('protection', () => {
 describe('a key', () => {
   it('cannot be granted by an admin who does not hold it, or by a holder who is not an admin', async () => {
     const missing =
-      `skerry: you (${keyless.email}) hold no key to shop/development; an admin who can read it must run ` +
+      `skerry: you (${keyless.email}) do not have the key of shop/development; an admin who can read it must run ` +
       `\`skerry grant ${keyless.email} --app shop --env development\`\n`
     for (const command of [`skerry grant ${keyless.email}`, 'skerry env rekey --yes'])
       expect(await refused(keyless, command)).toContain(missing)
     // The owner has replaced the key above, which this machine asks about.
     await holder.ok('skerry env trust --yes')
     expect(await refused(holder, `skerry grant ${keyless.email} --reader ${keyless.email}`)).toContain(
-      'granting shop/development failed (this needs the admin role); nothing was granted; use a credential that may',
+      'granting shop/development failed (this needs the admin role); nothing was granted; use a credential with this permission',
     )
   })
 })
