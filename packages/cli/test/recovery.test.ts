@@ -171,7 +171,7 @@ describe.skipIf(isQuick)('recovery on the command line', () => {
         'the keys of the target have changed',
       )
       await admin.ok(`skerry recovery cancel ${open} --yes`)
-      await refused(admin, `skerry recovery request ${newcomer.email}`, 'has a different recovery key than before')
+      await refused(admin, `skerry recovery request ${newcomer.email}`, 'has a different key than before')
       await admin.ok(`skerry members trust ${newcomer.email} --yes`)
       const id = await request(newcomer)
       for (const index of [0, 2, 3]) expect((await contribute(by(index), id, words)).code).toBe(0)
