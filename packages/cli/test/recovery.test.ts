@@ -104,7 +104,7 @@ describe.skipIf(isQuick)('recovery on the command line', () => {
         `skerry recovery contribute ${id} --words "${await wordsOf(admin)}"`,
         'your words do not match the key in this request; nothing was given',
       )
-      await refused(by(1), `skerry recovery contribute ${id}`, 'add --words')
+      await refused(by(1), `skerry recovery contribute ${id}`, '--words is missing')
       expect((await contribute(by(1), id, words)).code).toBe(0)
       await refused(newcomer, `skerry recovery complete ${id}`, '2 of 3 shares')
       expect((await contribute(by(4), id, words)).stderr).toContain('these are enough; ')
@@ -194,7 +194,7 @@ describe.skipIf(isQuick)('recovery on the command line', () => {
         return stdout
       }
       expect((await robot.shell(read)).stderr).toMatch(/(do|does) not have the key/)
-      await refused(admin, `skerry recovery request ${tokenId} --user ${admin.email}`, 'cannot be used together')
+      await refused(admin, `skerry recovery request ${tokenId} --user ${admin.email}`, 'you named more than one member or token')
       await refused(admin, `skerry recovery request skt_${'a'.repeat(22)}`, 'there is no token')
       const id = (await admin.ok(`skerry recovery request ${tokenId} --reason "granted to nobody else"`)).trim()
       const words = (await said('skerry keys fingerprint')).trim()
