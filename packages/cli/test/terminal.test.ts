@@ -31,7 +31,7 @@ it('a line break in a revealed value is printed as a line break', async () => {
 
 it('a stored name cannot control the terminal', async () => {
   const renamed = await machine.skerry(['org', 'rename', 'good\u202elive'])
-  expect([renamed.code, renamed.stderr]).toEqual([0, expect.stringContaining('renamed the token to good\\u202elive')])
+  expect([renamed.code, renamed.stderr]).toEqual([0, expect.stringContaining('is called good\\u202elive')])
   expect((await machine.skerry(['whoami'])).stdout).toContain('good\\u202elive (terminal-org)')
   expect((await machine.skerry(['org', 'rename', 'good\u009b2Jlive'])).stderr).toContain('name')
 })

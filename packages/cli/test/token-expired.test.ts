@@ -19,14 +19,14 @@ afterAll(async () => {
 test('an expired token is listed as expired, and the server refuses it', async () => {
   const token = (await ok('skerry token create short --expires 1h')).trim()
   const listed = await ok('skerry token ls')
-  expect(listed).toMatch(/ short +member +until \S+ /)
-  const [, id] = /^(\S+) +short /m.exec(listed) ?? []
+  expect(listed).toMatch(/^short +member +until \S+ /m)
+  const [, id] = /^short .* (skt_\w+)$/m.exec(listed) ?? []
   const expired = await world.server.context.db.rows(
     `update service_tokens set expires_at = '2026-01-02T03:04:05Z', expires_at_given = '2026-01-02T03:04:05Z' where id = $1 returning 1`,
     [id],
   )
   expect(expired).toHaveLength(1)
-  expect(await ok('skerry token ls')).toMatch(/ short +member +expired +shop\/development +env_\w{22} +never$/m)
+  expect(await ok('skerry token ls')).toMatch(/^short +member +expired +shop\/development +never +skt_\w{22}$/m)
   expect(await ok(`skerry token show ${id}`)).toMatch(
     / \(short\)\nmember, expired, created \S+, last used never\nbound to shop\/development\n/,
   )
