@@ -23,7 +23,7 @@ const plainModules = [
   'action|actions|errors|fields|headers|limits|loopback|operations\\.gen|patterns|prefixes',
   '[^/]+/actions',
   'agents/policy-body',
-  'audit/archive',
+  'audit/(?:archive|sentences?)',
   'changes/approvers',
   'export/archive-(?:check|format|spelling)',
   'grants/readers',

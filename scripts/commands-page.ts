@@ -1,7 +1,8 @@
-import type { Command } from 'commander'
 import { verbs } from '../packages/cli/src/grammar.ts'
 import { buildProgram, everyCommand } from '../packages/cli/src/program.ts'
 import { markdownTable } from './markdown-table.ts'
+
+type Command = Awaited<ReturnType<typeof buildProgram>>
 
 /** The page with every command, in the groups and the order of `skerry --help`. */
 export async function commandsMarkdown(): Promise<string> {

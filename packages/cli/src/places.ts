@@ -95,7 +95,7 @@ export const checkNames = (session: Session, orgId: string, named: readonly { la
  * Reads the environment that an argument names: `env`, `app/env`, `app/env@branch`, `group:env` or an id. `--branch`
  * names a branch of it, and the branch of the settings is ignored. Without an argument, options and settings name it.
  */
-export function placeNamed(session: Session, named: string | undefined, flags: Flags): PlaceName {
+function placeNamed(session: Session, named: string | undefined, flags: Flags): PlaceName {
   if (named === undefined) return namedPlace(session, flags)
   if (!/[/:@]/.test(named)) {
     const branch = flags.branch === undefined ? undefined : namedBranch(session.settings)

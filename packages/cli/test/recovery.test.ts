@@ -163,7 +163,11 @@ describe.skipIf(isQuick)('recovery on the command line', () => {
       const open = await request(newcomer)
       const words = (await newcomer.ok('skerry keys replace --yes --new-file ../passphrase')).trim()
       expect(words).not.toBe(before)
-      await refused(newcomer, 'skerry secrets get VALUE --reveal --app shop --env development', /(do|does) not have the key/)
+      await refused(
+        newcomer,
+        'skerry secrets get VALUE --reveal --app shop --env development',
+        /(do|does) not have the key/,
+      )
       // A request for the old key cannot be completed.
       await refused(
         by(0),
@@ -194,7 +198,11 @@ describe.skipIf(isQuick)('recovery on the command line', () => {
         return stdout
       }
       expect((await robot.shell(read)).stderr).toMatch(/(do|does) not have the key/)
-      await refused(admin, `skerry recovery request ${tokenId} --user ${admin.email}`, 'you named more than one member or token')
+      await refused(
+        admin,
+        `skerry recovery request ${tokenId} --user ${admin.email}`,
+        'you named more than one member or token',
+      )
       await refused(admin, `skerry recovery request skt_${'a'.repeat(22)}`, 'there is no token')
       const id = (await admin.ok(`skerry recovery request ${tokenId} --reason "granted to nobody else"`)).trim()
       const words = (await said('skerry keys fingerprint')).trim()

@@ -18,7 +18,10 @@ export type NameOf = (id: string) => string | undefined
  * it, and a page must insert it as text.
  *
  * @example
- * tellEntry(entry, nameOf) // 'ada@example.com changed DATABASE_URL in shop/production (version 4)'
+ * tellEntry(
+ *   { action: 'app.create', actorType: 'user', actorId: null, resourceType: 'application', resourceId: null, metadata: {} },
+ *   () => undefined,
+ * )
  */
 export function tellEntry(entry: ToldEntry, nameOf: NameOf): string {
   const { action } = entry

@@ -119,7 +119,7 @@ describe('an archive of the audit log', () => {
       await expect(read(bad), String(reason)).rejects.toThrow(reason)
     }
     const stranger = Buffer.alloc(32, 1).toString('base64url')
-    await expect(readAuditArchive(createReadStream(path), stranger)).rejects.toThrow('not signed with the key')
+    await expect(readAuditArchive(createReadStream(path), stranger)).rejects.toThrow('not signed with the server’s key')
     const { findings } = await verify(other.of, [await read(path)])
     expect(findings).toMatchObject([{ kind: 'other_archive' }])
   })

@@ -18,7 +18,10 @@ export async function timeline(input: In<typeof audit.timeline, InOrg, AuditCont
   const until = given.until === undefined ? endOf(now) : Date.parse(given.until)
   const since = given.since === undefined ? beginningOf(until) : Date.parse(given.since)
   if (until - since > limits.timelineDaysMax * dayMs)
-    throw fail('invalid_request', `query.since: must be at most ${limits.timelineDaysMax} days before the end of the timeline`)
+    throw fail(
+      'invalid_request',
+      `query.since: must be at most ${limits.timelineDaysMax} days before the end of the timeline`,
+    )
   const isShort = until - since <= limits.timelineHoursMax * hourMs
   const [step, stepMs] = isShort ? (['hour', hourMs] as const) : (['day', dayMs] as const)
   const filter = { ...given, since: instant(since), until: instant(until) }

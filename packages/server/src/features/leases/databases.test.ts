@@ -168,7 +168,7 @@ describe.skipIf(missingPostgres())('a lease of PostgreSQL', () => {
     world.clock.advance(61)
     await endDue(context, orgId, targetId)
     const { status, lastError } = await read(body.lease.id)
-    expect([status, lastError]).toEqual(['revoking', expect.stringContaining('does not carry the comment')])
+    expect([status, lastError]).toEqual(['revoking', expect.stringContaining('does not belong to this lease')])
     await scene.root.query(`COMMENT ON ROLE renamed_mark IS 'skerry lease ${body.lease.id}'`)
     world.clock.advance(20)
     await endDue(context, orgId, targetId)
