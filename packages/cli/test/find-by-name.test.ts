@@ -36,7 +36,7 @@ it('a token can be revoked by its name, and a name of several tokens is refused 
 
 it('a grant to the name of a token that this machine does not know is refused, and the error shows the id', async () => {
   const { id } = await makeToken('deploy')
-  expect((await machine.shell('skerry grant deploy')).stderr).toContain(`${id} holds`)
+  expect((await machine.shell('skerry grant deploy')).stderr).toContain('deploy already has')
   const other = await newMachine(server.url)
   try {
     const { token } = JSON.parse(
@@ -49,7 +49,7 @@ it('a grant to the name of a token that this machine does not know is refused, a
     const byName = await other.shell('skerry grant deploy --app shop --env development --reader deploy')
     expect([byName.code, byName.stderr]).toEqual([2, expect.stringContaining('matches no reader')])
     const byId = await other.shell(`skerry grant deploy --app shop --env development --reader ${id}`)
-    expect([byId.code, byId.stderr]).toEqual([0, expect.stringContaining(`${id} holds`)])
+    expect([byId.code, byId.stderr]).toEqual([0, expect.stringContaining('deploy already has')])
     expect((await other.shell('skerry grant deploy --app shop --env development')).code).toBe(0)
   } finally {
     await other.remove()
@@ -60,7 +60,7 @@ it('leases and audit entries are filtered by a name, and an unknown name is refu
   const { id } = await makeToken('builder')
   expect(await machine.shell('skerry lease ls --by nobody')).toMatchObject({
     code: 4,
-    stderr: expect.stringContaining('--by nobody is no member, token or machine client'),
+    stderr: expect.stringContaining('--by nobody is not a member, token or machine client'),
   })
   expect((await machine.shell('skerry lease ls --by builder --json')).stdout).toContain('"leases": []')
   expect((await machine.shell('skerry audit --actor nobody')).code).toBe(4)

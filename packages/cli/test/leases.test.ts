@@ -139,7 +139,7 @@ describe.skipIf(missingPostgres())('leases of PostgreSQL', () => {
       ['db2', '--yes', '--principal', 'root'],
       'postgres://a:b@h/d',
       2,
-      '--principal means nothing',
+      '--principal has no effect',
     ],
     ['that cannot be reached', ['db2', '--yes'], 'postgres://a:topsecret@127.0.0.1:1/shop', 5, 'target: '],
     [

@@ -204,7 +204,7 @@ describe('the environment of the program:', () => {
     const moved = await machine.skerry(['run', '--with', 'shared=sandbox', '--', 'printenv', 'WHERE'])
     expect(moved).toMatchObject({ stdout: 'sandbox\n' })
     const unknown = await machine.skerry(['run', '--with', 'nobody=sandbox', '--', 'true'])
-    expect(unknown).toMatchObject({ code: 1, stdout: '' })
+    expect(unknown).toMatchObject({ code: 2, stdout: '' })
   })
 })
 

@@ -60,8 +60,6 @@ export async function request(
   { session, flags, orgId }: InOrg<Flags & HolderFlags & { reason?: string }>,
 ): Promise<Output> {
   const holder = holderNamed(argument, flags)
-  const { recoveryPublicKeyJwk } = await session.client.recovery.publicKey({ params: { orgId } })
-  if (recoveryPublicKeyJwk === null) throw notSetUp()
   const target = holder
     ? await findTarget(session, holder)
     : {
@@ -69,6 +67,8 @@ export async function request(
         principalId: session.principal.id,
         publicKeyJwk: await ownPublicKey(session),
       }
+  const { recoveryPublicKeyJwk } = await session.client.recovery.publicKey({ params: { orgId } })
+  if (recoveryPublicKeyJwk === null) throw notSetUp()
   const { request } = await session.client.recoveryRequests.open({
     params: { orgId },
     body: {
@@ -300,6 +300,8 @@ async function beginDrill(session: Session, orgId: string): Promise<Output> {
   await knownKey(session, orgId)
   const { privateKey, publicKeyJwk } = await generateKeyPair()
   const body = { targetPublicKeyJwk: publicKeyJwk, drill: true }
+  const { recoveryPublicKeyJwk } = await session.client.recovery.publicKey({ params: { orgId } })
+  if (recoveryPublicKeyJwk === null) throw notSetUp()
   const { request } = await session.client.recoveryRequests.open({ params: { orgId }, body })
   makePrivate(join(stateFolder(), 'drills'))
   writePrivate(drillPath(request.id), `${encodeBase64url(await exportPrivateKey(privateKey))}\n`)

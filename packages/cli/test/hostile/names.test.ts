@@ -148,7 +148,7 @@ describe('a name that means another environment', () => {
     )
     liar.lie(/\/apps\/[^/]+\/envs/, swapped)
     for (const command of ['run -- true', 'run --branch pr-7 -- true', 'secrets list', 'secrets export']) {
-      expect(await refused(`skerry ${command}`)).toContain('is now the environment that was shop/production')
+      expect(await refused(`skerry ${command}`)).toContain('is now the environment that was called shop/production')
     }
   })
 

@@ -149,7 +149,7 @@ describe.skipIf(missingPostgres())('a lease target with changed settings', () =>
     expect(await ok('skerry lease target trust db --yes')).toBe('')
     change('db', connection({ host: 'evil.example.com' }))
     const { stderr } = await admin.shell('skerry lease target trust db --yes')
-    expect(stderr).toContain('accepted: lease target db has other settings than before')
+    expect(stderr).toContain('accepted: lease target db has different settings than before')
     liar.repent()
     change('none', (config) => config)
     await refused('skerry lease create db -- true')
