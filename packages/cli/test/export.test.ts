@@ -65,7 +65,7 @@ test('verify refuses the key of another server, and needs --key or --unsigned', 
   const unsigned = await machine.shell('skerry export verify other.json --unsigned')
   expect([unsigned.code, unsigned.stderr]).toEqual([
     0,
-    expect.stringContaining('the signature was not checked, so this does not show who made the archive'),
+    expect.stringContaining('the signature was not checked; add --key to prove who made the archive'),
   ])
 })
 

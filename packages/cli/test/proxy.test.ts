@@ -142,7 +142,7 @@ describe.skipIf(isQuick)('on the command line,', () => {
       expect(await machine.shell('skerry proxy run -c none.toml')).toMatchObject({ code: 4 })
       await machine.write('wrong.toml', '[forward]\nlisten = 1')
       const { code, stderr } = await machine.shell('skerry proxy run -c wrong.toml')
-      expect([code, stderr]).toEqual([2, 'skerry: wrong.toml: forward.listen: is no text\n'])
+      expect([code, stderr]).toEqual([2, 'skerry: wrong.toml: forward.listen: must be text, and not empty\n'])
       const revoked = machine.env.SKERRY_TOKEN!.replace(/^skt_.{22}/, `skt_${'0'.repeat(22)}`)
       const env = { SKERRY_TOKEN: revoked }
       expect((await machine.skerry(['proxy', 'run', '--', 'true'], { env })).code).toBe(3)

@@ -198,11 +198,11 @@ test('the target is not blamed for a child that this machine ends or cannot star
   job.catch(() => {})
   const [pid] = await until('a child', () => (pool.pids().length > 0 ? pool.pids() : undefined))
   process.kill(pid as number, 'SIGKILL')
-  await expect(job).rejects.toThrow('the process for this target was ended')
+  await expect(job).rejects.toThrow('the process for this target was stopped')
   await expect(job).rejects.not.toHaveProperty('end')
   const missing = newPool({ file: '/nowhere/child.js' })
   const attempt = missing.use('one', (child) => nothingThere(child, silent))
-  await expect(attempt).rejects.toThrow('the process for this target was ended')
+  await expect(attempt).rejects.toThrow('the process for this target could not be started')
 })
 
 test.each(['x', 'null', '{}', '{"error":1}'])('a child that answers %s is ended, and its job fails', async (line) => {

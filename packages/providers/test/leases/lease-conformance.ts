@@ -1,5 +1,6 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import type { LeaseTag } from '@skerry/contract/leases/providers'
+import { vendorName } from '@skerry/contract/vendors'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Issued, Lease, LeaseAccountRef, LeaseSession, LeaseTarget } from '../../src/leases/provider.ts'
 import { openLeaseTarget } from '../../src/leases/registry.ts'
@@ -163,7 +164,7 @@ function credentials<T extends LeaseTag, S extends LeaseScene<T>, A extends Aske
     const other = others[tag === 'redis' ? 'cloud-b' : 'redis']
     const attempt = async (config: object) =>
       await refusalOf(openLeaseTarget(tag, { config, credential } as LeaseTarget<T>, nowhere))
-    expect(await attempt(other)).toMatchObject({ reason: 'invalid', message: `config/provider: must be ${tag}` })
+    expect(await attempt(other)).toMatchObject({ reason: 'invalid', message: `config/provider: must be ${vendorName(tag)}` })
     const { reason, message } = await attempt({ ...other, provider: tag })
     const lacking =
       /^config(?:\/connection)?: must have required properties .*(?:schema|userHost|connection|database|caPublicKey|roleArn|serviceAccount)/

@@ -83,7 +83,7 @@ describe('a checkpoint', () => {
       note.replace('\n\n', '\n'),
     ])
       await expect(open(bad)).rejects.toThrow(/checkpoint/)
-    await expect(open(note, 'skerry/org_other')).rejects.toThrow('another trail')
+    await expect(open(note, 'skerry/org_other')).rejects.toThrow('another audit log')
     await expect(openCheckpoint(note, new Uint8Array(32).fill(9), `skerry/${tenant.orgId}`)).rejects.toThrow()
   })
 
