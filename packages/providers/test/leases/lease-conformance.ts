@@ -164,7 +164,10 @@ function credentials<T extends LeaseTag, S extends LeaseScene<T>, A extends Aske
     const other = others[tag === 'redis' ? 'cloud-b' : 'redis']
     const attempt = async (config: object) =>
       await refusalOf(openLeaseTarget(tag, { config, credential } as LeaseTarget<T>, nowhere))
-    expect(await attempt(other)).toMatchObject({ reason: 'invalid', message: `config/provider: must be ${vendorName(tag)}` })
+    expect(await attempt(other)).toMatchObject({
+      reason: 'invalid',
+      message: `config/provider: must be ${vendorName(tag)}`,
+    })
     const { reason, message } = await attempt({ ...other, provider: tag })
     const lacking =
       /^config(?:\/connection)?: must have required properties .*(?:schema|userHost|connection|database|caPublicKey|roleArn|serviceAccount)/

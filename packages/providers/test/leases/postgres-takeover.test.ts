@@ -188,7 +188,9 @@ describe.skipIf(skip !== undefined)('a lease of PostgreSQL that may create objec
     await session.revoke(first.ref)
     const { rows } = await root.query(`SELECT rolname FROM pg_roles WHERE rolname LIKE 'skerry\\_objects%'`)
     await root.query(`ALTER ROLE ${rows[0].rolname} LOGIN`)
-    await expect(session.revoke(second.ref)).rejects.toMatchObject({ message: expect.stringContaining('must not be able to sign in') })
+    await expect(session.revoke(second.ref)).rejects.toMatchObject({
+      message: expect.stringContaining('must not be able to sign in'),
+    })
     await root.query(`ALTER ROLE ${rows[0].rolname} NOLOGIN`)
     await session.revoke(second.ref)
     expect(await scene.exists(second.name)).toBe(false)
