@@ -127,7 +127,7 @@ describe('readConfig', () => {
   })
 
   test('ignores variables of other programs and those in the help of the CLI', () => {
-    const help = readFileSync(new URL('../../cli/src/program.ts', import.meta.url), 'utf8')
+    const help = readFileSync(new URL('../../cli/src/help/environment.ts', import.meta.url), 'utf8')
     const ofTheCli = help.match(/SKERRY_[A-Z_]+/g) ?? []
     expect(ofTheCli).toEqual(expect.arrayContaining(['SKERRY_TOKEN', 'SKERRY_KEYRING']))
     const environment = { PATH: '/bin', skerry_port: '1', ...Object.fromEntries(ofTheCli.map((name) => [name, 'x'])) }

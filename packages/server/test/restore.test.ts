@@ -182,7 +182,7 @@ test('the restore command refuses an existing organization, a missing or wrong k
   })
   expect(await operate('org', 'restore', path)).toMatchObject({ code: 1, stderr: expect.stringContaining('--key') })
   const other = Buffer.alloc(32, 1).toString('base64url')
-  expect((await operate('org', 'restore', path, '--key', other)).stderr).toContain('manifest: it, or its signature')
+  expect((await operate('org', 'restore', path, '--key', other)).stderr).toContain('manifest: it or its signature')
   const damaged = join(folder, 'damaged.json')
   await writeFile(damaged, archive.toString().replace('"slug":"web"', '"slug":"wex"'))
   const { data } = await readArchive(archive, publicKey)

@@ -11,7 +11,7 @@ const tags = Object.keys(syncProviders) as SyncTag[]
 it('every destination describes its sample, and its schemas accept that sample', async () => {
   const samples = await syncSamples()
   const described = await describedDestinations()
-  expect(described.map(({ tag }) => tag)).toEqual([...tags].sort())
+  expect(described.map(({ tag }) => tag).sort()).toEqual([...tags].sort())
   for (const tag of tags) {
     const { config, destination } = samples[tag] ?? {}
     expect([tag, Value.Check(syncProviders[tag].config, config)]).toEqual([tag, true])

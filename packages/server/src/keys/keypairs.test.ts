@@ -77,7 +77,9 @@ describe('a keypair of the server', () => {
       ['env_1', 'OTHER'],
       ['env_2', 'NAME'],
     ] as const)
-      await expect(key?.open('NAME', await sealSecret('value', dek, env, name))).rejects.toThrow('wrong place')
+      await expect(key?.open('NAME', await sealSecret('value', dek, env, name))).rejects.toThrow(
+        'the ciphertext was moved or changed',
+      )
   })
 
   test('refuses a wrapped text that is not the key of an environment', async () => {

@@ -190,10 +190,10 @@ describe.skipIf(missingPostgres())('a target that turns hostile after it was reg
 
     hostile.attack(bytes('44 00000006 ffff'))
     for (const status of ['ready', 'ready', 'paused']) {
-      expect((await mint()).error?.message).toMatch(/^target: the target sent something that its driver cannot read/)
+      expect((await mint()).error?.message).toMatch(/^target: the target sent an answer that the driver cannot read/)
       expect((await read()).status).toBe(status)
     }
-    expect((await read()).lastError).toMatch(/^target: the target sent something/)
+    expect((await read()).lastError).toMatch(/^target: the target sent an answer/)
     const entries = await world.call(audit.list, { as, params: { orgId }, query: { action: 'lease_target.paused' } })
     expect(entries.body.entries).toMatchObject([{ resourceId: targetId, actorType: 'system' }])
     await mailsWritten(world)

@@ -153,7 +153,7 @@ describe.skipIf(missingPostgres())('a lease of PostgreSQL', () => {
     const lease = await read(body.lease.id)
     expect([lease.status, lease.lastError, await exists('taken_later')]).toEqual([
       'revoking',
-      'target: the role taken_later does not carry the comment of this lease',
+      'target: the role taken_later does not belong to this lease',
       true,
     ])
     await scene.root.query('DROP ROLE taken_later')
