@@ -202,7 +202,7 @@ test('the target is not blamed for a child that this machine ends or cannot star
   await expect(job).rejects.not.toHaveProperty('end')
   const missing = newPool({ file: '/nowhere/child.js' })
   const attempt = missing.use('one', (child) => nothingThere(child, silent))
-  await expect(attempt).rejects.toThrow('the process for this target could not be started')
+  await expect(attempt).rejects.toThrow('the process for this target was stopped')
 })
 
 test.each(['x', 'null', '{}', '{"error":1}'])('a child that answers %s is ended, and its job fails', async (line) => {
