@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { Failure } from './failure.ts'
 import { lacksKey, noKey } from './no-key.ts'
 import { type Output, writeOutput } from './output.ts'
-import { findNamed, findPlace, namedPlace, type Place } from './places.ts'
+import { checkNamed, findNamed, findPlace, namedPlace, type Place } from './places.ts'
 import { type Org, openSession, type Session } from './session.ts'
 import type { Flags } from './settings.ts'
 
@@ -71,15 +71,18 @@ interface Frame<Base extends Flags, More> {
 
 /**
  * Makes a frame for commands that all look up the same thing first. `named` is the first argument of the command line.
+ * `check` refuses names that contradict each other, before the preparation.
  */
 export function lookingUp<Base extends Flags, More>(
   lookUp: (session: Session, flags: Base, named: string | undefined) => Promise<More>,
+  check?: (flags: Base, named: string | undefined) => void,
 ): Frame<Base, More> {
   const frame =
     (action: Loose, prepare?: Loose): Run =>
     async (...given) => {
       const args = given.slice(0, -2)
       const flags = given.at(-2) as Base
+      check?.(flags, args[0] as string | undefined)
       const input = await prepare?.(flags, ...args)
       const session = await openSession(flags)
       const more = await lookUp(session, flags, args[0] as string | undefined)
@@ -113,7 +116,10 @@ export const atPlace = lookingUp(async (session, flags) => ({
 }))
 
 /** The environment that the first argument names; without one, the environment that options and settings name. */
-export const atNamed = lookingUp(async (session, flags, named) => ({ place: await findNamed(session, named, flags) }))
+export const atNamed = lookingUp(
+  async (session, flags, named) => ({ place: await findNamed(session, named, flags) }),
+  checkNamed,
+)
 
 /** The frame of a command that opens no session, or opens it by itself. Its action gets the options last. */
 export const withoutSession =

@@ -56,7 +56,7 @@ export async function noteAccess(session: Session, place: Place): Promise<boolea
   return true
 }
 
-/** What somebody else must run, if this credential lacks the key of the environment or of one of its groups. */
+/** Returns the command that an admin must run, if this credential lacks the key of the environment or of one of its groups. */
 async function missingKey(session: Session, place: Place): Promise<string | undefined> {
   try {
     await listSources(session, place)

@@ -50,7 +50,7 @@ export function argumentOr(argument: string | undefined, option: string | undefi
   return value
 }
 
-/** What `--branch` takes. */
+/** The help of `--branch`. */
 export const branchHelp = 'branch of the environment; auto uses the git branch'
 
 /** Adds the options that name an environment of an application or a group, or a branch of it. */

@@ -91,6 +91,11 @@ export const checkNames = (session: Session, orgId: string, named: readonly { la
     meanings: { environments: named.map(({ label: name, envId: environmentId }) => ({ orgId, name, environmentId })) },
   })
 
+/** Refuses an environment that both an argument and `--env` name. `--env` was an option of these commands before. */
+export function checkNamed(flags: Flags, named: string | undefined): void {
+  if (named !== undefined && flags.env !== undefined) throw usage('you named the environment twice', 'leave out --env')
+}
+
 /**
  * Reads the environment that an argument names: `env`, `app/env`, `app/env@branch`, `group:env` or an id. `--branch`
  * names a branch of it, and the branch of the settings is ignored. Without an argument, options and settings name it.

@@ -4,7 +4,7 @@ import type { Settings } from './settings.ts'
 
 /** The entry of a folder in a `skerry.json`: the file of the folder itself, or `paths` of a file above. */
 export interface ProjectEntry {
-  /** What the entry says now. A file above names its own application, and not the one of this folder. */
+  /** The entry as it is now. A file above names its own application, and not the one of this folder. */
   known: { app?: string; env?: string } | undefined
   /** The environment of the file above, for a folder that has no entry yet. */
   usualEnv: string | undefined

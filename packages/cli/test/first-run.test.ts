@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => server.close())
 beforeEach(async () => {
   machine = await newMachine(server.url)
-  // As if the server had been started in this folder.
+  // The folder then looks like the one that the server was started in.
   await symlink(server.settings.SKERRY_DATA_DIR as string, `${machine.project}/.skerry`)
 })
 afterEach(() => machine.remove())

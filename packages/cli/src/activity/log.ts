@@ -12,7 +12,7 @@ const pageMax = 200
 /** How many pages of the log are searched at most. */
 const pagesMax = 20
 
-/** What the audit log tells about an environment or an application, newest first. */
+/** Reads the entries of the audit log about an environment or an application, newest first. */
 export async function readLog(session: Session, scope: Scope, wanted: Wanted) {
   const names = new Map<string, string>()
   const found = await Promise.all(filtersOf(scope).map((filter) => search(session, scope, { filter, wanted, names })))

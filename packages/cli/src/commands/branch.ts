@@ -2,6 +2,7 @@ import { isClient } from '@skerry/contract/grants/readers'
 import { createBranch } from '@skerry/sdk/environments'
 import type { Command } from 'commander'
 import { parseDuration } from '../duration.ts'
+import { usage } from '../failure.ts'
 import { type AtPlace, lookingUp, type SignedIn, signedIn } from '../frame.ts'
 import { openPlace } from '../grants.ts'
 import { branchesShared, environmentShared, noteKeyMade } from '../known-readers.ts'
@@ -35,7 +36,9 @@ interface CreateOptions extends Options {
 }
 
 export function register(command: Command): void {
-  forked(leaf(command, 'ls', 'List the branches of an application, or of one environment')).action(signedIn(list))
+  forked(leaf(command, 'ls', 'List the branches of an application, or of one environment')).action(
+    signedIn(list, checkParent),
+  )
   explained(
     accepting(forked(leaf(command, 'create <slug>', 'Create a branch of an environment'))),
     'A branch stores only the values that differ, and expires by itself.',
@@ -50,12 +53,22 @@ export function register(command: Command): void {
 
 const parentOf = ({ env, from }: Options) => env ?? from
 
+function checkParent({ env, from }: Options): void {
+  if (env !== undefined && from !== undefined) throw usage('you named the environment twice', 'leave out --from')
+}
+
 /** Finds the environment that `--env` names, or the project's environment, or a branch of it. */
 const findParent = (session: Session, flags: Options, branch?: string) =>
   findPlace(session, { app: session.settings.app, env: parentOf(flags) ?? session.settings.env, branch })
 
-const atParent = lookingUp(async (session, flags: Options) => ({ place: await findParent(session, flags) }))
-const atBranch = lookingUp(async (session, flags: Options, slug) => ({ place: await findParent(session, flags, slug) }))
+const atParent = lookingUp(
+  async (session, flags: Options) => ({ place: await findParent(session, flags) }),
+  checkParent,
+)
+const atBranch = lookingUp(
+  async (session, flags: Options, slug) => ({ place: await findParent(session, flags, slug) }),
+  checkParent,
+)
 
 async function create(
   _slug: string,

@@ -44,7 +44,7 @@ async function setup({ session, flags, input: folder }: SignedIn<Confirmable, ()
   return writeFolder(chosen, { folder, place, scope: { org, app, env }, now }, flags)
 }
 
-/** What `skerry.json` says of this folder. */
+/** The place that `skerry.json` has for this folder. */
 function scopeOf({ found }: Settings): Partial<Scope> {
   return found ? { ...definedOf({ org: found.project.org }), ...found.scope } : {}
 }

@@ -21,7 +21,7 @@ const nodesMax = 10_000
 export async function readYaml(text: string, from: string, settings: YamlSettings): Promise<Values> {
   const yaml = await import('yaml')
   const lines = new yaml.LineCounter()
-  // By text, because NO and OFF are the same boolean in YAML 1.1.
+  // Names are compared as text, because NO and OFF are the same boolean in YAML 1.1.
   const uniqueKeys = (a: unknown, b: unknown) => yaml.isScalar(a) && yaml.isScalar(b) && textOf(a) === textOf(b)
   const parsed = yaml.parseAllDocuments(text, { lineCounter: lines, prettyErrors: false, uniqueKeys })
   const documents: Document.Parsed[] = 'empty' in parsed ? [] : parsed

@@ -9,7 +9,7 @@ import { start } from './examples/start.ts'
 import { temporary } from './examples/temporary.ts'
 import { vault } from './examples/vault.ts'
 
-/** One example: the command line and a sentence that says what it does. */
+/** An example: the command line, and a sentence that says what it does. */
 export type Example = readonly [line: string, what: string]
 
 const examples: Readonly<Record<string, readonly Example[]>> = {

@@ -12,7 +12,12 @@ export interface EventFacts {
   /** Emitted after many failures in a row; `host` is the host of its URL. */
   'vault.webhook.disabled': { webhookId: string; host: string; error: string }
   'invite.created': { inviteId: string; email: string; orgName: string; expiresAt: string; invitedBy?: string }
-  'change_request.opened': ChangeRequestFacts & { note?: string | null; requiredApprovals?: number }
+  'change_request.opened': ChangeRequestFacts & {
+    /** The name of the proposer. */
+    proposedBy?: string
+    note?: string | null
+    requiredApprovals?: number
+  }
   /**
    * `status` is applied, rejected or superseded; `decidedById` is the principal that caused it. `decidedBy` has the names
    * of those whose votes decided, and `comment` is the last one's.
@@ -89,8 +94,6 @@ interface ChangeRequestFacts {
   others: number
   proposedByType: string
   proposedById: string
-  /** The name of the proposer. */
-  proposedBy?: string
 }
 
 export type EventType = keyof EventFacts

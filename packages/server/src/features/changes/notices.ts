@@ -3,8 +3,8 @@ import type { Tx } from '../../db/database.ts'
 import type { Emit } from '../../events/events.ts'
 import type { Metadata } from '../../kernel/audit.ts'
 import type { Principal } from '../../kernel/principal.ts'
-import { findEnvironmentNames } from '../../model/environments/label.ts'
-import { findName } from '../../model/people/names.ts'
+import { type EnvironmentNames, findEnvironmentNames } from '../../model/environments/label.ts'
+import { called } from '../../model/people/names.ts'
 import type { Env } from '../envs/scope.ts'
 import { listVotes, type Proposed, type Status, supersedeOpen } from './store.ts'
 
@@ -14,32 +14,40 @@ interface Work {
   emit: Emit
 }
 
-/** Finds the facts of a change request in an event. A group is one event, which has the number of the other changes. */
-export async function findFacts(db: Tx, orgId: string, change: Omit<Proposed, 'orgId' | 'action' | 'groupId'>) {
-  const { proposedByType, proposedById, environmentId } = change
-  const { label, organization } = await findEnvironmentNames(db, orgId, environmentId)
-  return {
-    changeRequestId: change.id,
-    environmentId,
-    environment: label,
-    organization,
-    secretName: change.secretName,
-    others: change.groupSize - 1,
-    proposedByType,
-    proposedById,
-    proposedBy: await findName(db, orgId, { type: proposedByType, id: proposedById }),
-  }
-}
+/** The facts of a change request in an event. A group is one event, which has the number of the other changes. */
+export const factsOf = (
+  change: Omit<Proposed, 'orgId' | 'action' | 'groupId'>,
+  { label, organization }: EnvironmentNames,
+) => ({
+  changeRequestId: change.id,
+  environmentId: change.environmentId,
+  environment: label,
+  organization,
+  secretName: change.secretName,
+  others: change.groupSize - 1,
+  proposedByType: change.proposedByType,
+  proposedById: change.proposedById,
+})
 
-/** Nobody decides that a change is superseded, so its event has no names and no comment. */
-export async function tellDecided({ db, principal, emit }: Work, change: Proposed, status: Status): Promise<void> {
+/**
+ * Tells the proposer of a decision. Nobody decides that a change is superseded, so that event has no names and no
+ * comment.
+ */
+export async function tellDecided(
+  work: Work,
+  change: Proposed,
+  status: Status,
+  found?: EnvironmentNames,
+): Promise<void> {
+  const { db, principal, emit } = work
+  const names = found ?? (await findEnvironmentNames(db, change.orgId, change.environmentId))
   const vote = ({ applied: 'approve', rejected: 'reject' } as const)[status as 'applied' | 'rejected']
   const votes = vote === undefined ? [] : await listVotes(db, change, vote)
   await emit('change_request.decided', {
-    ...(await findFacts(db, change.orgId, change)),
+    ...factsOf(change, names),
     status,
     decidedById: principal.id,
-    decidedBy: votes.length === 0 ? null : votes.map(({ name }) => name).join(', '),
+    decidedBy: votes.length === 0 ? null : votes.map(called).join(', '),
     comment: votes.at(-1)?.comment ?? null,
   })
 }
@@ -49,10 +57,11 @@ type Audit = (action: Extract<AuditAction, 'change_request.superseded'>, id: str
 /** Closes open changes. They were encrypted with the former key of the environment, or are based on its versions. */
 export async function supersedeAll(work: Work & { now: string; audit: Audit }, env: Env): Promise<void> {
   const told = new Set<string>()
+  const names = await findEnvironmentNames(work.db, env.orgId, env.id)
   for (const change of await supersedeOpen(work.db, env, work.now)) {
     const { id, groupId, environmentId, secretName, action } = change
     work.audit('change_request.superseded', id, { environmentId, name: secretName, action })
-    if (!told.has(groupId ?? id)) await tellDecided(work, change, 'superseded')
+    if (!told.has(groupId ?? id)) await tellDecided(work, change, 'superseded', names)
     told.add(groupId ?? id)
   }
 }

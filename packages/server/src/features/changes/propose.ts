@@ -1,7 +1,9 @@
 import { Reply } from '../../http/route.ts'
+import { findEnvironmentNames } from '../../model/environments/label.ts'
+import { findName } from '../../model/people/names.ts'
 import type { Proposal, Propose, ProposeInput, ProtectedEnv } from '../secrets/proposal.ts'
 import { noteFrom } from './note.ts'
-import { findFacts } from './notices.ts'
+import { factsOf } from './notices.ts'
 import { type ChangeRow, insertChange } from './store.ts'
 
 /** Queues a write instead of doing it, under the current protection settings of the environment. */
@@ -29,7 +31,9 @@ export async function proposeTogether(
 
 async function tellOpened({ db, emit }: ProposeInput, env: ProtectedEnv, change: ChangeRow): Promise<void> {
   const { note, requiredApprovals } = change
-  await emit('change_request.opened', { ...(await findFacts(db, env.orgId, change)), note, requiredApprovals })
+  const names = await findEnvironmentNames(db, env.orgId, env.id)
+  const proposedBy = await findName(db, env.orgId, { type: change.proposedByType, id: change.proposedById })
+  await emit('change_request.opened', { ...factsOf(change, names), proposedBy, note, requiredApprovals })
 }
 
 const alone = { groupId: null, groupSize: 1 }

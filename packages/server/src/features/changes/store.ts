@@ -5,7 +5,6 @@ import type { KeysetCursor } from '../../http/page.ts'
 import { boundTo, type Principal } from '../../kernel/principal.ts'
 import { notExpired } from '../../model/environments/table.ts'
 import { ownGrant } from '../../model/grants/table.ts'
-import { personName } from '../../model/people/names.ts'
 import { type Env, inReachOf } from '../envs/scope.ts'
 import type { Org } from '../orgs/scope.ts'
 import type { Change } from './scope.ts'
@@ -152,10 +151,10 @@ export async function countOpen(db: Sql, env: Env): Promise<number> {
   return row?.open ?? 0
 }
 
-/** Lists the votes that approve or reject a change, with the names of those who may still vote; the newest comes last. */
+/** Lists the votes that approve or reject a change, with the people who may still vote; the newest comes last. */
 export const listVotes = (db: Tx, { orgId, id }: Pick<Proposed, 'orgId' | 'id'>, decision: Review['decision']) =>
-  db.rows<{ name: string; comment: string | null }>(
-    `select ${personName} as name, r.comment
+  db.rows<{ id: string; name: string | null; email: string | null; comment: string | null }>(
+    `select u.id, u.name, u.email, r.comment
        from change_reviews r
        join memberships m on m.org_id = r.org_id and m.user_id = r.reviewer_id and m.role in ('owner', 'admin')
        join users u on u.id = r.reviewer_id

@@ -1,5 +1,6 @@
 import { type NotificationType, notificationTypes } from '@skerry/contract/notifications/types'
 import type { NoticeFacts } from '../../events/notices.ts'
+import { unlinked } from '../../model/people/names.ts'
 
 interface Place {
   baseUrl: string
@@ -34,23 +35,8 @@ const unknown = (text: string | null) => text ?? 'unknown'
 const changed = ({ secretName, others }: Pick<NoticeFacts['change_request_opened'], 'secretName' | 'others'>) =>
   others > 0 ? `${secretName} and ${others} other ${others === 1 ? 'secret' : 'secrets'}` : secretName
 
-/** Breaks up text that mail programs would turn into a link or an address. */
-const unlinked = (text: string, characters = shownNameCharacters) =>
-  text
-    .replace(/(?<=\S)[.:/@。．｡](?=\S)/g, ' ')
-    .slice(0, characters)
-    .toWellFormed()
-const shownNameCharacters = 80
-
 /** A line with words that the sender of a change wrote: one line, and no links in it. Without words there is no line. */
 const quoted = (title: string, text: string | null) => (text ? [`${title}: “${unlinked(text, factCharacters)}”`] : [])
-
-/** `Ada Lovelace (ada@example.com)`: people choose their names, so only the address may look like one. */
-function personIn(name: string): string {
-  const [, before = name, address = ''] = /^(.*?)( \([^\s()]+@[^\s()]+\))$/.exec(name) ?? []
-  return isAddress.test(name) ? name : `${unlinked(before)}${address}`
-}
-const isAddress = /^[^\s()]+@[^\s()]+$/
 
 type ChangePlace = Pick<NoticeFacts['change_request_opened'], 'organization' | 'changeRequestId'>
 
@@ -76,7 +62,7 @@ const mails: { [T in NotificationType]: Row<T> } = {
     // Anyone may have made the organization and chosen its name.
     subject: () => 'You are invited to an organization on Skerry',
     text: ({ orgName, until, invitedBy }, { baseUrl }) => [
-      `${invitedBy === null ? 'Somebody' : personIn(invitedBy)} invited you to the organization “${unlinked(orgName)}” on Skerry.`,
+      `${invitedBy ?? 'Somebody'} invited you to the organization “${unlinked(orgName)}” on Skerry.`,
       '',
       `To join, sign in with this address at ${baseUrl}, and accept the invitation. It expires on ${day(until)}.`,
       '',
@@ -87,7 +73,7 @@ const mails: { [T in NotificationType]: Row<T> } = {
   change_request_opened: {
     subject: (_, { orgName }) => `A change waits for your review in ${orgName}`,
     text: ({ environment, proposedBy, note, requiredApprovals, ...change }, place) => [
-      `${proposedBy === null ? 'Somebody' : personIn(proposedBy)} proposed a change of ${changed(change)} in the protected environment “${environment}”.`,
+      `${proposedBy ?? 'Somebody'} proposed a change of ${changed(change)} in the protected environment “${environment}”.`,
       ...approvalsNeeded(requiredApprovals),
       ...quoted('Note of the proposer', note),
       '',
@@ -96,7 +82,7 @@ const mails: { [T in NotificationType]: Row<T> } = {
     many: {
       subject: (count, { orgName }) => `${count} changes wait for your review in ${orgName}`,
       line: ({ environment, proposedBy, ...change }, place) =>
-        `${changed(change)} in the protected environment “${environment}”${proposedBy === null ? '' : `, by ${personIn(proposedBy)}`}: ${changePage(change, place)}`,
+        `${changed(change)} in the protected environment “${environment}”${proposedBy === null ? '' : `, by ${proposedBy}`}: ${changePage(change, place)}`,
     },
   },
   change_request_decided: {
@@ -104,9 +90,7 @@ const mails: { [T in NotificationType]: Row<T> } = {
     text: ({ environment, status, decidedBy, comment, ...change }, place) => [
       `Your change of ${changed(change)} in the environment “${environment}” is ${status}.`,
       ...[decisionWords[status] ?? []].flat(),
-      ...(decidedBy === null || deciderTitles[status] === undefined
-        ? []
-        : [`${deciderTitles[status]}: ${decidedBy.split(', ').map(personIn).join(', ')}`]),
+      ...(decidedBy === null || deciderTitles[status] === undefined ? [] : [`${deciderTitles[status]}: ${decidedBy}`]),
       ...quoted('Comment', comment),
       '',
       `See the change at ${changePage(change, place)}`,

@@ -390,11 +390,9 @@ describe('letters', () => {
   )
 
   test('make no link of words that a person wrote', () => {
-    const opened = { ...samples.change_request_opened, proposedBy: 'https://evil.example (ada@example.com)' }
     const note = 'see https://evil.example/x, or ask mallory@evil.example'
-    const { text } = letterOf('change_request_opened', [{ ...opened, note }], place)
+    const { text } = letterOf('change_request_opened', [{ ...samples.change_request_opened, note }], place)
     expect(text).toContain('Note of the proposer: “see https   evil example x, or ask mallory evil example”')
-    expect(text).toContain('https   evil example (ada@example.com) proposed a change')
     expect(text.match(/https:\/\/\S+/g)).toEqual(['https://skerry.example/orgs/acme/changes/chr_x'])
   })
 

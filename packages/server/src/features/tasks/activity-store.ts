@@ -6,7 +6,7 @@ import type { Agent } from '../agents/scope.ts'
 
 export type ReportedCell = Body<typeof tasks.report>['entries'][number]
 
-/** One combination of host, method, decision and rule, with its count over many hours. */
+/** The count of a combination of host, method, decision and rule, over many hours. */
 export interface Cell extends Pick<ReportedCell, 'host' | 'method' | 'decision' | 'ruleIndex'> {
   policyVersion: number | null
   count: number

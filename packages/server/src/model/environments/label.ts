@@ -9,7 +9,7 @@ export const labelJoins = `left join environments p on p.org_id = e.org_id and p
        left join applications a on a.org_id = e.org_id and a.id = e.application_id
        left join groups gr on gr.org_id = e.org_id and gr.id = e.group_id`
 
-interface EnvironmentNames {
+export interface EnvironmentNames {
   label: string
   /** The slug of the organization. */
   organization: string

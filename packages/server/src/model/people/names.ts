@@ -1,22 +1,40 @@
 import type { Sql } from '../../db/database.ts'
 
-/** SQL of what people call a person `u`: the name and the address, or what there is of them. */
-export const personName = `case when u.name is not null and u.email is not null then u.name || ' (' || u.email || ')'
-  else coalesce(u.name, u.email, u.id) end`
+const shownNameCharacters = 80
+
+/** Breaks up text that mail programs would turn into a link or an address. */
+export const unlinked = (text: string, characters = shownNameCharacters): string =>
+  text
+    .replace(/(?<=\S)[.:/@。．｡](?=\S)/g, ' ')
+    .slice(0, characters)
+    .toWellFormed()
+
+interface Named {
+  id: string
+  name: string | null
+  email: string | null
+}
 
 /**
- * Finds what people call a principal of an organization, for texts that people read.
+ * Says what people call a person. People choose their names, so only the address that the server knows looks like one.
  *
- * @example await findName(db, orgId, { type: 'user', id: 'usr_...' }) // 'Ada Lovelace (ada@example.com)'
+ * @example called({ id: 'usr_1', name: 'Ada Lovelace', email: 'ada@example.com' }) // 'Ada Lovelace (ada@example.com)'
  */
+export function called({ id, name, email }: Named): string {
+  if (name === null) return email ?? id
+  return email === null ? unlinked(name) : `${unlinked(name)} (${email})`
+}
+
+/** Finds what people call a principal of an organization, for mails. The text contains no link. */
 export async function findName(db: Sql, orgId: string, { type, id }: { type: string; id: string }): Promise<string> {
-  const row =
-    type === 'user'
-      ? await db.row<{ name: string }>(`select ${personName} as name from users u where u.id = $1`, [id])
-      : await db.row<{ name: string }>(
-          `select 'the service token ' || name as name from service_tokens where org_id = $1 and id = $2
-           union all select 'the machine client ' || name from machine_clients where org_id = $1 and id = $2`,
-          [orgId, id],
-        )
-  return row?.name ?? id
+  if (type === 'user') {
+    const person = await db.row<Named>('select id, name, email from users where id = $1', [id])
+    return person ? called(person) : id
+  }
+  const row = await db.row<{ kind: string; name: string }>(
+    `select 'service token' as kind, name from service_tokens where org_id = $1 and id = $2
+      union all select 'machine client', name from machine_clients where org_id = $1 and id = $2`,
+    [orgId, id],
+  )
+  return row ? `the ${row.kind} ${unlinked(row.name)}` : id
 }
