@@ -1,9 +1,10 @@
 // biome-ignore-all lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive lint/a11y/noNoninteractiveTabindex: rows of a table cannot be taken out of its flow
 import './matrix.css'
-import { Alert, Button, Group, Stack, Text } from '@mantine/core'
+import { Button, Stack } from '@mantine/core'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type CSSProperties, lazy, type ReactNode, Suspense, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { useUnlocked } from '../keyring.ts'
+import { hueOf } from '../look/environments.ts'
 import { unlockPrompt } from '../prompts.ts'
 import { queryClient } from '../queries.ts'
 import { IconLock } from '../ui/icons.ts'
@@ -89,6 +90,7 @@ export function Matrix({ orgId, columns, empty, choices }: Props) {
             <ColumnHead
               key={column.environmentId}
               column={column}
+              missing={countMissing(column, all)}
               onOpenDialog={dialog.open}
               onReveal={() =>
                 reveal(
@@ -111,11 +113,15 @@ export function Matrix({ orgId, columns, empty, choices }: Props) {
   )
 }
 
-function matches(filter: Filter, { kind, missing, tampered }: ReturnType<typeof rowState>): boolean {
+function matches(filter: Filter, { kind, missing, tampered, productionLetter }: ReturnType<typeof rowState>): boolean {
   if (filter === 'missing') return missing > 0
   if (filter === 'broken') return tampered
+  if (filter === 'production') return productionLetter !== null
   return kind === filter
 }
+
+const countMissing = (column: Column, names: string[]): number =>
+  column.loading ? 0 : names.filter((name) => !column.entries.has(name) && !isUnreadable(column, name)).length
 
 const countUnreadable = (names: string[], columns: Column[]): number =>
   columns.reduce((sum, column) => sum + names.filter((name) => isUnreadable(column, name)).length, 0)
@@ -139,18 +145,17 @@ function Locked({ waiting }: { waiting: number }) {
   const unlocked = useUnlocked()
   if (unlocked) return null
   return (
-    <Alert variant="light" color="gray" icon={<IconLock size={18} />} mb="sm" p="xs">
-      <Group justify="space-between" gap="xs" wrap="nowrap">
-        <Text size="sm">
-          Your keyring is locked: values can be neither shown nor compared.
-          {waiting > 0 &&
-            ` ${waiting === 1 ? 'One change is' : `${waiting} changes are`} not saved, and kept sealed until you unlock it.`}
-        </Text>
-        <Button size="xs" variant="default" flex="none" onClick={() => unlockPrompt.ask().catch(() => {})}>
-          Unlock
-        </Button>
-      </Group>
-    </Alert>
+    <div className="banner" role="alert">
+      <IconLock size={16} aria-hidden />
+      <span>
+        The keyring is locked. Values cannot be shown or compared.
+        {waiting > 0 &&
+          ` ${waiting === 1 ? 'One change is' : `${waiting} changes are`} not saved, and kept sealed until you unlock it.`}
+      </span>
+      <Button variant="default" flex="none" onClick={() => unlockPrompt.ask().catch(() => {})}>
+        Unlock
+      </Button>
+    </div>
   )
 }
 
@@ -161,16 +166,14 @@ function Failed({ columns }: { columns: Column[] }) {
   if (!first) return null
   const { title, advice } = describeProblem(first.error)
   return (
-    <Alert variant="light" color="red" mb="sm" p="xs" role="alert">
-      <Group justify="space-between" gap="xs" wrap="nowrap">
-        <Text size="sm">
-          Not all secrets of {failed.map(({ name }) => name).join(', ')} could be loaded. {title}. {advice}
-        </Text>
-        <Button size="xs" variant="default" flex="none" onClick={askAgain}>
-          Try again
-        </Button>
-      </Group>
-    </Alert>
+    <div className="banner" data-tone="danger" role="alert">
+      <span>
+        Not all secrets of {failed.map(({ name }) => name).join(', ')} could be loaded. {title}. {advice}
+      </span>
+      <Button variant="default" flex="none" onClick={askAgain}>
+        Try again
+      </Button>
+    </div>
   )
 }
 
@@ -179,20 +182,20 @@ const askAgain = () => void queryClient.refetchQueries({ predicate: ({ state }) 
 function Unsaved({ count, onRetry }: { count: number; onRetry: () => void }) {
   if (count === 0) return null
   return (
-    <Alert variant="light" color="orange" mb="sm" p="xs" role="status">
-      <Group justify="space-between" gap="xs">
-        <Text size="sm">
-          {count === 1 ? 'One change is' : `${count} changes are`} not saved. Kept in this page until saved.
-        </Text>
-        <Button size="xs" variant="default" onClick={onRetry}>
-          Save again
-        </Button>
-      </Group>
-    </Alert>
+    <div className="banner" data-tone="warn" role="status">
+      <span>
+        {count === 1 ? 'One change is' : `${count} changes are`} not saved. This page keeps{' '}
+        {count === 1 ? 'it' : 'them'} until you save.
+      </span>
+      <Button variant="default" onClick={onRetry}>
+        Save again
+      </Button>
+    </div>
   )
 }
 
-const rowHeight = 45
+/** In pixels, with the line below a row. `--row` has the same value. */
+const rowHeight = () => (matchMedia('(max-width: 760px)').matches ? 44 : 28)
 
 function Grid(props: {
   columns: Column[]
@@ -212,7 +215,7 @@ function Grid(props: {
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
-    estimateSize: () => rowHeight,
+    estimateSize: rowHeight,
     getItemKey: (index) => rows[index] as string,
     overscan: 6,
   })
@@ -258,11 +261,7 @@ function Grid(props: {
           )
         })}
       </div>
-      {rows.length === 0 && (
-        <Text size="sm" c="dimmed" p="lg" ta="center">
-          {loading ? 'Loading…' : 'Nothing matches.'}
-        </Text>
-      )}
+      {rows.length === 0 && <p className="matrix-none">{loading ? 'Loading…' : 'Nothing matches.'}</p>}
     </div>
   )
 }
@@ -271,13 +270,13 @@ function Head({ columns, heads, style }: { columns: Column[]; heads: ReactNode[]
   return (
     <div role="rowgroup" style={{ display: 'contents' }}>
       <div role="row" className="matrix-head" style={style} aria-rowindex={1}>
-        <div role="columnheader">
-          <Text size="sm" fw={600}>
-            Secret
-          </Text>
-        </div>
+        <div role="columnheader">Secret</div>
         {columns.map((column, i) => (
-          <div role="columnheader" key={column.environmentId}>
+          <div
+            role="columnheader"
+            key={column.environmentId}
+            data-hue={column.isBranch ? undefined : hueOf(column.slug)}
+          >
             {heads[i]}
           </div>
         ))}

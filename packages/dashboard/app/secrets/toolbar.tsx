@@ -1,16 +1,17 @@
-import { Button, Group, Menu, SegmentedControl, Text, TextInput } from '@mantine/core'
+import { Button, Group, Menu, SegmentedControl, TextInput } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { IconClipboardList, IconPlus, IconSearch } from '../ui/icons.ts'
 import { MenuItems } from '../ui/menu-items.tsx'
 import type { Column } from './columns.ts'
 
-export type Filter = 'all' | 'missing' | 'different' | 'same' | 'broken'
+export type Filter = 'all' | 'missing' | 'different' | 'same' | 'production' | 'broken'
 
 const filters = [
   { value: 'all', label: 'All' },
   { value: 'missing', label: 'Missing' },
-  { value: 'different', label: 'Differ' },
+  { value: 'different', label: 'Differs' },
   { value: 'same', label: 'Same' },
+  { value: 'production', label: 'Shared with production' },
   { value: 'broken', label: 'Broken' },
 ]
 
@@ -27,45 +28,41 @@ export function Toolbar(props: {
 }) {
   const { search, setSearch, filter, setFilter, count, writable, onAdd, onPaste, choices } = props
   return (
-    <Group gap="xs" mb="sm" justify="space-between">
-      <Group gap="xs" w={{ base: '100%', sm: 'auto' }}>
-        <TextInput
-          w={{ base: '100%', sm: 220 }}
-          size="xs"
-          aria-label="Search secrets by name"
-          placeholder="Search by name"
-          leftSection={<IconSearch size={15} />}
-          value={search}
-          onChange={(event) => setSearch(event.currentTarget.value)}
-        />
-        <SegmentedControl
-          size="xs"
-          aria-label="Show"
-          data={filters}
-          value={filter}
-          onChange={(value) => setFilter(value as Filter)}
-        />
-        <Text size="xs" c="dimmed" role="status">
-          {count}
-        </Text>
-      </Group>
-      <Group gap="xs">
+    <div className="matrix-tools-bar">
+      <TextInput
+        w={{ base: '100%', sm: 220 }}
+        aria-label="Search secrets by name"
+        placeholder="Search by name"
+        leftSection={<IconSearch size={15} />}
+        value={search}
+        onChange={(event) => setSearch(event.currentTarget.value)}
+      />
+      <SegmentedControl
+        aria-label="Show"
+        data={filters}
+        value={filter}
+        onChange={(value) => setFilter(value as Filter)}
+      />
+      <span className="help" role="status">
+        {count}
+      </span>
+      <Group gap="sm">
         {choices}
         {writable.length > 0 && (
           <>
             <PasteButton writable={writable} onPaste={onPaste} />
-            <Button size="xs" leftSection={<IconPlus size={15} />} onClick={onAdd}>
+            <Button leftSection={<IconPlus size={15} />} onClick={onAdd}>
               Add secret
             </Button>
           </>
         )}
       </Group>
-    </Group>
+    </div>
   )
 }
 
 function PasteButton({ writable, onPaste }: { writable: Column[]; onPaste: (column: Column) => void }) {
-  const button = { size: 'xs', variant: 'default', leftSection: <IconClipboardList size={15} /> } as const
+  const button = { variant: 'default', leftSection: <IconClipboardList size={15} /> } as const
   const [only] = writable
   if (writable.length === 1 && only)
     return (

@@ -48,7 +48,7 @@ function AuditLog() {
   return (
     <Page
       title="Audit log"
-      description="Who did what, newest first. It contains no values: the server never has them."
+      about="Who did what, newest first. It contains no values: the server never has them."
       actions={entries.length > 0 && <Export entries={entries} />}
     >
       <ForAdmins>
