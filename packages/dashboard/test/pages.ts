@@ -126,7 +126,7 @@ const filled: Row[] = [
   { name: 'sync', path: at('sync'), shows: 'Fly.io' },
   { name: 'connections', path: at('sync/connections'), shows: 'Fly.io' },
   { name: 'runs', path: at('sync/runs'), shows: 'asked for', step: steps.openRun },
-  { name: 'audit', path: at('audit'), shows: 'Decoy tried', step: steps.openEntry },
+  { name: 'audit', path: at('audit'), shows: 'Person or token', step: steps.openEntry },
   { name: 'log-sink', path: at('log-sink'), shows: 'Last attempt' },
   { name: 'settings', path: at('settings'), shows: 'Name of the organization' },
   { name: 'settings-security', path: at('settings/security'), shows: 'Every member needs a second factor' },

@@ -7,13 +7,3 @@ export const actionLabel = (action: string): string =>
 /** Whether people should notice the action: denied access, and the use of a honey token. */
 export const isAlarming = (action: string): boolean =>
   ['honey_token.tripped', 'env.resolve_denied', 'vault.credential.release_denied'].includes(action)
-
-export const actorLabels: Record<string, string> = {
-  user: 'member',
-  service_token: 'service token',
-  m2m: 'machine client',
-  vault_platform: 'vault platform key',
-  vault_executor: 'vault executor',
-  vault_end_user: 'end user',
-  system: 'Skerry itself',
-}

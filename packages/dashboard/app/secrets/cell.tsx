@@ -1,4 +1,4 @@
-// biome-ignore-all lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive: see matrix.tsx
+// biome-ignore-all lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive: see grid.tsx
 
 import { memo, useState } from 'react'
 import { IconCopy, IconEllipsis, IconEye, IconEyeOff, IconPencil } from '../ui/icons.ts'
@@ -12,6 +12,8 @@ import { rowState, type ValueIds } from './value-ids.ts'
 interface RowProps {
   name: string
   columns: Column[]
+  /** The one column that is shown, on a phone. The others are still compared. */
+  only: Column | null
   valueIds: ValueIds
   /** A text that changes whenever the row looks different. */
   state: string
@@ -21,7 +23,7 @@ interface RowProps {
 }
 
 /** A row of the matrix. It uses no Mantine components, because scrolling renders hundreds of cells. */
-export const Row = memo(function Row({ name, columns, valueIds, shown, drafts, actions }: RowProps) {
+export const Row = memo(function Row({ name, columns, only, valueIds, shown, drafts, actions }: RowProps) {
   // The tools are rendered only after hover or focus, because most rows are only scrolled past.
   const [touched, setTouched] = useState(false)
   const touch = touched ? {} : { onPointerEnter: () => setTouched(true), onFocus: () => setTouched(true) }
@@ -48,32 +50,34 @@ export const Row = memo(function Row({ name, columns, valueIds, shown, drafts, a
           </span>
         )}
       </div>
-      {columns.map((column, i) => (
-        <div
-          role="cell"
-          className="matrix-cell"
-          key={column.environmentId}
-          data-sealed={(!column.own && !column.loading) || undefined}
-          data-queued={column.queued.has(name) || undefined}
-          data-edited={drafts?.[column.environmentId] !== undefined || undefined}
-          {...touch}
-        >
-          {drafts?.[column.environmentId] ? (
-            <CellEditor column={column} name={name} draft={drafts[column.environmentId]!} actions={actions} />
-          ) : (
-            <Cell
-              column={column}
-              name={name}
-              letter={columns.length > 1 ? state.letters[i]! : null}
-              isProductions={state.letters[i] !== null && state.letters[i] === state.productionLetter}
-              valueIds={valueIds}
-              shown={shown?.[column.environmentId]}
-              actions={actions}
-              touched={touched}
-            />
-          )}
-        </div>
-      ))}
+      {columns.map((column, i) =>
+        only !== null && only !== column ? null : (
+          <div
+            role="cell"
+            className="matrix-cell"
+            key={column.environmentId}
+            data-sealed={(!column.own && !column.loading) || undefined}
+            data-queued={column.queued.has(name) || undefined}
+            data-edited={drafts?.[column.environmentId] !== undefined || undefined}
+            {...touch}
+          >
+            {drafts?.[column.environmentId] ? (
+              <CellEditor column={column} name={name} draft={drafts[column.environmentId]!} actions={actions} />
+            ) : (
+              <Cell
+                column={column}
+                name={name}
+                letter={columns.length > 1 ? state.letters[i]! : null}
+                isProductions={state.letters[i] !== null && state.letters[i] === state.productionLetter}
+                valueIds={valueIds}
+                shown={shown?.[column.environmentId]}
+                actions={actions}
+                touched={touched}
+              />
+            )}
+          </div>
+        ),
+      )}
     </>
   )
 })

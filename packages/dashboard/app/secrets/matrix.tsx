@@ -1,25 +1,21 @@
-// biome-ignore-all lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive lint/a11y/noNoninteractiveTabindex: rows of a table cannot be taken out of its flow
 import './matrix.css'
 import { Button, Stack } from '@mantine/core'
-import { useVirtualizer } from '@tanstack/react-virtual'
-import { type CSSProperties, lazy, type ReactNode, Suspense, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useMemo, useRef, useState } from 'react'
 import { useUnlocked } from '../keyring.ts'
-import { hueOf } from '../look/environments.ts'
 import { unlockPrompt } from '../prompts.ts'
 import { queryClient } from '../queries.ts'
 import { IconLock } from '../ui/icons.ts'
 import { describeProblem } from '../ui/problem.tsx'
 import { useDialog } from '../ui/use-dialog.ts'
-import { moveByArrow } from './arrow-keys.ts'
-import { Row } from './cell.tsx'
 import { ColumnHead } from './column-head.tsx'
 import { type Column, isUnreadable, namesOf } from './columns.ts'
+import { Grid } from './grid.tsx'
 import type { MatrixDialog } from './matrix-dialog.ts'
 import { EnvironmentLinks, NoKey } from './no-key.tsx'
 import { type Filter, Toolbar } from './toolbar.tsx'
 import { UndoNotice } from './undo-notice.tsx'
 import { useCellActions } from './use-cell-actions.ts'
-import { rowState, stateKey, useValueIds } from './value-ids.ts'
+import { rowState, useValueIds } from './value-ids.ts'
 
 interface Props {
   orgId: string
@@ -190,97 +186,6 @@ function Unsaved({ count, onRetry }: { count: number; onRetry: () => void }) {
       <Button variant="default" onClick={onRetry}>
         Save again
       </Button>
-    </div>
-  )
-}
-
-/** In pixels, with the line below a row. `--row` has the same value. */
-const rowHeight = () => (matchMedia('(max-width: 760px)').matches ? 44 : 28)
-
-function Grid(props: {
-  columns: Column[]
-  rows: string[]
-  valueIds: Parameters<typeof Row>[0]['valueIds']
-  version: number
-  shown: ReturnType<typeof useCellActions>['shown']
-  drafts: Edits['drafts']
-  actions: Parameters<typeof Row>[0]['actions']
-  loading: boolean
-  /** Rendered by the parent, so that scrolling does not render them again. */
-  heads: ReactNode[]
-  onVisible: (read: () => string[]) => void
-}) {
-  const { columns, rows, valueIds, shown, drafts, actions, loading, heads, onVisible } = props
-  const scroller = useRef<HTMLDivElement>(null)
-  const virtual = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: rowHeight,
-    getItemKey: (index) => rows[index] as string,
-    overscan: 6,
-  })
-  // All rows have the same height, except those with an editor.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: measured anew when an edit begins or ends
-  useLayoutEffect(() => virtual.measure(), [[...drafts.keys()].join()])
-  const items = virtual.getVirtualItems()
-  onVisible(() => items.map(({ index }) => rows[index] as string))
-  const gridTemplateColumns = `var(--matrix-name) repeat(${columns.length}, minmax(var(--matrix-column), 1fr))`
-  const minWidth = `calc(var(--matrix-name) + ${columns.length} * var(--matrix-column))`
-  return (
-    <div
-      ref={scroller}
-      className="matrix"
-      role="table"
-      aria-label="Secrets"
-      aria-busy={loading}
-      aria-rowcount={rows.length + 1}
-      tabIndex={0}
-      onKeyDown={moveByArrow}
-    >
-      <Head {...{ columns, heads }} style={{ gridTemplateColumns, minWidth }} />
-      <div role="rowgroup" className="matrix-body" style={{ height: virtual.getTotalSize(), minWidth }}>
-        {items.map(({ index, start, key }) => {
-          const name = rows[index] as string
-          return (
-            <div
-              key={key}
-              ref={drafts.has(name) ? virtual.measureElement : null}
-              data-index={index}
-              role="row"
-              aria-rowindex={index + 2}
-              className="matrix-row"
-              style={{ gridTemplateColumns, transform: `translateY(${start}px)` }}
-            >
-              <Row
-                {...{ name, columns, valueIds, actions }}
-                state={stateKey(name, columns, valueIds)}
-                shown={shown.get(name)}
-                drafts={drafts.get(name)}
-              />
-            </div>
-          )
-        })}
-      </div>
-      {rows.length === 0 && <p className="matrix-none">{loading ? 'Loading…' : 'Nothing matches.'}</p>}
-    </div>
-  )
-}
-
-function Head({ columns, heads, style }: { columns: Column[]; heads: ReactNode[]; style: CSSProperties }) {
-  return (
-    <div role="rowgroup" style={{ display: 'contents' }}>
-      <div role="row" className="matrix-head" style={style} aria-rowindex={1}>
-        <div role="columnheader">Secret</div>
-        {columns.map((column, i) => (
-          <div
-            role="columnheader"
-            key={column.environmentId}
-            data-hue={column.isBranch ? undefined : hueOf(column.slug)}
-          >
-            {heads[i]}
-          </div>
-        ))}
-      </div>
     </div>
   )
 }

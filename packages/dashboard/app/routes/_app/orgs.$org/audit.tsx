@@ -2,7 +2,7 @@ import { Button, Menu, Text } from '@mantine/core'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
-import { Action, Actor, EntryDetails, Resource } from '../../../audit/entry.tsx'
+import { EntryDetails, Environment, Owner, placeOf, Sentence } from '../../../audit/entry.tsx'
 import { csvOf, download, jsonOf } from '../../../audit/export.ts'
 import { withKnownNames } from '../../../audit/known-names.ts'
 import { auditQuery, type Entry, type EntryEnvironment, filterOf } from '../../../audit/queries.ts'
@@ -48,7 +48,7 @@ function AuditLog() {
   return (
     <Page
       title="Audit log"
-      about="Who did what, newest first. It contains no values: the server never has them."
+      about="The log has no values, because the server never has them."
       actions={entries.length > 0 && <Export entries={entries} />}
     >
       <ForAdmins>
@@ -100,18 +100,13 @@ function useColumns(
 ): ListColumn<Entry>[] {
   const { org } = Route.useRouteContext()
   const nameOfHolder = useNameOf(org.id)
-  const nameOf = (id: string) => names[id] ?? nameOfHolder(id)
   const { data: places } = useQuery(environmentLabelsQuery(org.id))
   const labels = new Map([...(places ?? []).map(({ id, label }) => [id, label] as const), [org.id, org.name]])
+  const nameOf = (id: string) => labels.get(id) ?? names[id] ?? nameOfHolder(id)
   return [
-    { header: 'What happened', cell: (entry) => <Action entry={entry} />, width: 220 },
-    { header: 'By', cell: (entry) => <Actor entry={entry} nameOf={nameOf} /> },
-    {
-      header: 'To',
-      cell: (entry) => (
-        <Resource entry={entry} nameOf={(id) => labels.get(id) ?? nameOf(id)} environments={environments} />
-      ),
-    },
+    { header: 'What happened', cell: (entry) => <Sentence entry={entry} nameOf={nameOf} /> },
+    { header: 'Application', cell: (entry) => <Owner place={placeOf(entry, environments)} />, width: 150 },
+    { header: 'Environment', cell: (entry) => <Environment place={placeOf(entry, environments)} />, width: 170 },
     { header: 'When', cell: ({ createdAt }) => <RelativeTime at={createdAt} />, width: 140 },
   ]
 }
