@@ -17,8 +17,9 @@ export function AccountMenu() {
   return (
     <Menu position="top-start" width={208}>
       <Menu.Target>
-        <UnstyledButton className="side-button" aria-label={`Account of ${name}`} title={name}>
+        <UnstyledButton className="side-button" title={name}>
           <Face name={name} />
+          <span className="unseen">Account</span>
           <span className="side-label">{name}</span>
           <IconChevronsUpDown size={14} aria-hidden />
         </UnstyledButton>

@@ -15,12 +15,12 @@ export function KeyringState() {
       className="side-button"
       data-unlocked={unlocked || undefined}
       title={act}
-      aria-label={`${state}: ${act}`}
       onClick={() => (unlocked ? keyring.lock() : unlockPrompt.ask().catch(noop))}
     >
       {unlocked ? <IconLockOpen size={16} aria-hidden /> : <IconLock size={16} aria-hidden />}
       <span className="side-label">{state}</span>
       {unlocked && <span className="side-note">{minutes} min</span>}
+      <span className="unseen">{act}</span>
     </UnstyledButton>
   )
 }

@@ -23,7 +23,7 @@ export function Sidebar({ isOpen, onClose }: { isOpen: boolean; onClose: () => v
             <IconX size={16} />
           </button>
         </div>
-        <button type="button" className="side-find" aria-label="Find or do (Ctrl K)" onClick={find}>
+        <button type="button" className="side-find" onClick={find}>
           <IconSearch size={14} />
           <span className="side-label">Find or do</span>
           <kbd>Ctrl K</kbd>
