@@ -85,7 +85,7 @@ describe('an application', () => {
     await pickTool(page, 'API_KEY', 'Copy API_KEY in Staging')
     await told(page, 'Copied API_KEY of Staging.')
     await expectMasked()
-    const search = page.getByLabel('Search secrets by name')
+    const search = page.getByLabel('Find by name')
     await search.focus()
     await page.keyboard.press('ControlOrMeta+V')
     await expect.poll(() => search.inputValue()).toBe('planted-api-key-of-staging')
@@ -104,11 +104,11 @@ describe('an application', () => {
     await expect.poll(() => shown().allInnerTexts()).toEqual(['planted-api-key', 'planted-postgres-production'])
     await openColumnMenu(page, 'Production', 'Hide all')
     await expectMasked()
-    await page.getByLabel('Search secrets by name').fill('database')
+    await page.getByLabel('Find by name').fill('database')
     await row('API_KEY').waitFor({ state: 'detached' })
     await openColumnMenu(page, 'Production', 'Reveal all')
     await expect.poll(() => shown().allInnerTexts()).toEqual(['planted-postgres-production'])
-    await page.getByLabel('Search secrets by name').fill('')
+    await page.getByLabel('Find by name').fill('')
     await value(page, 'API_KEY', 'Production').waitFor()
     await expect.poll(() => shown().allInnerTexts()).toEqual(['planted-postgres-production'])
   })
@@ -242,7 +242,7 @@ describe('the keyboard', () => {
 
   test('opens the command palette anywhere, runs the chosen command, and closes it with Escape', async () => {
     await page.keyboard.press('Control+k')
-    const palette = page.getByLabel('Go to or do')
+    const palette = page.getByLabel('Find or do')
     await palette.fill('nothing of that name')
     await page.getByText('Nothing by that name').waitFor()
     await page.keyboard.press('Escape')
@@ -265,7 +265,7 @@ describe('the keyboard', () => {
       ['web-sh', 'Web shop', 'apps/web-shop'],
     ] as const) {
       await page.keyboard.press('Control+k')
-      await page.getByLabel('Go to or do').fill(typed)
+      await page.getByLabel('Find or do').fill(typed)
       await page.getByRole('dialog').getByRole('button', { name }).waitFor()
       await page.keyboard.press('Enter')
       await page.waitForURL(`**/${kind}`)

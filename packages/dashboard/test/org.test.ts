@@ -346,7 +346,7 @@ describe('an organization', () => {
     await page.getByText('No application yet').waitFor()
     await dialog().waitFor({ state: 'hidden' })
     await page.keyboard.press('Control+k')
-    await page.getByLabel('Go to or do').fill('new service token')
+    await page.getByLabel('Find or do').fill('new service token')
     await page.keyboard.press('Enter')
     await page.getByRole('dialog', { name: 'New service token' }).waitFor()
     expect(await axeProblems(page)).toEqual([])

@@ -63,7 +63,7 @@ test('the command palette opens a page with the keyboard alone', async () => {
   await page.goto('/account/keyring')
   await page.getByText('Passphrase').first().waitFor()
   await page.keyboard.press('Control+k')
-  await page.getByLabel('Go to or do').fill('mail')
+  await page.getByLabel('Find or do').fill('mail')
   await page.keyboard.press('Enter')
   await page.waitForURL('**/account/notifications')
 })

@@ -1,7 +1,8 @@
 import './matrix.css'
 import { Button, Stack } from '@mantine/core'
-import { lazy, type ReactNode, Suspense, useMemo, useRef, useState } from 'react'
-import { useUnlocked } from '../keyring.ts'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { lazy, type ReactNode, Suspense, useMemo, useRef } from 'react'
+import { usePlaintext, useUnlocked } from '../keyring.ts'
 import { unlockPrompt } from '../prompts.ts'
 import { queryClient } from '../queries.ts'
 import { IconLock } from '../ui/icons.ts'
@@ -9,12 +10,15 @@ import { describeProblem } from '../ui/problem.tsx'
 import { useDialog } from '../ui/use-dialog.ts'
 import { ColumnHead } from './column-head.tsx'
 import { type Column, isUnreadable, namesOf } from './columns.ts'
+import type { Filter } from './filters.ts'
 import { Grid } from './grid.tsx'
 import type { MatrixDialog } from './matrix-dialog.ts'
+import { type MatrixSearch, matrixSearch } from './matrix-search.ts'
 import { EnvironmentLinks, NoKey } from './no-key.tsx'
-import { type Filter, Toolbar } from './toolbar.tsx'
+import { Toolbar } from './toolbar.tsx'
 import { UndoNotice } from './undo-notice.tsx'
 import { useCellActions } from './use-cell-actions.ts'
+import { useValueMatches } from './use-value-matches.ts'
 import { rowState, useValueIds } from './value-ids.ts'
 
 interface Props {
@@ -31,19 +35,20 @@ const Dialogs = lazy(async () => ({ default: (await import('./dialogs.tsx')).Dia
 
 /** The matrix of secrets by environment. Values are masked, compared and edited in place. */
 export function Matrix({ orgId, columns, empty, choices }: Props) {
-  const [search, setSearch] = useState('')
-  const [filter, setFilter] = useState<Filter>('all')
-  const dialog = useDialog<MatrixDialog>()
+  // What is searched for may be a value, so locking the keyring clears it.
+  const [search, setSearch] = usePlaintext('')
+  const { filter, setFilter, dialog } = useAddress(columns)
+  const matches = useValueMatches(columns, search)
   const visible = useRef<() => string[]>(() => [])
   const { valueIds, version } = useValueIds(columns, () => visible.current())
   const all = useMemo(() => namesOf(columns), [columns])
   // biome-ignore lint/correctness/useExhaustiveDependencies: valueIds are read as of `version`
   const names = useMemo(() => {
     const wanted = search.trim().toLowerCase()
-    const found = wanted === '' ? all : all.filter((name) => name.toLowerCase().includes(wanted))
+    const found = wanted === '' ? all : all.filter((name) => name.toLowerCase().includes(wanted) || matches.has(name))
     if (filter === 'all') return found
-    return found.filter((name) => matches(filter, rowState(name, columns, valueIds)))
-  }, [all, search, filter, columns, filter === 'all' ? 0 : version])
+    return found.filter((name) => passes(filter, rowState(name, columns, valueIds)))
+  }, [all, search, matches, filter, columns, filter === 'all' ? 0 : version])
   const unreadable = useMemo(() => countUnreadable(names, columns), [names, columns])
   const { actions, edits, shown, reveal, hide } = useCellActions(orgId, columns, dialog.open)
   // New secrets get a row as soon as someone types them.
@@ -109,7 +114,32 @@ export function Matrix({ orgId, columns, empty, choices }: Props) {
   )
 }
 
-function matches(filter: Filter, { kind, missing, tampered, productionLetter }: ReturnType<typeof rowState>): boolean {
+/** The filter and the open drawer are in the address, so that a link leads to them. Other dialogs are not. */
+function useAddress(columns: Column[]) {
+  const { show, secret, in: place }: MatrixSearch = useSearch({ strict: false })
+  const navigate = useNavigate()
+  const other = useDialog<MatrixDialog>()
+  const go = (change: MatrixSearch, replace: boolean) =>
+    void navigate({ to: '.', search: (before: MatrixSearch) => matrixSearch({ ...before, ...change }), replace })
+  const column = secret === undefined ? undefined : columnOf(columns, secret, place)
+  const close = () => go({ secret: undefined, in: undefined }, true)
+  return {
+    filter: (show ?? 'all') as Filter,
+    setFilter: (filter: Filter) => go({ show: filter === 'all' ? undefined : filter }, true),
+    dialog: {
+      open: (dialog: MatrixDialog) =>
+        dialog.kind === 'secret' ? go({ secret: dialog.name, in: dialog.column.slug }, false) : other.open(dialog),
+      show: (render: (onClose: () => void, dialog: MatrixDialog) => ReactNode) =>
+        other.show(render) ?? (column && render(close, { kind: 'secret', column, name: secret as string })),
+    },
+  }
+}
+
+/** The column of the address, or the first one that has the secret. A loading column may have it. */
+const columnOf = (columns: Column[], secret: string, slug: string | undefined) =>
+  columns.find((column) => column.slug === slug) ?? columns.find(({ entries }) => entries.has(secret))
+
+function passes(filter: Filter, { kind, missing, tampered, productionLetter }: ReturnType<typeof rowState>): boolean {
   if (filter === 'missing') return missing > 0
   if (filter === 'broken') return tampered
   if (filter === 'production') return productionLetter !== null

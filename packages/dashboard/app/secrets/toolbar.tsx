@@ -1,19 +1,10 @@
 import { Button, Group, Menu, SegmentedControl, TextInput } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { useUnlocked } from '../keyring.ts'
 import { IconClipboardList, IconPlus, IconSearch } from '../ui/icons.ts'
 import { MenuItems } from '../ui/menu-items.tsx'
 import type { Column } from './columns.ts'
-
-export type Filter = 'all' | 'missing' | 'different' | 'same' | 'production' | 'broken'
-
-const filters = [
-  { value: 'all', label: 'All' },
-  { value: 'missing', label: 'Missing' },
-  { value: 'different', label: 'Differs' },
-  { value: 'same', label: 'Same' },
-  { value: 'production', label: 'Shared with production' },
-  { value: 'broken', label: 'Broken' },
-]
+import { type Filter, filters } from './filters.ts'
 
 export function Toolbar(props: {
   search: string
@@ -26,6 +17,7 @@ export function Toolbar(props: {
   onPaste: (column: Column) => void
   choices?: ReactNode
 }) {
+  const _searchLabel = useUnlocked() ? 'Find by name or value' : 'Find by name'
   const { search, setSearch, filter, setFilter, count, writable, onAdd, onPaste, choices } = props
   return (
     <div className="matrix-tools-bar">

@@ -67,7 +67,7 @@ function Place({ title, crumbs }: { title: string; crumbs: readonly Crumb[] }) {
         )}
         <h1 title={title}>{title}</h1>
       </div>
-      <button type="button" className="icon-button phone-only" aria-label="Find or do" onClick={find}>
+      <button type="button" className="icon-button phone-only" aria-label="Search" onClick={find}>
         <IconSearch size={18} />
       </button>
     </>
