@@ -79,7 +79,7 @@ const empties: Row[] = [
 ]
 
 const ofAccount: Row[] = [
-  { name: 'keyring', path: '/account/keyring', shows: 'The key with which you read values' },
+  { name: 'keyring', path: '/account/keyring', shows: 'Passphrase and keypair' },
   { name: 'signing-in', path: '/account/signing-in', shows: 'Authenticator app' },
   { name: 'cli-sessions', path: '/account/cli-sessions', shows: 'Terminals that act for you' },
   { name: 'invitations', path: '/account/invitations', shows: 'No invitation waits' },

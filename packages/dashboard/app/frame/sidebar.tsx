@@ -1,7 +1,8 @@
 import { useHotkeys } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
-import { type NavBadge, type NavEntry, navGroups, usableBy } from '../nav.ts'
+import { type NavBadge, type NavEntry, navGroups, startEntry, usableBy } from '../nav.ts'
+import { useStart } from '../start/use-start.ts'
 import { IconSearch, IconX } from '../ui/icons.ts'
 import { useNavOrg } from '../use-nav-org.ts'
 import { AccountMenu } from './account-menu.tsx'
@@ -43,8 +44,9 @@ export function Sidebar({ isOpen, onClose }: { isOpen: boolean; onClose: () => v
 /** The sections of the organization, in groups. */
 function OrgNav({ onClick }: { onClick: () => void }) {
   const org = useNavOrg()
+  const { isShown } = useStart(org?.id ?? '')
   if (!org) return null
-  return navGroups.map(({ label, entries }) => {
+  const groups = navGroups.map(({ label, entries }) => {
     const usable = usableBy(org.role, entries)
     if (usable.length === 0) return null
     return (
@@ -59,6 +61,12 @@ function OrgNav({ onClick }: { onClick: () => void }) {
       </div>
     )
   })
+  return (
+    <>
+      {isShown && <Entry entry={startEntry} {...{ org, onClick }} />}
+      {groups}
+    </>
+  )
 }
 
 function Entry(props: { entry: NavEntry; org: { id: string; slug: string }; onClick: () => void }) {

@@ -25,6 +25,15 @@ const red: MantineColorsTuple = [
 
 const closeButtonProps = { 'aria-label': 'Close' }
 const control = { '--button-height': 'var(--control)', '--button-padding-x': '10px', '--button-fz': '13px' }
+/** Mantine works out the text colour of a filled button for one scheme only. */
+const filled = (color: unknown) =>
+  color === 'red'
+    ? {
+        '--button-bg': 'var(--danger-fill)',
+        '--button-hover': 'var(--danger-fill)',
+        '--button-color': 'var(--on-danger)',
+      }
+    : { '--button-bg': 'var(--accent)', '--button-hover': 'var(--accent-hover)', '--button-color': 'var(--on-accent)' }
 const field = { '--input-height': 'var(--control)', '--input-fz': '13px', '--input-padding': '9px' }
 const floating = { border: '1px solid var(--line-2)', background: 'var(--raised)', boxShadow: 'var(--shadow)' }
 
@@ -70,7 +79,9 @@ export const theme = createTheme({
       vars: () => ({ root: { '--badge-height': '18px', '--badge-fz': '11.5px', '--badge-padding-x': '6px' } }),
     },
     Button: {
-      vars: () => ({ root: control }),
+      vars: (_theme: unknown, { variant = 'filled', color }: { variant?: string; color?: string }) => ({
+        root: { ...control, ...(variant === 'filled' ? filled(color) : {}) },
+      }),
       styles: { root: { fontWeight: 500 } },
     },
     Checkbox: {
