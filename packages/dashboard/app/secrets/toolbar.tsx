@@ -17,14 +17,14 @@ export function Toolbar(props: {
   onPaste: (column: Column) => void
   choices?: ReactNode
 }) {
-  const _searchLabel = useUnlocked() ? 'Find by name or value' : 'Find by name'
+  const searchLabel = useUnlocked() ? 'Find by name or value' : 'Find by name'
   const { search, setSearch, filter, setFilter, count, writable, onAdd, onPaste, choices } = props
   return (
     <div className="matrix-tools-bar">
       <TextInput
         w={{ base: '100%', sm: 220 }}
-        aria-label="Search secrets by name"
-        placeholder="Search by name"
+        aria-label={searchLabel}
+        placeholder={searchLabel}
         leftSection={<IconSearch size={15} />}
         value={search}
         onChange={(event) => setSearch(event.currentTarget.value)}
