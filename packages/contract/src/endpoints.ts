@@ -21,6 +21,7 @@ import { logSink } from './log-sink/endpoints.ts'
 import { machineClients } from './machine-clients/endpoints.ts'
 import { cliSessions } from './me/cli-sessions.ts'
 import { me } from './me/endpoints.ts'
+import { recoveryKit } from './me/recovery-kit.ts'
 import { invites, members } from './members/endpoints.ts'
 import { ownInvites } from './members/own-invites.ts'
 import { notifications } from './notifications/endpoints.ts'
@@ -55,6 +56,7 @@ export const endpoints = {
   identityLinks,
   cliLogin,
   me,
+  recoveryKit,
   passkeys,
   secondFactor,
   signInPasskeys,

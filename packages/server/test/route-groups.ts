@@ -97,6 +97,9 @@ PUT /v1/me/keys
 PATCH /v1/me/keys
 GET /v1/me/keys/holdings
 POST /v1/me/keys/replacement
+GET /v1/me/keys/recovery-kit
+PUT /v1/me/keys/recovery-kit
+DELETE /v1/me/keys/recovery-kit
 GET /v1/me/second-factor
 POST /v1/me/second-factor/totp
 POST /v1/me/second-factor/totp/confirm

@@ -1,7 +1,15 @@
 import type { Endpoint } from '@skerry/contract/endpoint'
 import { newId, newSecret, sha256 } from '../src/kernel/context.ts'
 import { cell, newKey, newTaskToken } from './agent-steps.ts'
-import { bearerSecret, ciphertext, newPasskeyBody, publicKeyJwk, sealedPrivateKey, wrappedKey } from './blobs.ts'
+import {
+  bearerSecret,
+  ciphertext,
+  kitSealedKey,
+  newPasskeyBody,
+  publicKeyJwk,
+  sealedPrivateKey,
+  wrappedKey,
+} from './blobs.ts'
 import type { OneOfEach } from './callers.ts'
 import { kmsGrant, signKey } from './kms-steps.ts'
 import { sshLease, sshTarget } from './lease-steps.ts'
@@ -82,6 +90,7 @@ export async function buildSamples(world: World, place: OneOfEach): Promise<Reco
     'PATCH /v1/me/keys': { as: person, body: keys },
     'POST /v1/me/keys/replacement': { as: person, body: keys },
     'POST /v1/cli-login': {
+    'PUT /v1/me/keys/recovery-kit': { as: person, body: { ...keys, encryptedPrivateKey: kitSealedKey() } },
       as: undefined,
       body: { sessionId: newId('cliSession'), tokenHash: sha256(bearerSecret()), deviceLabel: 'Name', client: 'Name' },
     },

@@ -119,6 +119,8 @@ export const auditSentences: Readonly<Record<AuditAction, string>> = {
   'user.keys_resealed': '{actor} changed the passphrase of the keyring',
   'user.keys_replaced': '{actor} replaced the keyring and lost all access',
   'user.notifications_updated': '{actor} changed which events are mailed',
+  'user.recovery_kit_made': '{actor} made a recovery kit for the keyring',
+  'user.recovery_kit_removed': '{actor} removed the recovery kit of the keyring',
   'user.totp_enrolled': '{actor} set up an authenticator app',
   'user.totp_removed': '{actor} removed an authenticator app',
   'user.recovery_codes_renewed': '{actor} made new recovery codes',

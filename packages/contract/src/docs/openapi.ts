@@ -21,6 +21,7 @@ export const headingTitles: Record<keyof typeof endpoints, string> = {
   identityLinks: 'Linking a sign-in to an existing person',
   cliLogin: 'CLI sign-in',
   me: 'The caller',
+  recoveryKit: 'Recovery kit of the keyring',
   passkeys: 'Passkeys of the keyring',
   secondFactor: 'Second factor',
   signInPasskeys: 'Passkeys for signing in',
