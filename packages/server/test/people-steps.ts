@@ -188,6 +188,10 @@ export function organization(ids: Record<string, string>, admin: Actor): Step[] 
       body: () => ({ email: 'Invited.Person@example.com', role: 'admin' }),
       resource: keeps(ids, 'inviteId', 'invite'),
     }),
+    step(invites.resend, 'invite.resent', by, {
+      params: only(ids, { inviteId: 'inviteId' }),
+      resource: known(ids, 'inviteId'),
+    }),
     step(invites.delete, 'invite.revoked', by, {
       params: only(ids, { inviteId: 'inviteId' }),
       resource: known(ids, 'inviteId'),

@@ -81,6 +81,7 @@ export async function buildSamples(world: World, place: OneOfEach): Promise<Reco
     'POST /v1/sign-in/identity-link/confirm': { as: undefined, body: { token: linkToken } },
     'POST /v1/sign-in/identity-link/second-factor': { as: undefined, body: entered },
     'POST /v1/sign-in/links': { as: undefined, body: { ...address, returnTo: '/' } },
+    'POST /v1/sign-in/links/invitation': { as: undefined, body: { token: linkToken } },
     'POST /v1/sign-in/links/redeem': { as: undefined, body: { token: linkToken } },
     'POST /v1/sign-in/passkeys': { as: undefined, body: answered },
     'POST /v1/me/second-factor/totp/confirm': { as: person, body: { code: '123456' } },
@@ -89,8 +90,8 @@ export async function buildSamples(world: World, place: OneOfEach): Promise<Reco
     'PUT /v1/me/keys': { as: person, body: keys },
     'PATCH /v1/me/keys': { as: person, body: keys },
     'POST /v1/me/keys/replacement': { as: person, body: keys },
-    'POST /v1/cli-login': {
     'PUT /v1/me/keys/recovery-kit': { as: person, body: { ...keys, encryptedPrivateKey: kitSealedKey() } },
+    'POST /v1/cli-login': {
       as: undefined,
       body: { sessionId: newId('cliSession'), tokenHash: sha256(bearerSecret()), deviceLabel: 'Name', client: 'Name' },
     },

@@ -108,6 +108,7 @@ export const auditSentences: Readonly<Record<AuditAction, string>> = {
   'agent.task_revoked': '{actor} ended a task of {agentId}',
 
   'invite.created': '{actor} invited {email}[ as {role}]',
+  'invite.resent': '{actor} sent the invitation of {email} again',
   'invite.revoked': '{actor} revoked the invitation of {email}',
   'invite.declined': '{actor} declined an invitation',
   'member.joined': '{actor} joined the organization[ as {role}]',
@@ -118,9 +119,9 @@ export const auditSentences: Readonly<Record<AuditAction, string>> = {
   'user.keys_uploaded': '{actor} made a keyring',
   'user.keys_resealed': '{actor} changed the passphrase of the keyring',
   'user.keys_replaced': '{actor} replaced the keyring and lost all access',
-  'user.notifications_updated': '{actor} changed which events are mailed',
   'user.recovery_kit_made': '{actor} made a recovery kit for the keyring',
   'user.recovery_kit_removed': '{actor} removed the recovery kit of the keyring',
+  'user.notifications_updated': '{actor} changed which events are mailed',
   'user.totp_enrolled': '{actor} set up an authenticator app',
   'user.totp_removed': '{actor} removed an authenticator app',
   'user.recovery_codes_renewed': '{actor} made new recovery codes',

@@ -11,7 +11,8 @@ export interface EventFacts {
   'vault.connection.revoked': ConnectionFacts
   /** Emitted after many failures in a row; `host` is the host of its URL. */
   'vault.webhook.disabled': { webhookId: string; host: string; error: string }
-  'invite.created': { inviteId: string; email: string; orgName: string; expiresAt: string; invitedBy?: string }
+  'invite.created': InvitationFacts
+  'invite.resent': InvitationFacts
   'change_request.opened': ChangeRequestFacts & {
     /** The name of the proposer. */
     proposedBy?: string
@@ -74,6 +75,14 @@ export interface EventFacts {
     ipAddress: string | null
     expiresAt: string
   }
+}
+
+export interface InvitationFacts {
+  inviteId: string
+  email: string
+  orgName: string
+  expiresAt: string
+  invitedBy?: string
 }
 
 /** The connection at the time of the event. Its products get the same data, however late the delivery is. */
