@@ -165,7 +165,10 @@ describe('a key sealed under the code of a recovery kit', () => {
   test('opens with its code for its person and keypair, and shares no segment with another sealing of the same key', async () => {
     const { privateKey, publicKeyJwk: own } = await generateKeyPair()
     const code = await newKitCode()
-    const [one, two] = [await sealWithKitCode(privateKey, code, userId), await sealWithKitCode(privateKey, code, userId)]
+    const [one, two] = [
+      await sealWithKitCode(privateKey, code, userId),
+      await sealWithKitCode(privateKey, code, userId),
+    ]
     expect(one).toMatch(/^pk3\.[\w-]{22}\.[\w-]{16}\.[\w-]+$/)
     for (const segment of [1, 2, 3]) expect(one.split('.')[segment]).not.toBe(two.split('.')[segment])
     const opened = await openWithKitCode(one, code, { userId, publicKeyJwk: own })

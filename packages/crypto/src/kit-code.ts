@@ -53,7 +53,10 @@ export async function parseKitCode(typed: string): Promise<Bytes> {
   if (code.length !== codeLength || [...code].some((character) => !alphabet.includes(character)))
     throw new CryptoError('malformed_code', `expected ${codeLength} letters and digits`)
   const bits = [...code].map((character) => alphabet.indexOf(character).toString(2).padStart(bitsPerCharacter, '0'))
-  const octets = bits.join('').slice(0, secretLengthBytes * 8).match(/.{8}/g)!
+  const octets = bits
+    .join('')
+    .slice(0, secretLengthBytes * 8)
+    .match(/.{8}/g)!
   const secret = Uint8Array.from(octets, (octet) => Number.parseInt(octet, 2))
   if (canonical(await formatKitCode(secret)) !== code)
     throw new CryptoError('malformed_code', 'a character is mistyped')

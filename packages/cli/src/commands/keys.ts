@@ -126,7 +126,9 @@ async function status({ session }: SignedIn): Promise<Output> {
       writeLine(`${user} at ${owner.url}`)
       writeLine(`keys: ${keys}`)
       if (publicKeyJwk !== null)
-        writeLine(`recovery kit: ${recoveryKit ? `made ${recoveryKit.createdAt}` : 'none; make one with `skerry keys kit`'}`)
+        writeLine(
+          `recovery kit: ${recoveryKit ? `made ${recoveryKit.createdAt}` : 'none; make one with `skerry keys kit`'}`,
+        )
       writeLine(agent ? `unlocked for another ${formatAge(agent.locksInSeconds)}` : 'locked')
     },
   }

@@ -40,7 +40,10 @@ export async function kit({ session, flags }: SignedIn<KitFlags>): Promise<Outpu
   }
   const sealed = await sealedKeys(owner)
   if (await findKit(owner.client))
-    await confirmOrRefuse('replaces your recovery kit, and the code of the earlier one no longer opens your keyring', flags)
+    await confirmOrRefuse(
+      'replaces your recovery kit, and the code of the earlier one no longer opens your keyring',
+      flags,
+    )
   const privateKey = await openAnew(owner, sealed)
   const { publicKeyJwk } = sealed
   const whose = { userId: owner.userId, publicKeyJwk }

@@ -17,6 +17,8 @@ export const Invite = Strict({
   createdAt: Instant,
   expiresAt: Instant,
   sentAt: Instant,
-  linkUsedAt: Nullable(Type.String({ description: 'When the link in the mail signed somebody in; null after it expired' })),
+  linkUsedAt: Nullable(
+    Type.String({ description: 'When the link in the mail signed somebody in; null after it expired' }),
+  ),
   acceptedAt: Nullable(Instant),
 })

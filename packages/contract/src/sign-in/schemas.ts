@@ -23,7 +23,8 @@ export const LinkedInvitation = Strict({
   usedAt: Nullable(Type.String({ description: 'When the link signed somebody in' })),
   acceptedAt: Nullable(Instant),
   signsIn: Type.Boolean({
-    description: 'The link still works. Later than 15 minutes after the mail, it does not for a person who has an account',
+    description:
+      'The link still works. Later than 15 minutes after the mail, it does not for a person who has an account',
   }),
 })
 

@@ -13,13 +13,7 @@ const withStatus = {
   all: '(accepted_at <= $2 or expires_at > $2)',
 }
 
-export const listInvites = (
-  db: Sql,
-  org: Org,
-  status: keyof typeof withStatus,
-  now: string,
-  cursor: KeysetCursor,
-) =>
+export const listInvites = (db: Sql, org: Org, status: keyof typeof withStatus, now: string, cursor: KeysetCursor) =>
   db.rows<InviteRow>(
     `select ${inviteColumns} from invitations
       where org_id = $1 and ${withStatus[status]} and ($3::timestamptz is null or (created_at, id) > ($3, $4))

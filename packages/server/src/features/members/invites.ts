@@ -48,7 +48,12 @@ export async function resend(input: In<typeof invites.resend, InOrg & { invite: 
   return { invite }
 }
 
-async function factsOf(db: Sql, org: Org, principal: Principal, invite: { id: string; email: string; expiresAt: string }) {
+async function factsOf(
+  db: Sql,
+  org: Org,
+  principal: Principal,
+  invite: { id: string; email: string; expiresAt: string },
+) {
   const { id: inviteId, email, expiresAt } = invite
   const { name: orgName } = await getOrg(db, org)
   return { inviteId, email, orgName, expiresAt, invitedBy: await findName(db, org.id, principal) }

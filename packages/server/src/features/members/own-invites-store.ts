@@ -21,7 +21,8 @@ interface TakenInvite {
   role: 'admin' | 'member'
 }
 
-const ofPerson = 'u.id = $1 and i.email = u.verified_email and i.id = $2 and i.accepted_at is null and i.expires_at > $3'
+const ofPerson =
+  'u.id = $1 and i.email = u.verified_email and i.id = $2 and i.accepted_at is null and i.expires_at > $3'
 
 /** Accepts the invitation and returns it. If it is accepted twice at once, the second request finds none. */
 export const takeOwnInvite = (db: Tx, userId: string, inviteId: string, now: string) =>

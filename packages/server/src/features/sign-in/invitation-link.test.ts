@@ -5,7 +5,7 @@ import { signIn } from '@skerry/contract/sign-in/endpoints'
 import { describe, expect, test } from 'vitest'
 import { browserOf, mailedToken, outbox, signInByLink, tokenOf } from '../../../test/people.ts'
 import { openTenant } from '../../../test/scene.ts'
-import { tableDump } from '../../../test/state.ts'
+import { stopSchedules, tableDump } from '../../../test/state.ts'
 import { newMember, signUp, type Tenant } from '../../../test/tenant.ts'
 import { until } from '../../../test/until.ts'
 import { builtIn } from '../../../test/world.ts'
@@ -17,7 +17,7 @@ const { world, tenant } = await openTenant(builtIn)
 const day = 86_400
 const create = (email: string, { orgId, admin }: Tenant, role = 'member') =>
   world.call(invites.create, { as: admin.as, params: { orgId }, body: { email, role } })
-const list = async (query: object = {}) =>
+const list = async (query: Record<string, string> = {}) =>
   (await world.call(invites.list, { as: tenant.admin.as, params: { orgId: tenant.orgId }, query })).body.invites
 const inviteTo = async (email: string) => (await list({ status: 'all' })).find((one) => one.email === email)
 const resend = (inviteId: string, { orgId, admin } = tenant) =>
@@ -90,6 +90,7 @@ describe('showing the invitation of a link', () => {
     const token = await tokenOf(world, 'hana@example.com', 'You are invited', () =>
       create('hana@example.com', { ...tenant, admin }, 'admin'),
     )
+    await stopSchedules(world)
     const before = await tableDump(world)
     const { status, body } = await show(token)
     expect(status).toBe(200)
@@ -121,7 +122,11 @@ describe('showing the invitation of a link', () => {
     const params = { orgId: tenant.orgId, inviteId: (await inviteTo(email))?.id as string }
     await world.call(invites.delete, { as: tenant.admin.as, params })
     await newMember(world, tenant, 'member', { keys: false, email: 'here@example.com' })
-    const answers = [await show(newSecret()), await show(await mailedToken(world, 'here@example.com')), await show(token)]
+    const answers = [
+      await show(newSecret()),
+      await show(await mailedToken(world, 'here@example.com')),
+      await show(token),
+    ]
     for (const { status, error } of answers) expect([status, error]).toEqual([401, answers[0]?.error])
   })
 })
