@@ -1,3 +1,4 @@
+import { accessRequests } from './access-requests/endpoints.ts'
 import { agents } from './agents/endpoints.ts'
 import { apps } from './apps/endpoints.ts'
 import { audit } from './audit/endpoints.ts'
@@ -79,6 +80,7 @@ export const endpoints = {
   changes,
   resolve,
   grants,
+  accessRequests,
   tokens,
   machineClients,
   honeyTokens,

@@ -55,6 +55,7 @@ export const idPrefixes = {
   environment: 'env_',
   secret: 'sec_',
   keyGrant: 'ek_',
+  accessRequest: 'acr_',
   user: 'usr_',
   invitation: 'inv_',
   audit: 'aud_',

@@ -333,6 +333,16 @@ test('custodians can recover a covered environment on the new server, and an age
   expect(policies.map(({ bundle }) => bundle)).toEqual([agent.bundle])
 })
 
+test('an open request for access is answered on the new server', async () => {
+  const { request } = await createClient({
+    baseUrl: target.url,
+    credential: { bearer: member.bearer },
+  }).accessRequests.get({
+    params: { orgId: tenant.orgId, accessRequestId: rich.access.id },
+  })
+  expect(request).toEqual(rich.access)
+})
+
 test('the archive has the sealed private key and the recovery kit of the person who made it, and of nobody else', async () => {
   const here = createClient({ baseUrl: target.url, credential: { bearer: member.bearer } })
   expect(await here.me.getKeys()).toEqual({ publicKeyJwk: member.keys.publicKeyJwk, encryptedPrivateKey: null })

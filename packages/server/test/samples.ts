@@ -33,8 +33,9 @@ export const isOfPerson = ({ path }: Pick<Endpoint, 'path'>) => /^\/v1\/(?:me|cl
 
 /** Whether only a custodian, who has a share of the recovery key, may call the endpoint. */
 export const isOfCustodian = ({ path }: Pick<Endpoint, 'path'>) => /\/recovery\/(?:share|.*\/shares)$/.test(path)
-/** Whether only an admin who is a person may call the endpoint. */
+/** Whether only an admin who is a person may call the endpoint, or any member who is one. */
 export const isOfUserAdmin = ({ method, path }: Pick<Endpoint, 'method' | 'path'>) =>
+  (method === 'POST' && /\/access-requests$|:accessRequestId\/withdraw$/.test(path)) ||
   /^\/v1\/orgs\/:orgId\/clients|:changeRequestId\/(?:approve|reject)$|:projectId\/(?:keys|registration-codes)$/.test(
     path,
   ) ||
@@ -136,6 +137,8 @@ export async function buildSamples(world: World, place: OneOfEach): Promise<Reco
     [`POST ${org}/change-requests/:changeRequestId/approve`]: { as: reviewer, body: { comment: 'Comment' } },
     [`POST ${org}/change-requests/:changeRequestId/reject`]: { as: reviewer, body: { comment: 'Comment' } },
     [`POST ${inEnv}/keys`]: { as, body: grant },
+    [`POST ${org}/access-requests`]: { as: reviewer, body: { environmentIds: [params.envId], reason: 'Reason' } },
+    [`POST ${org}/access-requests/:accessRequestId/decline`]: { as, body: { reason: 'Reason' } },
     [`POST ${org}/tokens`]: { as, body: token },
     [`POST ${org}/honey-tokens`]: {
       as,

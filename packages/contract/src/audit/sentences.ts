@@ -46,6 +46,12 @@ export const auditSentences: Readonly<Record<AuditAction, string>> = {
   'key.granted': '{actor} gave {principalId} access to {environment}',
   'key.revoked': '{actor} took the access to {environment} from {principalId}',
 
+  'access_request.opened': '{actor} asked for access[: {reason}]',
+  'access_request.granted': '{actor} gave {userId} all the access that they had asked for',
+  'access_request.declined': '{actor} declined the request of {userId} for access[: {reason}]',
+  'access_request.withdrawn': '{actor} withdrew a request for access',
+  'access_request.expired': 'A request of {userId} for access expired',
+
   'token.created': '{actor} created the service token {name}',
   'token.registered': '{actor} registered the service token {name} after a restore',
   'token.updated': '{actor} renamed a service token to {name}',

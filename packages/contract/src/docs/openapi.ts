@@ -44,6 +44,7 @@ export const headingTitles: Record<keyof typeof endpoints, string> = {
   changes: 'Change requests',
   resolve: 'Resolve',
   grants: 'Key grants',
+  accessRequests: 'Requests for access',
   tokens: 'Service tokens',
   machineClients: 'Machine clients',
   honeyTokens: 'Honey tokens',

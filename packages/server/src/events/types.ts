@@ -13,6 +13,23 @@ export interface EventFacts {
   'vault.webhook.disabled': { webhookId: string; host: string; error: string }
   'invite.created': InvitationFacts
   'invite.resent': InvitationFacts
+  /** `person` is the name of the member who asks; `environments` are labels. */
+  'access_request.opened': {
+    requestId: string
+    userId: string
+    person: string
+    environments: string[]
+    reason: string | null
+  }
+  /** `status` is granted or declined. `environments` are the labels that were granted, or that stay without a key. */
+  'access_request.closed': {
+    requestId: string
+    userId: string
+    status: string
+    environments: string[]
+    closedBy: string
+    answer: string | null
+  }
   'change_request.opened': ChangeRequestFacts & {
     /** The name of the proposer. */
     proposedBy?: string
