@@ -89,9 +89,9 @@ describe('skerry keys kit', () => {
     expect(await machine.ok('skerry keys status')).toMatch(/recovery kit: made \d{4}-/)
     const forgotten = await machine.terminal('env -u SKERRY_PASSPHRASE_FILE skerry keys passphrase', [
       ['Passphrase', 'not the one\r'],
-      ['enter the code of your recovery kit', `${code.toLowerCase().replaceAll('-', ' ')}\r`],
+      ['or the code of your recovery kit', `${code.toLowerCase().replaceAll('-', ' ')}\r`],
       ['New passphrase', 'five new words of mine\r'],
-      ['once more', 'five new words of mine\r'],
+      ['New passphrase, once more', 'five new words of mine\r'],
     ])
     expect([forgotten.code, forgotten.stdout]).toEqual([0, expect.stringContaining('still opens your keyring')])
     expect(forgotten.stdout).not.toContain(code)

@@ -134,7 +134,9 @@ export function openAnew(owner: Owner, sealed: SealedKeys): Promise<PrivateKey> 
 /** Asks for the passphrase until it opens the keys, at most three times. */
 export async function askUntilOpen(owner: Owner, sealed: SealedKeys, options: OpenOptions = {}): Promise<PrivateKey> {
   for (let left = attempts - 1; ; left--) {
-    const passphrase = await askHidden(left === attempts - 1 ? 'Passphrase of your keyring' : 'Passphrase, once more')
+    const isFirst = left === attempts - 1
+    const question = isFirst ? 'Passphrase of your keyring' : 'Passphrase, once more, or the code of your recovery kit'
+    const passphrase = await askHidden(question)
     try {
       return await openSealed(owner, sealed, passphrase === '' ? ' ' : passphrase, options)
     } catch (error) {
