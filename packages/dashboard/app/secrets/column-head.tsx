@@ -29,7 +29,8 @@ interface Props {
   onHide: () => void
 }
 
-export function ColumnHead({ column, missing, onOpenDialog, onReveal, onHide }: Props) {
+export function ColumnHead(props: Props) {
+  const { column, missing } = props
   const { org = '' } = useParams({ strict: false })
   const { name, slug, environmentId, isBranch, isProtected, own, loading, error, unreadable } = column
   const warning = error
@@ -74,41 +75,49 @@ export function ColumnHead({ column, missing, onOpenDialog, onReveal, onHide }: 
           {missing}
         </span>
       )}
-      <Menu position="bottom-end" width={220}>
-        <Menu.Target>
-          <ActionIcon variant="subtle" color="gray" aria-label={`Actions for ${name}`}>
-            <IconEllipsisVertical size={16} />
-          </ActionIcon>
-        </Menu.Target>
-        <MenuItems>
-          <Menu.Item leftSection={<IconEye size={15} />} onClick={onReveal}>
-            Reveal all
-          </Menu.Item>
-          <Menu.Item leftSection={<IconEyeOff size={15} />} onClick={onHide}>
-            Hide all
-          </Menu.Item>
-          {column.entries.size > 0 && (
-            <Menu.Item leftSection={<IconCopy size={15} />} onClick={() => onOpenDialog({ kind: 'copy', column })}>
-              Copy to another…
-            </Menu.Item>
-          )}
-          {own && (
-            <Menu.Item
-              leftSection={<IconClipboardList size={15} />}
-              onClick={() => onOpenDialog({ kind: 'paste', column })}
-            >
-              Paste .env…
-            </Menu.Item>
-          )}
-          <MenuLink
-            leftSection={<IconSettings size={15} />}
-            to="/orgs/$org/envs/$env"
-            params={{ org, env: environmentId }}
-          >
-            Access and settings
-          </MenuLink>
-        </MenuItems>
-      </Menu>
+      <ColumnMenu {...props} />
     </>
+  )
+}
+
+function ColumnMenu({ column, onOpenDialog, onReveal, onHide }: Props) {
+  const { org = '' } = useParams({ strict: false })
+  const { name, environmentId, own } = column
+  return (
+    <Menu position="bottom-end" width={220}>
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" aria-label={`Actions for ${name}`}>
+          <IconEllipsisVertical size={16} />
+        </ActionIcon>
+      </Menu.Target>
+      <MenuItems>
+        <Menu.Item leftSection={<IconEye size={15} />} onClick={onReveal}>
+          Reveal all
+        </Menu.Item>
+        <Menu.Item leftSection={<IconEyeOff size={15} />} onClick={onHide}>
+          Hide all
+        </Menu.Item>
+        {column.entries.size > 0 && (
+          <Menu.Item leftSection={<IconCopy size={15} />} onClick={() => onOpenDialog({ kind: 'copy', column })}>
+            Copy to another…
+          </Menu.Item>
+        )}
+        {own && (
+          <Menu.Item
+            leftSection={<IconClipboardList size={15} />}
+            onClick={() => onOpenDialog({ kind: 'paste', column })}
+          >
+            Paste .env…
+          </Menu.Item>
+        )}
+        <MenuLink
+          leftSection={<IconSettings size={15} />}
+          to="/orgs/$org/envs/$env"
+          params={{ org, env: environmentId }}
+        >
+          Access and settings
+        </MenuLink>
+      </MenuItems>
+    </Menu>
   )
 }

@@ -283,13 +283,13 @@ describe('the timeline', () => {
   })
 
   test('finds by an environment or an application what is about it or in it', async () => {
-    const own = await newTenant(world)
+    const own = await signUp(world)
     const [shop, other] = [await newApp(world, own), await newApp(world, own)]
     const env = await newEnv(world, own, shop.id)
     const elsewhere = await newEnv(world, own, other.id)
     await putSecret(world, own, env.id, 'INSIDE')
     await putSecret(world, own, elsewhere.id, 'ELSEWHERE')
-    const found = async (query: object) => {
+    const found = async (query: Record<string, unknown>) => {
       const { body } = await world.call(audit.list, { as: own.admin.as, params: { orgId: own.orgId }, query })
       return body.entries.map(({ action }) => action).sort()
     }
