@@ -206,6 +206,9 @@ export const syncTabs: Tab[] = [
 export const appTabs: (Tab & { admins?: true })[] = [
   { label: 'Secrets', to: '/orgs/$org/apps/$app' },
   { label: 'Environments', to: '/orgs/$org/apps/$app/environments' },
+  { label: 'Changes', to: '/orgs/$org/apps/$app/changes' },
+  { label: 'Access', to: '/orgs/$org/apps/$app/access' },
+  { label: 'Sync', to: '/orgs/$org/apps/$app/sync', admins: true },
   { label: 'Activity', to: '/orgs/$org/apps/$app/activity', admins: true },
   { label: 'Settings', to: '/orgs/$org/apps/$app/settings', admins: true },
 ]

@@ -57,9 +57,12 @@ import { Route as AppOrgsOrgSyncRunsRouteImport } from './routes/_app/orgs.$org/
 import { Route as AppOrgsOrgVaultIndexRouteImport } from './routes/_app/orgs.$org/vault/index.tsx'
 import { Route as AppOrgsOrgVaultProjectRouteImport } from './routes/_app/orgs.$org/vault/$project.tsx'
 import { Route as AppOrgsOrgAppsAppIndexRouteImport } from './routes/_app/orgs.$org/apps/$app/index.tsx'
+import { Route as AppOrgsOrgAppsAppAccessRouteImport } from './routes/_app/orgs.$org/apps/$app/access.tsx'
 import { Route as AppOrgsOrgAppsAppActivityRouteImport } from './routes/_app/orgs.$org/apps/$app/activity.tsx'
+import { Route as AppOrgsOrgAppsAppChangesRouteImport } from './routes/_app/orgs.$org/apps/$app/changes.tsx'
 import { Route as AppOrgsOrgAppsAppEnvironmentsRouteImport } from './routes/_app/orgs.$org/apps/$app/environments.tsx'
 import { Route as AppOrgsOrgAppsAppSettingsRouteImport } from './routes/_app/orgs.$org/apps/$app/settings.tsx'
+import { Route as AppOrgsOrgAppsAppSyncRouteImport } from './routes/_app/orgs.$org/apps/$app/sync.tsx'
 import { Route as AppOrgsOrgEnvsEnvIndexRouteImport } from './routes/_app/orgs.$org/envs/$env/index.tsx'
 import { Route as AppOrgsOrgEnvsEnvBranchesRouteImport } from './routes/_app/orgs.$org/envs/$env/branches.tsx'
 import { Route as AppOrgsOrgEnvsEnvCompositionRouteImport } from './routes/_app/orgs.$org/envs/$env/composition.tsx'
@@ -309,10 +312,21 @@ const AppOrgsOrgAppsAppIndexRoute = AppOrgsOrgAppsAppIndexRouteImport.update({
   path: '/',
   getParentRoute: () => AppOrgsOrgAppsAppRoute,
 } as any)
+const AppOrgsOrgAppsAppAccessRoute = AppOrgsOrgAppsAppAccessRouteImport.update({
+  id: '/access',
+  path: '/access',
+  getParentRoute: () => AppOrgsOrgAppsAppRoute,
+} as any)
 const AppOrgsOrgAppsAppActivityRoute =
   AppOrgsOrgAppsAppActivityRouteImport.update({
     id: '/activity',
     path: '/activity',
+    getParentRoute: () => AppOrgsOrgAppsAppRoute,
+  } as any)
+const AppOrgsOrgAppsAppChangesRoute =
+  AppOrgsOrgAppsAppChangesRouteImport.update({
+    id: '/changes',
+    path: '/changes',
     getParentRoute: () => AppOrgsOrgAppsAppRoute,
   } as any)
 const AppOrgsOrgAppsAppEnvironmentsRoute =
@@ -327,6 +341,11 @@ const AppOrgsOrgAppsAppSettingsRoute =
     path: '/settings',
     getParentRoute: () => AppOrgsOrgAppsAppRoute,
   } as any)
+const AppOrgsOrgAppsAppSyncRoute = AppOrgsOrgAppsAppSyncRouteImport.update({
+  id: '/sync',
+  path: '/sync',
+  getParentRoute: () => AppOrgsOrgAppsAppRoute,
+} as any)
 const AppOrgsOrgEnvsEnvIndexRoute = AppOrgsOrgEnvsEnvIndexRouteImport.update({
   id: '/',
   path: '/',
@@ -404,9 +423,12 @@ export interface FileRoutesByFullPath {
   '/orgs/$org/settings/': typeof AppOrgsOrgSettingsIndexRoute
   '/orgs/$org/sync/': typeof AppOrgsOrgSyncIndexRoute
   '/orgs/$org/vault/': typeof AppOrgsOrgVaultIndexRoute
+  '/orgs/$org/apps/$app/access': typeof AppOrgsOrgAppsAppAccessRoute
   '/orgs/$org/apps/$app/activity': typeof AppOrgsOrgAppsAppActivityRoute
+  '/orgs/$org/apps/$app/changes': typeof AppOrgsOrgAppsAppChangesRoute
   '/orgs/$org/apps/$app/environments': typeof AppOrgsOrgAppsAppEnvironmentsRoute
   '/orgs/$org/apps/$app/settings': typeof AppOrgsOrgAppsAppSettingsRoute
+  '/orgs/$org/apps/$app/sync': typeof AppOrgsOrgAppsAppSyncRoute
   '/orgs/$org/envs/$env/branches': typeof AppOrgsOrgEnvsEnvBranchesRoute
   '/orgs/$org/envs/$env/composition': typeof AppOrgsOrgEnvsEnvCompositionRoute
   '/orgs/$org/envs/$env/protection': typeof AppOrgsOrgEnvsEnvProtectionRoute
@@ -458,9 +480,12 @@ export interface FileRoutesByTo {
   '/orgs/$org/settings': typeof AppOrgsOrgSettingsIndexRoute
   '/orgs/$org/sync': typeof AppOrgsOrgSyncIndexRoute
   '/orgs/$org/vault': typeof AppOrgsOrgVaultIndexRoute
+  '/orgs/$org/apps/$app/access': typeof AppOrgsOrgAppsAppAccessRoute
   '/orgs/$org/apps/$app/activity': typeof AppOrgsOrgAppsAppActivityRoute
+  '/orgs/$org/apps/$app/changes': typeof AppOrgsOrgAppsAppChangesRoute
   '/orgs/$org/apps/$app/environments': typeof AppOrgsOrgAppsAppEnvironmentsRoute
   '/orgs/$org/apps/$app/settings': typeof AppOrgsOrgAppsAppSettingsRoute
+  '/orgs/$org/apps/$app/sync': typeof AppOrgsOrgAppsAppSyncRoute
   '/orgs/$org/envs/$env/branches': typeof AppOrgsOrgEnvsEnvBranchesRoute
   '/orgs/$org/envs/$env/composition': typeof AppOrgsOrgEnvsEnvCompositionRoute
   '/orgs/$org/envs/$env/protection': typeof AppOrgsOrgEnvsEnvProtectionRoute
@@ -517,9 +542,12 @@ export interface FileRoutesById {
   '/_app/orgs/$org/settings/': typeof AppOrgsOrgSettingsIndexRoute
   '/_app/orgs/$org/sync/': typeof AppOrgsOrgSyncIndexRoute
   '/_app/orgs/$org/vault/': typeof AppOrgsOrgVaultIndexRoute
+  '/_app/orgs/$org/apps/$app/access': typeof AppOrgsOrgAppsAppAccessRoute
   '/_app/orgs/$org/apps/$app/activity': typeof AppOrgsOrgAppsAppActivityRoute
+  '/_app/orgs/$org/apps/$app/changes': typeof AppOrgsOrgAppsAppChangesRoute
   '/_app/orgs/$org/apps/$app/environments': typeof AppOrgsOrgAppsAppEnvironmentsRoute
   '/_app/orgs/$org/apps/$app/settings': typeof AppOrgsOrgAppsAppSettingsRoute
+  '/_app/orgs/$org/apps/$app/sync': typeof AppOrgsOrgAppsAppSyncRoute
   '/_app/orgs/$org/envs/$env/branches': typeof AppOrgsOrgEnvsEnvBranchesRoute
   '/_app/orgs/$org/envs/$env/composition': typeof AppOrgsOrgEnvsEnvCompositionRoute
   '/_app/orgs/$org/envs/$env/protection': typeof AppOrgsOrgEnvsEnvProtectionRoute
@@ -576,9 +604,12 @@ export interface FileRouteTypes {
     | '/orgs/$org/settings/'
     | '/orgs/$org/sync/'
     | '/orgs/$org/vault/'
+    | '/orgs/$org/apps/$app/access'
     | '/orgs/$org/apps/$app/activity'
+    | '/orgs/$org/apps/$app/changes'
     | '/orgs/$org/apps/$app/environments'
     | '/orgs/$org/apps/$app/settings'
+    | '/orgs/$org/apps/$app/sync'
     | '/orgs/$org/envs/$env/branches'
     | '/orgs/$org/envs/$env/composition'
     | '/orgs/$org/envs/$env/protection'
@@ -630,9 +661,12 @@ export interface FileRouteTypes {
     | '/orgs/$org/settings'
     | '/orgs/$org/sync'
     | '/orgs/$org/vault'
+    | '/orgs/$org/apps/$app/access'
     | '/orgs/$org/apps/$app/activity'
+    | '/orgs/$org/apps/$app/changes'
     | '/orgs/$org/apps/$app/environments'
     | '/orgs/$org/apps/$app/settings'
+    | '/orgs/$org/apps/$app/sync'
     | '/orgs/$org/envs/$env/branches'
     | '/orgs/$org/envs/$env/composition'
     | '/orgs/$org/envs/$env/protection'
@@ -688,9 +722,12 @@ export interface FileRouteTypes {
     | '/_app/orgs/$org/settings/'
     | '/_app/orgs/$org/sync/'
     | '/_app/orgs/$org/vault/'
+    | '/_app/orgs/$org/apps/$app/access'
     | '/_app/orgs/$org/apps/$app/activity'
+    | '/_app/orgs/$org/apps/$app/changes'
     | '/_app/orgs/$org/apps/$app/environments'
     | '/_app/orgs/$org/apps/$app/settings'
+    | '/_app/orgs/$org/apps/$app/sync'
     | '/_app/orgs/$org/envs/$env/branches'
     | '/_app/orgs/$org/envs/$env/composition'
     | '/_app/orgs/$org/envs/$env/protection'
@@ -1045,11 +1082,25 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof AppOrgsOrgAppsAppIndexRouteImport
       parentRoute: typeof AppOrgsOrgAppsAppRoute
     }
+    '/_app/orgs/$org/apps/$app/access': {
+      id: '/_app/orgs/$org/apps/$app/access'
+      path: '/access'
+      fullPath: '/orgs/$org/apps/$app/access'
+      preLoaderRoute: typeof AppOrgsOrgAppsAppAccessRouteImport
+      parentRoute: typeof AppOrgsOrgAppsAppRoute
+    }
     '/_app/orgs/$org/apps/$app/activity': {
       id: '/_app/orgs/$org/apps/$app/activity'
       path: '/activity'
       fullPath: '/orgs/$org/apps/$app/activity'
       preLoaderRoute: typeof AppOrgsOrgAppsAppActivityRouteImport
+      parentRoute: typeof AppOrgsOrgAppsAppRoute
+    }
+    '/_app/orgs/$org/apps/$app/changes': {
+      id: '/_app/orgs/$org/apps/$app/changes'
+      path: '/changes'
+      fullPath: '/orgs/$org/apps/$app/changes'
+      preLoaderRoute: typeof AppOrgsOrgAppsAppChangesRouteImport
       parentRoute: typeof AppOrgsOrgAppsAppRoute
     }
     '/_app/orgs/$org/apps/$app/environments': {
@@ -1064,6 +1115,13 @@ declare module '@tanstack/react-router' {
       path: '/settings'
       fullPath: '/orgs/$org/apps/$app/settings'
       preLoaderRoute: typeof AppOrgsOrgAppsAppSettingsRouteImport
+      parentRoute: typeof AppOrgsOrgAppsAppRoute
+    }
+    '/_app/orgs/$org/apps/$app/sync': {
+      id: '/_app/orgs/$org/apps/$app/sync'
+      path: '/sync'
+      fullPath: '/orgs/$org/apps/$app/sync'
+      preLoaderRoute: typeof AppOrgsOrgAppsAppSyncRouteImport
       parentRoute: typeof AppOrgsOrgAppsAppRoute
     }
     '/_app/orgs/$org/envs/$env/': {
@@ -1105,16 +1163,22 @@ declare module '@tanstack/react-router' {
 }
 
 interface AppOrgsOrgAppsAppRouteChildren {
+  AppOrgsOrgAppsAppAccessRoute: typeof AppOrgsOrgAppsAppAccessRoute
   AppOrgsOrgAppsAppActivityRoute: typeof AppOrgsOrgAppsAppActivityRoute
+  AppOrgsOrgAppsAppChangesRoute: typeof AppOrgsOrgAppsAppChangesRoute
   AppOrgsOrgAppsAppEnvironmentsRoute: typeof AppOrgsOrgAppsAppEnvironmentsRoute
   AppOrgsOrgAppsAppSettingsRoute: typeof AppOrgsOrgAppsAppSettingsRoute
+  AppOrgsOrgAppsAppSyncRoute: typeof AppOrgsOrgAppsAppSyncRoute
   AppOrgsOrgAppsAppIndexRoute: typeof AppOrgsOrgAppsAppIndexRoute
 }
 
 const AppOrgsOrgAppsAppRouteChildren: AppOrgsOrgAppsAppRouteChildren = {
+  AppOrgsOrgAppsAppAccessRoute: AppOrgsOrgAppsAppAccessRoute,
   AppOrgsOrgAppsAppActivityRoute: AppOrgsOrgAppsAppActivityRoute,
+  AppOrgsOrgAppsAppChangesRoute: AppOrgsOrgAppsAppChangesRoute,
   AppOrgsOrgAppsAppEnvironmentsRoute: AppOrgsOrgAppsAppEnvironmentsRoute,
   AppOrgsOrgAppsAppSettingsRoute: AppOrgsOrgAppsAppSettingsRoute,
+  AppOrgsOrgAppsAppSyncRoute: AppOrgsOrgAppsAppSyncRoute,
   AppOrgsOrgAppsAppIndexRoute: AppOrgsOrgAppsAppIndexRoute,
 }
 

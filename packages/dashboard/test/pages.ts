@@ -113,6 +113,12 @@ const filled: Row[] = [
   { name: 'protection', path: envPart('protection'), shows: 'Stop protecting' },
   { name: 'environment-settings', path: envPart('settings'), shows: 'Rename…' },
   { name: 'application-settings', path: (place) => `${appOf(place)}/settings`, shows: 'Rename…' },
+  { name: 'application-environments', path: appPart('environments'), shows: 'need approval' },
+  { name: 'application-changes', path: appPart('changes'), shows: 'open' },
+  { name: 'application-access', path: appPart('access'), shows: 'Holder' },
+  { name: 'application-sync', path: appPart('sync'), shows: 'Fly.io' },
+  { name: 'application-activity', path: appPart('activity'), shows: 'What happened' },
+  { name: 'get-started', path: at('start'), shows: 'Invite your team' },
   { name: 'branch', path: branchOf, shows: 'a branch of' },
   { name: 'changes', path: at('changes'), shows: 'open' },
   { name: 'change', path: changeOf, shows: 'Unlock to compare', unlocked: true, step: steps.press('Reveal values') },
@@ -245,6 +251,9 @@ function at(page: string) {
 }
 function appOf(place: Filled) {
   return at(`apps/${place.team.app.slug}`)(place)
+}
+function appPart(part: string) {
+  return (place: Filled) => `${appOf(place)}/${part}`
 }
 function groupOf(place: Filled) {
   return at(`groups/${place.team.group.slug}`)(place)

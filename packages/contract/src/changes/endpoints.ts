@@ -63,6 +63,7 @@ export const changes = {
       ...Page.properties,
       status: Type.Optional(ChangeStatus),
       envId: Type.Optional(Id('environment')),
+      applicationId: Type.Optional({ ...Id('application'), description: 'in its environments and branches' }),
       groupId: Type.Optional(Id('changeGroup')),
     }),
     responses: { 200: Strict({ changeRequests: Type.Array(ChangeRequest), nextCursor: NextCursor }) },

@@ -13,18 +13,20 @@ export interface ChangeFilter {
   /** `all` lists every status. The default is open changes. */
   status?: Status | 'all'
   env?: string
+  applicationId?: string
 }
 
 const pageSize = 50
 
-export const changesQuery = (orgId: string, { status = 'open', env }: ChangeFilter) =>
+export const changesQuery = (orgId: string, { status = 'open', env, applicationId }: ChangeFilter) =>
   infiniteQueryOptions({
-    queryKey: ['orgs', orgId, 'changes', { status, env }],
+    queryKey: ['orgs', orgId, 'changes', { status, env, applicationId }],
     queryFn: ({ signal, pageParam }) => {
       const query = {
         limit: pageSize,
         ...(status === 'all' ? {} : { status }),
         ...(env === undefined ? {} : { envId: env }),
+        ...(applicationId === undefined ? {} : { applicationId }),
         ...(pageParam === null ? {} : { cursor: pageParam }),
       }
       return api.changes.list({ params: { orgId }, query }, { signal })

@@ -18,8 +18,11 @@ import { destinationText, runColors } from './words.ts'
 // Loaded when it first opens.
 const BindingDialog = lazy(async () => ({ default: (await import('./binding-dialogs.tsx')).BindingDialog }))
 
-/** Lists the bindings: which environment is pushed where, and the last result. */
-export function BindingList() {
+/**
+ * Lists the bindings: which environment is pushed where, and the last result. `environmentIds` limits the list to these
+ * environments.
+ */
+export function BindingList({ environmentIds }: { environmentIds?: readonly string[] }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const query = useQuery(bindingsQuery(org.id))
   const placeOf = usePlaceOf(org.id)
@@ -47,7 +50,7 @@ export function BindingList() {
       <List
         label="Sync bindings"
         query={query}
-        rows={(bindings) => bindings}
+        rows={(bindings) => bindings.filter(({ environmentId }) => environmentIds?.includes(environmentId) ?? true)}
         columns={columns}
         minWidth={860}
         rowId={({ id }) => id}

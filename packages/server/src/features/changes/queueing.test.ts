@@ -173,12 +173,16 @@ describe('the note', () => {
 })
 
 describe('change requests', () => {
-  test('are listed newest first, by status and by environment, and page by page', async () => {
+  test('are listed newest first, by status, environment and application, and page by page', async () => {
     const own = await newGuarded(world, tenant)
     const made: string[] = []
     for (const name of ['A', 'B', 'C', 'D', 'E']) made.unshift((await proposePut(world, tenant, own, name)).id)
     const ids = (page: { changeRequests: { id: string }[] }) => page.changeRequests.map(({ id }) => id)
     expect(ids(await list({ envId: own }))).toEqual(made)
+    const { body } = await world.call(envs.get, { ...by(), params: { ...org(), envId: own } })
+    const { applicationId } = body.environment
+    expect(ids(await list({ applicationId }))).toEqual(made)
+    expect(ids(await list({ applicationId, envId }))).toEqual([])
     await decide(world, tenant, 'reject', made[1] as string, reviewer)
     expect(ids(await list({ envId: own, status: 'rejected' }))).toEqual([made[1]])
     expect(ids(await list({ envId: own, status: 'open' }))).toEqual(made.filter((_, index) => index !== 1))

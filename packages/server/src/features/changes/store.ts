@@ -46,6 +46,7 @@ export const insertChange = (db: Tx, env: Env, change: ChangeRow & { baseSecretI
 export interface Filter {
   status?: Status | undefined
   envId?: string | undefined
+  applicationId?: string | undefined
   groupId?: string | undefined
 }
 
@@ -64,7 +65,7 @@ export const listChanges = (
        left join key_grants k on ${ownGrant('$2', '$3')}
       where c.org_id = $1 and ${notExpired('$4')}
         and ($5::text is null or c.status = $5) and ($6::text is null or c.environment_id = $6)
-        and ($11::text is null or c.group_id = $11)
+        and ($11::text is null or c.group_id = $11) and ($12::text is null or e.application_id = $12)
         and ($7::timestamptz is null or (c.created_at, c.id) < ($7, $8)) and ${inReachOf('$10')}
       order by c.created_at desc, c.id desc limit $9`,
     [
@@ -79,6 +80,7 @@ export const listChanges = (
       cursor.take,
       boundTo(principal),
       filter.groupId,
+      filter.applicationId,
     ],
   )
 

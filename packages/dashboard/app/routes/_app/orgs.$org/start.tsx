@@ -87,10 +87,10 @@ function Start() {
             Later, when you need it
           </p>
           <p>
-            <AnchorLink to="/orgs/$org/recovery" params={{ org: org.slug }}>
+            <AnchorLink to="/orgs/$org/recovery" params={{ org: org.slug }} display="block">
               Choose recovery custodians
             </AnchorLink>
-            <span className="help"> Nobody can open your data if every keyring is lost.</span>
+            <span className="help">Nobody can open your data if every keyring is lost.</span>
           </p>
           <p>
             <AnchorLink to="/orgs/$org/sync" params={{ org: org.slug }}>
