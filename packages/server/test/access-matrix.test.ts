@@ -4,8 +4,8 @@ import { rawRoutes, routes } from '../src/app.ts'
 import type { AnyRoute } from '../src/http/route.ts'
 import { type Caller, makeCallers, type OneOfEach } from './callers.ts'
 import {
-  forHolders,
   forAskers,
+  forHolders,
   forMembers,
   narrowedInside,
   notForBound,
