@@ -65,7 +65,7 @@ export async function replace({ session, flags }: SignedIn<Confirmable & NewFile
         'if nobody can grant you an environment, an admin can ask the recovery custodians: `skerry recovery request <you>`',
       )
       note('on your other machines, run `skerry keys trust`')
-      note('the old recovery kit opens nothing any more; make another with `skerry keys kit`')
+      note('make a new recovery kit with `skerry keys kit`; an earlier one opens nothing any more')
     },
   }
 }

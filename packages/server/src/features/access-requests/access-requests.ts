@@ -50,8 +50,8 @@ async function checkWanted(input: In<typeof accessRequests.create, InPerson>): P
   const found = await listWanted(db, org, principal.id, body.environmentIds, now)
   if (found.length < body.environmentIds.length) throw fail('not_found', 'body.environmentIds: no such env')
   for (const { label, held, asked } of found) {
-    if (held) throw fail('conflict', `body.environmentIds: you hold the key of ${label} already`)
-    if (asked) throw fail('conflict', `body.environmentIds: you asked for ${label} already`)
+    if (held) throw fail('conflict', `you hold the key of ${label} already`)
+    if (asked) throw fail('conflict', `you asked for ${label} already`)
   }
   return found.map(({ label }) => label)
 }
