@@ -66,6 +66,8 @@ export const limits = {
   changeGroupMax: 200,
   rotationIntervalMinSeconds: 300,
   rotationIntervalMaxSeconds: 31_536_000,
+  /** How many deleted secrets an environment keeps. They count towards no quota. */
+  deletedSecretsMax: 1000,
   /** The largest number of secrets in an environment. */
   rekeySecretsMax: 5000,
   /** A policy of a thousand long rules fits. */

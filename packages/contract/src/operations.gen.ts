@@ -148,6 +148,11 @@ export const operations = {
     restore: { method: 'POST', path: '/v1/orgs/:orgId/envs/:envId/secrets/:name/restore', surface: 'principal' },
     delete: { method: 'DELETE', path: '/v1/orgs/:orgId/envs/:envId/secrets/:name', surface: 'principal' },
   },
+  deletedSecrets: {
+    list: { method: 'GET', path: '/v1/orgs/:orgId/envs/:envId/deleted-secrets', surface: 'principal' },
+    restore: { method: 'POST', path: '/v1/orgs/:orgId/envs/:envId/deleted-secrets/:secretId/restore', surface: 'principal' },
+    purge: { method: 'DELETE', path: '/v1/orgs/:orgId/envs/:envId/deleted-secrets/:secretId', surface: 'principal' },
+  },
   protection: {
     get: { method: 'GET', path: '/v1/orgs/:orgId/envs/:envId/protection', surface: 'principal' },
     put: { method: 'PUT', path: '/v1/orgs/:orgId/envs/:envId/protection', surface: 'principal' },

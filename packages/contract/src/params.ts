@@ -29,6 +29,7 @@ const rules: Record<string, PathParamRule> = {
   appId: id('application', 'app'),
   groupId: id('group', 'group'),
   envId: id('environment', 'env'),
+  secretId: id('secret', 'deleted secret'),
   grantId: id('keyGrant', 'grant'),
   tokenId: id('serviceToken', 'token'),
   clientId: id('machineClient', 'machine client'),

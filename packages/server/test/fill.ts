@@ -5,7 +5,7 @@ import type { Client } from '@skerry/sdk/client'
 import { createBranch, createEnvironment } from '@skerry/sdk/environments'
 import { createManagedKey, openManagedKey, rotateManagedKey } from '@skerry/sdk/internal/kms'
 import { newRecoveryKey } from '@skerry/sdk/recovery'
-import { type EnvironmentKey, putSecret } from '@skerry/sdk/secrets'
+import { deleteSecret, type EnvironmentKey, putSecret } from '@skerry/sdk/secrets'
 import { newWorkingAgent } from './agent-steps.ts'
 import { newSshLease, newSshTarget } from './lease-steps.ts'
 import { sinkBody } from './log-sink-steps.ts'
@@ -30,6 +30,8 @@ export interface Filled {
   branched: { envId: string; branch: string; values: Record<string, string> }
   /** A pending change in a protected environment. */
   pending: { envId: string; changeRequestId: string; name: string; value: string }
+  /** A deleted secret that can be restored. */
+  deleted: { envId: string; name: string; value: string }
   /** A managed key that was rotated, with data that its version 1 encrypted. */
   kms: { kmsKeyId: string; context: string; blob: string; plaintext: Bytes }
   recoveryPublicKeyJwk: string
@@ -45,6 +47,7 @@ export async function fillTenant(world: World, tenant: Tenant, custodians: [Keye
   const scene: Scene = { orgId, admin, opened: new Map(), values: new Map(), composed: [] }
   const app = await newApp(scene)
   const branched = await layered(scene, app)
+  const deleted = await keptDeleted(scene, branched.envId)
   const pending = await protectedOne(scene, app)
   const kms = await rotatedKey(scene)
   const environments = [...scene.opened].map(([environmentId, { bytes: key }]) => ({ environmentId, key }))
@@ -55,7 +58,7 @@ export async function fillTenant(world: World, tenant: Tenant, custodians: [Keye
   const left = await serverReaders(world, tenant, scene, branched.envId)
   const { recoveryPublicKeyJwk } = body
   const { values } = scene
-  return { values, branched, pending, kms, recoveryPublicKeyJwk, agent: { agentId: agent.id, bundle }, left }
+  return { values, branched, deleted, pending, kms, recoveryPublicKeyJwk, agent: { agentId: agent.id, bundle }, left }
 }
 
 interface Scene {
@@ -110,6 +113,14 @@ async function layered(scene: Scene, appId: string): Promise<Filled['branched']>
   await write(scene, branch.id, { BRANCHED: 'branch' })
   const values = { SHARED: 'team', FROM_BASE: 'base', FROM_TEAM: 'für team', OWN: 'second', BRANCHED: 'branch' }
   return { envId, branch: 'pr-1', values }
+}
+
+async function keptDeleted({ orgId, admin, opened }: Scene, envId: string): Promise<Filled['deleted']> {
+  const place = { orgId, envId, name: 'DELETED' }
+  const { dek } = opened.get(envId) as EnvironmentKey
+  for (const value of ['first', 'last']) await putSecret(admin.client, place, value, dek)
+  await deleteSecret(admin.client, place, { keepFor: '30d' })
+  return { envId, name: place.name, value: 'last' }
 }
 
 async function protectedOne(scene: Scene, appId: string): Promise<Filled['pending']> {

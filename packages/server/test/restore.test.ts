@@ -12,7 +12,13 @@ import { createEnvironment } from '@skerry/sdk/environments'
 import { fetchCheckpoint, verifyTrail } from '@skerry/sdk/internal/audit-proof'
 import { openManagedKey } from '@skerry/sdk/internal/kms'
 import { gatherRecoveryKey, recoverKeys } from '@skerry/sdk/recovery'
-import { type EnvironmentKey, environmentKey, grantEnvironment, putSecret } from '@skerry/sdk/secrets'
+import {
+  type EnvironmentKey,
+  environmentKey,
+  grantEnvironment,
+  putSecret,
+  restoreDeletedSecret,
+} from '@skerry/sdk/secrets'
 import { type CreatedServiceToken, createServiceToken, registerRestored, registrationOf } from '@skerry/sdk/tokens'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readConfig } from '../src/config.ts'
@@ -283,6 +289,17 @@ test('the admin can open every version of every secret of every environment on t
   const { bearer, keys } = admin
   const read = createSkerry({ baseUrl: target.url, bearer, privateKey: keys.privateKey, env, branch })
   expect((await read.resolve()).values).toMatchObject(values)
+})
+
+test('a deleted secret can be restored on the new server, with its versions', async () => {
+  const { envId, name, value } = rich.deleted
+  const params = { orgId: tenant.orgId, envId }
+  const { deletedSecrets } = await at(admin).deletedSecrets.list({ params })
+  const kept = deletedSecrets.find((one) => one.name === name) as (typeof deletedSecrets)[number]
+  const { dek } = await environmentKey(at(admin), params, admin.keys.privateKey)
+  await restoreDeletedSecret(at(admin), params, kept, dek)
+  expect(await valuesThere(admin, envId)).toMatchObject({ [name]: value })
+  expect((await at(admin).secrets.versions({ params: { ...params, name } })).versions).toHaveLength(3)
 })
 
 test('a pending change can be approved on the new server, and a managed key decrypts data from before its rotation', async () => {

@@ -44,6 +44,9 @@ PUT org/envs/:envId/secrets/:name
 GET org/envs/:envId/secrets/:name/versions
 POST org/envs/:envId/secrets/:name/restore
 DELETE org/envs/:envId/secrets/:name
+GET org/envs/:envId/deleted-secrets
+POST org/envs/:envId/deleted-secrets/:secretId/restore
+DELETE org/envs/:envId/deleted-secrets/:secretId
 GET org/envs/:envId/key
 GET org/envs/:envId/protection
 GET org/change-requests
@@ -83,6 +86,9 @@ PUT org/envs/:envId/secrets/:name
 GET org/envs/:envId/secrets/:name/versions
 POST org/envs/:envId/secrets/:name/restore
 DELETE org/envs/:envId/secrets/:name
+GET org/envs/:envId/deleted-secrets
+POST org/envs/:envId/deleted-secrets/:secretId/restore
+DELETE org/envs/:envId/deleted-secrets/:secretId
 POST org/envs/:envId/change-requests
 GET org/envs/:envId/key
 `)
@@ -122,6 +128,8 @@ POST org/envs/:envId/keys
 GET org/envs/:envId/secrets
 PUT org/envs/:envId/secrets/:name
 GET org/envs/:envId/secrets/:name/versions
+GET org/envs/:envId/deleted-secrets
+POST org/envs/:envId/deleted-secrets/:secretId/restore
 POST org/envs/:envId/change-requests
 GET org/envs/:envId/key
 GET org/kms/keys/:kmsKeyId/key

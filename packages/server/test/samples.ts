@@ -114,6 +114,7 @@ export async function buildSamples(world: World, place: OneOfEach): Promise<Reco
     [`POST ${inEnv}/groups`]: { as, body: { groupId: params.groupId, position: 1 } },
     [`PUT ${inEnv}/secrets/:name`]: { as, body: { ciphertext: ciphertext(), expectedVersion: 1 } },
     [`POST ${inEnv}/secrets/:name/restore`]: { as, body: { version: 1, expectedVersion: 1 } },
+    [`POST ${inEnv}/deleted-secrets/:secretId/restore`]: { as, body: { ciphertext: ciphertext() } },
     [`DELETE ${inEnv}/secrets/:name`]: { as, body: { expectedVersion: 1 } },
     [`PUT ${inEnv}/protection`]: { as, body: { requiredApprovals: 2, allowSelfApproval: true } },
     [`POST ${inEnv}/change-requests`]: {

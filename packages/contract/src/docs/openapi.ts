@@ -39,6 +39,7 @@ export const headingTitles: Record<keyof typeof endpoints, string> = {
   groups: 'Groups',
   composition: 'Composition',
   secrets: 'Secrets',
+  deletedSecrets: 'Deleted secrets',
   protection: 'Protection',
   changes: 'Change requests',
   resolve: 'Resolve',

@@ -36,6 +36,8 @@ const sectionOrder = [
   'syncConnections',
   'syncBindings',
   'logSinks',
+  'deletedSecrets',
+  'deletedSecretVersions',
 ] as const
 
 type SectionName = (typeof sectionOrder)[number]

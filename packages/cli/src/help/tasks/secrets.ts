@@ -83,6 +83,15 @@ export const secrets = [
     document: 'README.md#what-it-does',
   },
   {
+    title: 'Bring back a deleted secret',
+    words: 'undelete undo deleted removed lost trash recycle bin recover restore rm',
+    steps: [
+      ['skerry secrets deleted', 'List the secrets that can be restored'],
+      ['skerry secrets restore OLD_API_KEY', 'Bring one back with its versions'],
+    ],
+    document: 'docs/command-line.md#deleted-secrets',
+  },
+  {
     title: 'Compare two environments',
     words: 'diff difference missing staging production drift changes between',
     steps: [

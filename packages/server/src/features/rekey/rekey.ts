@@ -4,6 +4,7 @@ import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
 import { lockEnvironment } from '../../model/environments/table.ts'
 import { rewrapGrants } from '../../model/grants/write.ts'
+import { markLost } from '../../model/secrets/deleted.ts'
 import { resealSecrets } from '../../model/secrets/versions.ts'
 import { supersedeAll } from '../changes/notices.ts'
 import { toResponse } from '../envs/create.ts'
@@ -44,6 +45,7 @@ export async function run(input: Request): Out<typeof rekey.run> {
   const resealed = secrets.map(({ id, name }) => ({ id, ciphertext: sealed.get(name) as string }))
   await Promise.all([
     ...resealSecrets(db, env, resealed, { author: principal, now }),
+    markLost(db, env),
     rewrapGrants(input, env, kept),
     coverAnew(input, env, body.recoveryWrappedDek),
   ])
