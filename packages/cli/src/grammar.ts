@@ -19,6 +19,7 @@ export const verbs: Readonly<Record<string, string>> = {
   decline: 'refuse an invitation',
   decrypt: 'turn ciphertext into plaintext',
   deleted: 'list what was deleted and can be restored',
+  describe: 'note what an object is for',
   diff: 'show what differs between two environments',
   disable: 'stop the use of an object that stays',
   disconnect: 'delete a connection and its bindings',

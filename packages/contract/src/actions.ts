@@ -25,6 +25,7 @@ import { actions as rekey } from './rekey/actions.ts'
 import { actions as resolve } from './resolve/actions.ts'
 import { actions as rotation } from './rotation/actions.ts'
 import { actions as secondFactor } from './second-factor/actions.ts'
+import { actions as secretDetails } from './secret-details/actions.ts'
 import { actions as secrets } from './secrets/actions.ts'
 import { actions as signIn } from './sign-in/actions.ts'
 import { actions as signInPasskeys } from './sign-in-passkeys/actions.ts'
@@ -59,6 +60,7 @@ export const auditActions = {
   ...tokens,
   ...honeyTokens,
   ...secrets,
+  ...secretDetails,
   ...kms,
   ...leases,
   ...recovery,

@@ -32,6 +32,7 @@ import { rekey } from './rekey/endpoints.ts'
 import { resolve } from './resolve/endpoints.ts'
 import { rotation } from './rotation/endpoints.ts'
 import { secondFactor } from './second-factor/endpoints.ts'
+import { secretDetails } from './secret-details/endpoints.ts'
 import { deletedSecrets, secrets } from './secrets/endpoints.ts'
 import { sessions } from './sessions/endpoints.ts'
 import { signIn } from './sign-in/endpoints.ts'
@@ -74,6 +75,7 @@ export const endpoints = {
   composition,
   secrets,
   deletedSecrets,
+  secretDetails,
   protection,
   changes,
   resolve,

@@ -68,6 +68,12 @@ export const limits = {
   rotationIntervalMaxSeconds: 31_536_000,
   /** How many deleted secrets an environment keeps. They count towards no quota. */
   deletedSecretsMax: 1000,
+  /** The description and the tags of a secret, which clients encrypt together. */
+  descriptionCharacters: 500,
+  tagsMax: 10,
+  tagCharacters: 32,
+  /** The longest description and tags, encrypted. A re-key takes those of a full environment in one request. */
+  sealedDetailsCharacters: 4800,
   /** The largest number of secrets in an environment. */
   rekeySecretsMax: 5000,
   /** A policy of a thousand long rules fits. */

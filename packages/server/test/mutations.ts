@@ -7,13 +7,14 @@ import { grants } from '@skerry/contract/grants/endpoints'
 import { composition, groups } from '@skerry/contract/groups/endpoints'
 import { honeyTokens } from '@skerry/contract/honey-tokens/endpoints'
 import { machineClients } from '@skerry/contract/machine-clients/endpoints'
+import { secretDetails } from '@skerry/contract/secret-details/endpoints'
 import { deletedSecrets, secrets } from '@skerry/contract/secrets/endpoints'
 import { tokens } from '@skerry/contract/tokens/endpoints'
 import { newId, sha256 } from '../src/kernel/context.ts'
 import { agency } from './agent-steps.ts'
 import { approval, rekeying } from './approval-steps.ts'
 import { subscribing } from './billing-steps.ts'
-import { bearerSecret, ciphertext, publicKeyJwk, wrappedKey } from './blobs.ts'
+import { bearerSecret, ciphertext, publicKeyJwk, sealedDetails, wrappedKey } from './blobs.ts'
 import { exportSteps } from './export-steps.ts'
 import { keeping } from './kms-steps.ts'
 import { leasing, provisioning } from './lease-steps.ts'
@@ -120,6 +121,11 @@ function applications(ids: Record<string, string>, tenant: Tenant, admin: Actor)
     ...rekeying(ids, tenant),
     step(secrets.delete, 'secret.deleted', byMachine, { params: secret, resource: known(ids, 'secretId') }),
     ...keepingDeleted(ids, tenant),
+    step(secretDetails.update, 'secret.described', byToken, {
+      params: secret,
+      body: () => ({ sealed: sealedDetails(), notNeeded: true }),
+      resource: known(ids, 'envId'),
+    }),
   ]
 }
 

@@ -12,6 +12,7 @@ import { createEnvironment } from '@skerry/sdk/environments'
 import { fetchCheckpoint, verifyTrail } from '@skerry/sdk/internal/audit-proof'
 import { openManagedKey } from '@skerry/sdk/internal/kms'
 import { gatherRecoveryKey, recoverKeys } from '@skerry/sdk/recovery'
+import { listDetails } from '@skerry/sdk/secret-details'
 import {
   type EnvironmentKey,
   environmentKey,
@@ -289,6 +290,14 @@ test('the admin can open every version of every secret of every environment on t
   const { bearer, keys } = admin
   const read = createSkerry({ baseUrl: target.url, bearer, privateKey: keys.privateKey, env, branch })
   expect((await read.resolve()).values).toMatchObject(values)
+})
+
+test('the details of a name are the same on the new server', async () => {
+  const { envId, ...described } = rich.described
+  const params = { orgId: tenant.orgId, envId }
+  const { dek } = await environmentKey(at(admin), params, admin.keys.privateKey)
+  const facts = { ownerId: admin.id, expiresAt: '2090-01-01T00:00:00.000Z', notNeeded: true }
+  expect(await listDetails(at(admin), params, dek)).toMatchObject([{ ...described, ...facts, isReadable: true }])
 })
 
 test('a deleted secret can be restored on the new server, with its versions', async () => {

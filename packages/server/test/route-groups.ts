@@ -47,6 +47,8 @@ DELETE org/envs/:envId/secrets/:name
 GET org/envs/:envId/deleted-secrets
 POST org/envs/:envId/deleted-secrets/:secretId/restore
 DELETE org/envs/:envId/deleted-secrets/:secretId
+GET org/envs/:envId/secret-details
+PATCH org/envs/:envId/secret-details/:name
 GET org/envs/:envId/key
 GET org/envs/:envId/protection
 GET org/change-requests
@@ -89,6 +91,8 @@ DELETE org/envs/:envId/secrets/:name
 GET org/envs/:envId/deleted-secrets
 POST org/envs/:envId/deleted-secrets/:secretId/restore
 DELETE org/envs/:envId/deleted-secrets/:secretId
+GET org/envs/:envId/secret-details
+PATCH org/envs/:envId/secret-details/:name
 POST org/envs/:envId/change-requests
 GET org/envs/:envId/key
 `)
@@ -130,6 +134,8 @@ PUT org/envs/:envId/secrets/:name
 GET org/envs/:envId/secrets/:name/versions
 GET org/envs/:envId/deleted-secrets
 POST org/envs/:envId/deleted-secrets/:secretId/restore
+GET org/envs/:envId/secret-details
+PATCH org/envs/:envId/secret-details/:name
 POST org/envs/:envId/change-requests
 GET org/envs/:envId/key
 GET org/kms/keys/:kmsKeyId/key

@@ -1,7 +1,15 @@
 import type { Endpoint } from '@skerry/contract/endpoint'
 import { newId, newSecret, sha256 } from '../src/kernel/context.ts'
 import { cell, newKey, newTaskToken } from './agent-steps.ts'
-import { bearerSecret, ciphertext, newPasskeyBody, publicKeyJwk, sealedPrivateKey, wrappedKey } from './blobs.ts'
+import {
+  bearerSecret,
+  ciphertext,
+  newPasskeyBody,
+  publicKeyJwk,
+  sealedDetails,
+  sealedPrivateKey,
+  wrappedKey,
+} from './blobs.ts'
 import type { OneOfEach } from './callers.ts'
 import { kmsGrant, signKey } from './kms-steps.ts'
 import { sshLease, sshTarget } from './lease-steps.ts'
@@ -114,6 +122,16 @@ export async function buildSamples(world: World, place: OneOfEach): Promise<Reco
     [`POST ${inEnv}/groups`]: { as, body: { groupId: params.groupId, position: 1 } },
     [`PUT ${inEnv}/secrets/:name`]: { as, body: { ciphertext: ciphertext(), expectedVersion: 1 } },
     [`POST ${inEnv}/secrets/:name/restore`]: { as, body: { version: 1, expectedVersion: 1 } },
+    [`PATCH ${inEnv}/secret-details/:name`]: {
+      as,
+      body: {
+        sealed: sealedDetails(),
+        ownerId: null,
+        expiresAt: '2090-01-01T00:00:00.000Z',
+        notNeeded: true,
+        expectedRevision: 0,
+      },
+    },
     [`POST ${inEnv}/deleted-secrets/:secretId/restore`]: { as, body: { ciphertext: ciphertext() } },
     [`DELETE ${inEnv}/secrets/:name`]: { as, body: { expectedVersion: 1 } },
     [`PUT ${inEnv}/protection`]: { as, body: { requiredApprovals: 2, allowSelfApproval: true } },

@@ -14,6 +14,7 @@ import {
 } from '../options.ts'
 import { copy, parseCopy } from '../secrets/copy.ts'
 import { deleted } from '../secrets/deleted.ts'
+import { describe, parseDescribe } from '../secrets/describe.ts'
 import { checkDiff, diff } from '../secrets/diff.ts'
 import { edit, parseEdit } from '../secrets/edit.ts'
 import { exportValues, parseExportValues } from '../secrets/export.ts'
@@ -118,6 +119,20 @@ function registerWrites(command: Command): void {
   )
     .option(...expectedVersion)
     .action(atPlace(restore, parseRestore))
+  explained(
+    addressed(leaf(command, 'describe <NAME>', 'Describe a secret, or show what is noted about it')),
+    'The description and the tags are encrypted. The server reads the rest, and reminds the owner two weeks before the date.',
+  )
+    .option('--description <text>', 'what it is for, at most 500 characters; - is stdin, an empty text clears it')
+    .option('--tag <tag,...>', 'tags, instead of those before; repeatable', gather)
+    .option('--no-tags', 'remove all tags')
+    .option('--owner <member>', 'who is reminded before it expires')
+    .option('--no-owner', 'remove the owner')
+    .option('--expires <date>', 'when it must be replaced: 2026-12-08, or 90d from now')
+    .option('--no-expires', 'remove the date')
+    .option('--not-needed', 'note that it is missing in this environment on purpose')
+    .option('--needed', 'take that back')
+    .action(atPlace(describe, parseDescribe))
   addressed(leaf(command, 'deleted', 'List the deleted secrets that can be restored')).action(atPlace(deleted))
 }
 

@@ -23,6 +23,7 @@ import { Layer, Scope } from '../resolve/schemas.ts'
 import { Rotation } from '../rotation/schemas.ts'
 import * as shared from '../schema.ts'
 import { EnteredFactor } from '../second-factor/schemas.ts'
+import { SecretDetails } from '../secret-details/schemas.ts'
 import { DeletedSecret, Secret } from '../secrets/schemas.ts'
 import { StartedSession, WebAuthnResponse } from '../sign-in/schemas.ts'
 import { SignInPasskey } from '../sign-in-passkeys/schemas.ts'
@@ -111,6 +112,7 @@ export const namedSchemas: Readonly<Record<string, TSchema>> = {
   Rotation,
   Scope,
   Secret,
+  SecretDetails,
   SecretName: shared.SecretName,
   ServiceToken,
   SignInPasskey,

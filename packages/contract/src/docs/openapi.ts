@@ -40,6 +40,7 @@ export const headingTitles: Record<keyof typeof endpoints, string> = {
   composition: 'Composition',
   secrets: 'Secrets',
   deletedSecrets: 'Deleted secrets',
+  secretDetails: 'Details of secrets',
   protection: 'Protection',
   changes: 'Change requests',
   resolve: 'Resolve',

@@ -38,6 +38,7 @@ const sectionOrder = [
   'logSinks',
   'deletedSecrets',
   'deletedSecretVersions',
+  'secretDetails',
 ] as const
 
 type SectionName = (typeof sectionOrder)[number]

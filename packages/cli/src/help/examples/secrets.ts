@@ -46,6 +46,10 @@ export const secrets = {
     ['skerry secrets restore OLD_API_KEY', 'Bring back a deleted secret'],
     ['skerry secrets restore API_KEY 1 --env production --note "new key fails"', 'Restore a version with a reason'],
   ],
+  'secrets describe': [
+    ['skerry secrets describe STRIPE_KEY --description "Charges cards" --tag payments', 'Say what a secret is for'],
+    ['skerry secrets describe STRIPE_KEY --owner ada@example.com --expires 2027-03-01', 'Remind somebody of a date'],
+  ],
   'secrets deleted': [
     ['skerry secrets deleted', 'List the deleted secrets of this folder’s environment'],
     ['skerry secrets deleted --env production', 'List those of production'],
