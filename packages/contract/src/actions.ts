@@ -26,6 +26,7 @@ import { actions as rekey } from './rekey/actions.ts'
 import { actions as resolve } from './resolve/actions.ts'
 import { actions as rotation } from './rotation/actions.ts'
 import { actions as secondFactor } from './second-factor/actions.ts'
+import { actions as secretDetails } from './secret-details/actions.ts'
 import { actions as secrets } from './secrets/actions.ts'
 import { actions as signIn } from './sign-in/actions.ts'
 import { actions as signInPasskeys } from './sign-in-passkeys/actions.ts'
@@ -61,6 +62,7 @@ export const auditActions = {
   ...tokens,
   ...honeyTokens,
   ...secrets,
+  ...secretDetails,
   ...kms,
   ...leases,
   ...recovery,

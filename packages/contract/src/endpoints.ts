@@ -34,7 +34,8 @@ import { rekey } from './rekey/endpoints.ts'
 import { resolve } from './resolve/endpoints.ts'
 import { rotation } from './rotation/endpoints.ts'
 import { secondFactor } from './second-factor/endpoints.ts'
-import { secrets } from './secrets/endpoints.ts'
+import { secretDetails } from './secret-details/endpoints.ts'
+import { deletedSecrets, secrets } from './secrets/endpoints.ts'
 import { sessions } from './sessions/endpoints.ts'
 import { signIn } from './sign-in/endpoints.ts'
 import { signInPasskeys } from './sign-in-passkeys/endpoints.ts'
@@ -76,6 +77,8 @@ export const endpoints = {
   groups,
   composition,
   secrets,
+  deletedSecrets,
+  secretDetails,
   protection,
   changes,
   resolve,

@@ -69,6 +69,14 @@ export const limits = {
   changeGroupMax: 200,
   rotationIntervalMinSeconds: 300,
   rotationIntervalMaxSeconds: 31_536_000,
+  /** How many deleted secrets an environment keeps. They count towards no quota. */
+  deletedSecretsMax: 1000,
+  /** The description and the tags of a secret, which clients encrypt together. */
+  descriptionCharacters: 500,
+  tagsMax: 10,
+  tagCharacters: 32,
+  /** The longest description and tags, encrypted. A re-key takes those of a full environment in one request. */
+  sealedDetailsCharacters: 4800,
   /** The largest number of secrets in an environment. */
   rekeySecretsMax: 5000,
   /** A policy of a thousand long rules fits. */

@@ -155,6 +155,15 @@ export const operations = {
     restore: { method: 'POST', path: '/v1/orgs/:orgId/envs/:envId/secrets/:name/restore', surface: 'principal' },
     delete: { method: 'DELETE', path: '/v1/orgs/:orgId/envs/:envId/secrets/:name', surface: 'principal' },
   },
+  deletedSecrets: {
+    list: { method: 'GET', path: '/v1/orgs/:orgId/envs/:envId/deleted-secrets', surface: 'principal' },
+    restore: { method: 'POST', path: '/v1/orgs/:orgId/envs/:envId/deleted-secrets/:secretId/restore', surface: 'principal' },
+    purge: { method: 'DELETE', path: '/v1/orgs/:orgId/envs/:envId/deleted-secrets/:secretId', surface: 'principal' },
+  },
+  secretDetails: {
+    list: { method: 'GET', path: '/v1/orgs/:orgId/envs/:envId/secret-details', surface: 'principal' },
+    update: { method: 'PATCH', path: '/v1/orgs/:orgId/envs/:envId/secret-details/:name', surface: 'principal' },
+  },
   protection: {
     get: { method: 'GET', path: '/v1/orgs/:orgId/envs/:envId/protection', surface: 'principal' },
     put: { method: 'PUT', path: '/v1/orgs/:orgId/envs/:envId/protection', surface: 'principal' },

@@ -29,6 +29,7 @@ const rules: Record<string, PathParamRule> = {
   appId: id('application', 'app'),
   groupId: id('group', 'group'),
   envId: id('environment', 'env'),
+  secretId: id('secret', 'deleted secret'),
   grantId: id('keyGrant', 'grant'),
   accessRequestId: id('accessRequest', 'access request'),
   tokenId: id('serviceToken', 'token'),

@@ -8,6 +8,7 @@ import { newDek, openSecret } from '@skerry/crypto/secret'
 import { wrapKey } from '@skerry/crypto/wrap'
 import type { Client } from './client.ts'
 import { clientError, DecryptionError, invalid, RefusedError, SkerryError } from './errors.ts'
+import { resealDetails } from './secret-details.ts'
 import {
   type EnvironmentKey,
   type EnvironmentPlace,
@@ -206,6 +207,7 @@ async function rekeyOnce(
   const key = await environmentKeyOf(newDek())
   const expectedVersions = Object.fromEntries(secrets.map(({ name, version }) => [name, version]))
   const resealed = await Promise.all(secrets.map((secret) => reseal(secret, old, key)))
+  const details = await resealDetails(client, params, old, key)
   const grants = await Promise.all(
     kept.map(async (one) => ({ ...holderOf(one), wrappedDek: await wrapKey(key.bytes, one.publicKeyJwk) })),
   )
@@ -216,7 +218,8 @@ async function rekeyOnce(
     .filter((one) => !kept.includes(one))
     .map(holderOf)
   const dropped = dropReaders.length > 0 ? { dropReaders } : {}
-  const body = { expectedVersions, grants, secrets: resealed, ...dropped, ...recovery }
+  const described = details === undefined ? {} : { details }
+  const body = { expectedVersions, grants, secrets: resealed, ...described, ...dropped, ...recovery }
   const { environment, rekeyedSecrets } = await client.rekey.run({ params, body })
   await own.privateKey.knownState?.rekeyed(envId, key.bytes)
   const stays = (one: Holder) => grants.some((grant) => grant.principalId === one.principalId)

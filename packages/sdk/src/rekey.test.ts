@@ -1,4 +1,5 @@
 import { isReader } from '@skerry/contract/grants/readers'
+import { openDetails, sealDetails } from '@skerry/crypto/details'
 import { newId } from '@skerry/crypto/random'
 import { importDek, newDek, openSecret } from '@skerry/crypto/secret'
 import { type NewToken, newToken } from '@skerry/crypto/token'
@@ -20,6 +21,8 @@ const colleague = await newToken('classic')
 const leaver = await newToken('skerry')
 const values = { HOST: 'db', EMPTY: '', TEXT: 'héllo\n🌍' }
 
+const unknownPath = JSON.stringify({ error: { code: 'not_found', message: 'no such path' } })
+
 interface Stored {
   name: string
   ciphertext: string
@@ -36,6 +39,8 @@ async function world() {
     grantees: [me, colleague],
     /** Readers that are part of the server and have the key. */
     readers: [] as { principalType: 'rotator' | 'sync_connection'; principalId: string; publicKeyJwk: string }[],
+    /** Descriptions by name; null on a server that does not know them. */
+    descriptions: {} as Record<string, string> | null,
     /** Called before a re-key is processed. If it returns a reply, the server sends that reply. */
     before: undefined as (() => Reply | undefined | Promise<Reply | undefined>) | undefined,
   }
@@ -80,6 +85,13 @@ async function world() {
     return { json: { grantees: [...grantees, ...readers], nextCursor: null } }
   })
   server.on('secrets.list', () => ({ json: { secrets: state.secrets.map(shown), nextCursor: null } }))
+  server.on('secretDetails.list', () => {
+    if (state.descriptions === null) return { status: 404, text: unknownPath }
+    const by = { updatedByType: principalType, updatedById: me.tokenId, updatedAt: now }
+    const noted = { environmentId: envId, ownerId: null, expiresAt: null, notNeeded: false, revision: 4, ...by }
+    const details = Object.entries(state.descriptions).map(([name, sealed]) => ({ ...noted, name, sealed }))
+    return { json: { details, nextCursor: null } }
+  })
   server.on('secrets.put', ({ params, body }) => {
     const { ciphertext } = body as { ciphertext: string }
     const old = state.secrets.find(({ name }) => name === params.name)
@@ -140,6 +152,28 @@ describe('a re-key', () => {
       const underOld = openSecret(ciphertext, await importDek(it.bytes), envId, name)
       await expect(underOld).rejects.toMatchObject({ code: 'decryption_failed' })
     }
+  })
+
+  test('encrypts every description under the new key, and drops one that does not open', async () => {
+    const it = await world()
+    const text = { description: 'Reads the bucket', tags: ['google'] }
+    const sealed = await sealDetails(text, await importDek(it.bytes), envId, 'HOST')
+    it.state.descriptions = { HOST: sealed, EMPTY: sealed }
+    const { key } = await rekeyEnvironment(it.client, keepingAll, me)
+    const { details } = it.posts().at(-1)!.body as { details: { sealed: string }[] }
+    const [host, other] = details
+    expect(await openDetails(host?.sealed as string, key.dek, envId, 'HOST')).toEqual(text)
+    expect([host, other]).toMatchObject([
+      { name: 'HOST', expectedRevision: 4 },
+      { name: 'EMPTY', sealed: null, expectedRevision: 4 },
+    ])
+  })
+
+  test('sends no descriptions to an older server, which would refuse them', async () => {
+    const it = await world()
+    it.state.descriptions = null
+    await rekeyEnvironment(it.client, keepingAll, me)
+    expect(it.posts().at(-1)?.body).not.toHaveProperty('details')
   })
 
   test('sends no key and no value in plaintext', async () => {

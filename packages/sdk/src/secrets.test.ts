@@ -10,7 +10,9 @@ import {
   environmentKeyOf,
   proposeChanges,
   putSecret,
+  restoreDeletedSecret,
   restoreSecret,
+  sealFor,
 } from './secrets.ts'
 
 const { orgId, envId } = ids
@@ -35,6 +37,8 @@ const queued = (action: ChangeRequest['action'], ciphertext: string | null = nul
     action,
     ciphertext,
     restoreVersion: action === 'restore' ? 1 : null,
+    keepFor: null,
+    deletedSecretId: null,
     baseVersion: 2,
     note: null,
     groupId: null,
@@ -96,6 +100,43 @@ describe('a write', () => {
     expect(last().body).toEqual({ version: 1, expectedVersion: 2 })
     await deleteSecret(client, place, { expectedVersion: 2 })
     expect(last().line).toBe(`DELETE /v1/orgs/${orgId}/envs/${envId}/secrets/API_KEY?expectedVersion=2`)
+  })
+})
+
+describe('a deleted secret', () => {
+  const deleted = async (value: string, name = 'API_KEY') => ({
+    id: newId('secret'),
+    name,
+    ciphertext: await sealFor(envId, 'API_KEY', value, dek),
+  })
+
+  test('is kept only if the caller asks for it', async () => {
+    const { server, client, last } = await world()
+    server.on('secrets.delete', () => ({ json: { ok: true } }))
+    await deleteSecret(client, place)
+    expect(last().line).toBe(`DELETE /v1/orgs/${orgId}/envs/${envId}/secrets/API_KEY`)
+    await deleteSecret(client, place, { keepFor: '7d' })
+    expect(last().line).toBe(`DELETE /v1/orgs/${orgId}/envs/${envId}/secrets/API_KEY?keepFor=7d`)
+  })
+
+  test('is restored with its value encrypted anew, because others refuse the old ciphertext', async () => {
+    const { server, client, last } = await world()
+    const kept = await deleted('the value')
+    server.on('deletedSecrets.restore', ({ body }) => ({
+      json: { secret: secret((body as { ciphertext: string }).ciphertext) },
+    }))
+    await restoreDeletedSecret(client, place, kept, dek, { note: 'still used' })
+    const { ciphertext } = last().body as { ciphertext: string }
+    expect(ciphertext).not.toBe(kept.ciphertext)
+    expect(await openSecret(ciphertext, dek, envId, 'API_KEY')).toBe('the value')
+    expect(last().headers['x-skerry-change-note']).toBe('still%20used')
+  })
+
+  test('is not restored if its ciphertext is lost, or belongs to another name', async () => {
+    const { server, client } = await world()
+    for (const kept of [{ ...(await deleted('x')), ciphertext: null }, await deleted('x', 'OTHER')])
+      await expect(restoreDeletedSecret(client, place, kept, dek)).rejects.toMatchObject({ code: 'decryption_failed' })
+    expect(server.requests).toEqual([])
   })
 })
 

@@ -3,10 +3,10 @@ import type { Answer } from '@skerry/contract/endpoint'
 import type { grants } from '@skerry/contract/grants/endpoints'
 import { changeNoteHeader } from '@skerry/contract/headers'
 import { limits } from '@skerry/contract/limits'
-import type { secrets } from '@skerry/contract/secrets/endpoints'
+import type { deletedSecrets, secrets } from '@skerry/contract/secrets/endpoints'
 import type { Bytes } from '@skerry/crypto/base64url'
 import { CryptoError } from '@skerry/crypto/errors'
-import { type Dek, importDek, sealSecret } from '@skerry/crypto/secret'
+import { type Dek, importDek, openSecret, sealSecret } from '@skerry/crypto/secret'
 import { type KeyHolder, unwrapKey, wrapKey } from '@skerry/crypto/wrap'
 import type { Client, RequestOptions } from './client.ts'
 import { DecryptionError, invalid } from './errors.ts'
@@ -93,6 +93,11 @@ export interface WriteOptions extends RequestOptions {
   note?: string
 }
 
+export interface DeleteOptions extends WriteOptions {
+  /** How long the deleted secret can be restored: `1d` to `30d`. Without it, the secret is deleted for good. */
+  keepFor?: string
+}
+
 export type ChangeRequest = Answer<typeof changes.get>['changeRequest']
 
 /**
@@ -145,18 +150,65 @@ export async function restoreSecret(
 }
 
 /**
- * Deletes a secret with all its versions. In a protected environment, it creates a change request instead. Needs no
- * key.
+ * Deletes a secret with all its versions. With `keepFor`, it can be restored for that time. In a protected environment,
+ * it creates a change request instead. Needs no key.
  *
- * @throws RefusedError `not_found`, `forbidden`, `conflict`; SkerryError `invalid_request`; UnavailableError.
- * @example const answer = await deleteSecret(client, { orgId, envId, name: 'API_KEY' }, { note: 'unused since May' })
+ * @throws RefusedError `not_found`, `forbidden`, `conflict`, `quota_exceeded` if the environment keeps too many deleted
+ *   secrets; SkerryError `invalid_request`; UnavailableError.
+ * @example const answer = await deleteSecret(client, { orgId, envId, name: 'API_KEY' }, { keepFor: '30d', note: 'unused since May' })
  */
 export async function deleteSecret(
   client: Client,
   { orgId, envId, name }: SecretPlace,
-  options: WriteOptions = {},
+  { keepFor, ...options }: DeleteOptions = {},
 ): Promise<Answer<typeof secrets.delete>> {
-  return client.secrets.delete({ params: { orgId, envId, name }, query: expected(options) }, noted(options))
+  const query = { ...expected(options), ...kept({ keepFor }) }
+  return client.secrets.delete({ params: { orgId, envId, name }, query }, noted(options))
+}
+
+export type DeletedSecret = Answer<typeof deletedSecrets.list>['deletedSecrets'][number]
+
+/**
+ * Restores a deleted secret with its versions. Its value is encrypted anew and becomes a new version: a client that saw
+ * the secret gone refuses the old ciphertext. In a protected environment, it creates a change request instead.
+ *
+ * @param deleted a row of `client.deletedSecrets.list`.
+ * @param dek the environment's key. Call `rewriteIfRekeyed` afterwards, as after every write.
+ * @throws DecryptionError if its value does not open, for example because the environment was re-keyed after the
+ *   deletion; RefusedError `not_found` if it is no longer kept, `conflict` if a secret has its name again,
+ *   `quota_exceeded`, `forbidden`; SkerryError `invalid_request`; UnavailableError.
+ * @example
+ * const { deletedSecrets } = await client.deletedSecrets.list({ params: { orgId, envId } })
+ * const last = deletedSecrets.find(({ name }) => name === 'API_KEY')
+ * if (last) await restoreDeletedSecret(client, { orgId, envId }, last, key.dek)
+ */
+export async function restoreDeletedSecret(
+  client: Client,
+  { orgId, envId }: EnvironmentPlace,
+  { id, name, ciphertext: stored }: Pick<DeletedSecret, 'id' | 'name' | 'ciphertext'>,
+  dek: Dek,
+  options: Omit<WriteOptions, 'expectedVersion'> = {},
+): Promise<Answer<typeof deletedSecrets.restore>> {
+  const value = await openDeleted(envId, { name, ciphertext: stored }, dek)
+  const body = { ciphertext: await sealFor(envId, name, value, dek) }
+  return client.deletedSecrets.restore({ params: { orgId, envId, secretId: id }, body }, noted(options))
+}
+
+/**
+ * Decrypts the last value of a deleted secret.
+ *
+ * @throws DecryptionError.
+ * @example const value = await openDeleted(envId, deleted, key.dek)
+ */
+export async function openDeleted(
+  envId: string,
+  { name, ciphertext }: Pick<DeletedSecret, 'name' | 'ciphertext'>,
+  dek: Dek,
+): Promise<string> {
+  if (ciphertext === null) throw new DecryptionError(envId, name)
+  return openSecret(ciphertext, dek, envId, name).catch(() => {
+    throw new DecryptionError(envId, name)
+  })
 }
 
 /**
@@ -165,7 +217,7 @@ export async function deleteSecret(
  */
 export interface ProposedChanges {
   puts?: readonly { name: string; value: string; expectedVersion?: number }[]
-  deletes?: readonly { name: string; expectedVersion?: number }[]
+  deletes?: readonly { name: string; expectedVersion?: number; keepFor?: string }[]
 }
 
 /**
@@ -197,12 +249,14 @@ export async function proposeChanges(
   })
   const body = {
     puts: await Promise.all(puts.map(seal)),
-    deletes: deletes.map(({ name, ...rest }) => ({ name, ...expected(rest) })),
+    deletes: deletes.map(({ name, ...rest }) => ({ name, ...expected(rest), ...kept(rest) })),
   }
   return client.changes.propose({ params: { orgId, envId }, body }, noted(options))
 }
 
 const expected = ({ expectedVersion }: WriteOptions) => (expectedVersion === undefined ? {} : { expectedVersion })
+
+const kept = ({ keepFor }: { keepFor?: string | undefined }) => (keepFor === undefined ? {} : { keepFor })
 
 /**
  * Puts the note into a header. It is percent-encoded to ASCII, because proxies differ in which other bytes they accept.

@@ -33,6 +33,7 @@ import { feature as rekey } from './features/rekey/feature.ts'
 import { feature as resolve } from './features/resolve/feature.ts'
 import { feature as rotation } from './features/rotation/feature.ts'
 import { feature as secondFactor } from './features/second-factor/feature.ts'
+import { feature as secretDetails } from './features/secret-details/feature.ts'
 import { feature as secrets } from './features/secrets/feature.ts'
 import { feature as sessions } from './features/sessions/feature.ts'
 import { feature as signIn } from './features/sign-in/feature.ts'
@@ -66,6 +67,7 @@ export const features = [
   branches,
   groups,
   secrets,
+  secretDetails,
   changes,
   resolve,
   grants,

@@ -2,7 +2,7 @@ import type { AuditAction } from '@skerry/contract/actions'
 import { changes, protection } from '@skerry/contract/changes/endpoints'
 import type { Endpoint } from '@skerry/contract/endpoint'
 import { rekey } from '@skerry/contract/rekey/endpoints'
-import { secrets } from '@skerry/contract/secrets/endpoints'
+import { deletedSecrets, secrets } from '@skerry/contract/secrets/endpoints'
 import { ciphertext, wrappedKey } from './blobs.ts'
 import { keeps, known, only, type Step, step, token, user } from './step.ts'
 import type { Actor, Tenant } from './tenant.ts'
@@ -76,6 +76,11 @@ export function approval(ids: Record<string, string>, { admin: proposer }: Tenan
     const parts = { params, resource: keeps(ids, id, 'changeRequest'), note: `queued, ${id}` }
     return step(endpoint, 'change_request.opened', byToken, body ? { ...parts, body } : parts)
   }
+  const keepsDeleted = (id: string): Step => ({ ...proposes(secrets.delete, id), query: () => ({ keepFor: '30d' }) })
+  const ofDeleted = (proposal: Step): Step => ({
+    ...proposal,
+    params: only(ids, { envId: 'envId', secretId: 'guardedId' }),
+  })
   const approves = (id: string, ...actions: AuditAction[]): Step => ({
     endpoint: changes.approve,
     note: id,
@@ -111,8 +116,14 @@ export function approval(ids: Record<string, string>, { admin: proposer }: Tenan
     proposes(secrets.delete, 'withdrawnId'),
     closes(changes.withdraw, 'withdrawnId', 'change_request.withdrawn'),
     ...together(ids, proposer),
-    proposes(secrets.delete, 'deleteId'),
+    keepsDeleted('deleteId'),
     approves('deleteId', 'change_request.applied', 'secret.deleted'),
+    ofDeleted(proposes(deletedSecrets.restore, 'undeleteId', write.body)),
+    approves('undeleteId', 'change_request.applied', 'secret.undeleted'),
+    keepsDeleted('deleteAgainId'),
+    approves('deleteAgainId', 'change_request.applied', 'secret.deleted'),
+    ofDeleted(proposes(deletedSecrets.purge, 'purgeId')),
+    approves('purgeId', 'change_request.applied', 'secret.purged'),
     protects(protection.delete, 'env.protection_disabled'),
   ]
 }

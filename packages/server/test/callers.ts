@@ -20,6 +20,7 @@ import { bind, connect, vaultedEnv } from './sync-scene.ts'
 import {
   type Actor,
   askForCliSession,
+  deletedSecret,
   grantKey,
   newApp,
   newCliSession,
@@ -74,6 +75,7 @@ export async function makeOneOfEach(world: World): Promise<OneOfEach> {
   await newGroupEnv(world, tenant, groupId)
   await world.call(composition.set, { as, params: { orgId, envId }, body: { groupId } })
   await putSecret(world, tenant, envId, 'NAME')
+  const secretId = (await deletedSecret(world, tenant, envId, 'GONE')).id
   const fork = { slug: 'branch', wrappedDek: wrappedKey(), ttlSeconds: null }
   const branch = await world.call(branches.create, { as, params: { orgId, envId }, body: fork })
   const guardedId = await newGuarded(world, tenant)
@@ -121,6 +123,7 @@ export async function makeOneOfEach(world: World): Promise<OneOfEach> {
     accessRequestId,
     honeyTokenId: decoy.id,
     name: 'NAME',
+    secretId,
   }
   const ids = { orgId, appId, envId, groupId, grantId, tokenId: target.id, inviteId: invite.body.invite.id, ...own }
   return {

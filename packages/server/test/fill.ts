@@ -7,7 +7,8 @@ import type { Client } from '@skerry/sdk/client'
 import { createBranch, createEnvironment } from '@skerry/sdk/environments'
 import { createManagedKey, openManagedKey, rotateManagedKey } from '@skerry/sdk/internal/kms'
 import { newRecoveryKey } from '@skerry/sdk/recovery'
-import { type EnvironmentKey, putSecret } from '@skerry/sdk/secrets'
+import { describeSecret } from '@skerry/sdk/secret-details'
+import { deleteSecret, type EnvironmentKey, putSecret } from '@skerry/sdk/secrets'
 import { newWorkingAgent } from './agent-steps.ts'
 import { newSshLease, newSshTarget } from './lease-steps.ts'
 import { sinkBody } from './log-sink-steps.ts'
@@ -32,6 +33,10 @@ export interface Filled {
   branched: { envId: string; branch: string; values: Record<string, string> }
   /** A pending change in a protected environment. */
   pending: { envId: string; changeRequestId: string; name: string; value: string }
+  /** A name with a description, in that environment too. */
+  described: { envId: string; name: string; description: string; tags: string[] }
+  /** A deleted secret that can be restored. */
+  deleted: { envId: string; name: string; value: string }
   /** A managed key that was rotated, with data that its version 1 encrypted. */
   kms: { kmsKeyId: string; context: string; blob: string; plaintext: Bytes }
   recoveryPublicKeyJwk: string
@@ -49,6 +54,8 @@ export async function fillTenant(world: World, tenant: Tenant, custodians: [Keye
   const scene: Scene = { orgId, admin, opened: new Map(), values: new Map(), composed: [] }
   const app = await newApp(scene)
   const branched = await layered(scene, app)
+  const deleted = await keptDeleted(scene, branched.envId)
+  const described = await describedOne(scene, branched.envId)
   const pending = await protectedOne(scene, app)
   const kms = await rotatedKey(scene)
   const environments = [...scene.opened].map(([environmentId, { bytes: key }]) => ({ environmentId, key }))
@@ -64,7 +71,18 @@ export async function fillTenant(world: World, tenant: Tenant, custodians: [Keye
   const left = await serverReaders(world, tenant, scene, branched.envId)
   const { recoveryPublicKeyJwk } = body
   const { values } = scene
-  return { values, branched, pending, kms, recoveryPublicKeyJwk, agent: { agentId: agent.id, bundle }, access, left }
+  return {
+    values,
+    branched,
+    described,
+    deleted,
+    pending,
+    kms,
+    recoveryPublicKeyJwk,
+    agent: { agentId: agent.id, bundle },
+    access,
+    left,
+  }
 }
 
 interface Scene {
@@ -119,6 +137,22 @@ async function layered(scene: Scene, appId: string): Promise<Filled['branched']>
   await write(scene, branch.id, { BRANCHED: 'branch' })
   const values = { SHARED: 'team', FROM_BASE: 'base', FROM_TEAM: 'für team', OWN: 'second', BRANCHED: 'branch' }
   return { envId, branch: 'pr-1', values }
+}
+
+async function keptDeleted({ orgId, admin, opened }: Scene, envId: string): Promise<Filled['deleted']> {
+  const place = { orgId, envId, name: 'DELETED' }
+  const { dek } = opened.get(envId) as EnvironmentKey
+  for (const value of ['first', 'last']) await putSecret(admin.client, place, value, dek)
+  await deleteSecret(admin.client, place, { keepFor: '30d' })
+  return { envId, name: place.name, value: 'last' }
+}
+
+async function describedOne({ orgId, admin, opened }: Scene, envId: string): Promise<Filled['described']> {
+  const { dek } = opened.get(envId) as EnvironmentKey
+  const [name, text] = ['OWN', { description: 'is the environment’s own', tags: ['own'] }]
+  const details = { ...text, ownerId: admin.id, expiresAt: '2090-01-01T00:00:00Z', notNeeded: true }
+  await describeSecret(admin.client, { orgId, envId, name }, details, dek)
+  return { envId, name, ...text }
 }
 
 async function protectedOne(scene: Scene, appId: string): Promise<Filled['pending']> {

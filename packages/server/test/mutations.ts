@@ -7,14 +7,15 @@ import { grants } from '@skerry/contract/grants/endpoints'
 import { composition, groups } from '@skerry/contract/groups/endpoints'
 import { honeyTokens } from '@skerry/contract/honey-tokens/endpoints'
 import { machineClients } from '@skerry/contract/machine-clients/endpoints'
-import { secrets } from '@skerry/contract/secrets/endpoints'
+import { secretDetails } from '@skerry/contract/secret-details/endpoints'
+import { deletedSecrets, secrets } from '@skerry/contract/secrets/endpoints'
 import { tokens } from '@skerry/contract/tokens/endpoints'
 import { newId, sha256 } from '../src/kernel/context.ts'
 import { asking } from './access-steps.ts'
 import { agency } from './agent-steps.ts'
 import { approval, rekeying } from './approval-steps.ts'
 import { subscribing } from './billing-steps.ts'
-import { bearerSecret, ciphertext, publicKeyJwk, wrappedKey } from './blobs.ts'
+import { bearerSecret, ciphertext, publicKeyJwk, sealedDetails, wrappedKey } from './blobs.ts'
 import { exportSteps } from './export-steps.ts'
 import { keeping } from './kms-steps.ts'
 import { leasing, provisioning } from './lease-steps.ts'
@@ -121,6 +122,44 @@ function applications(ids: Record<string, string>, tenant: Tenant, admin: Actor)
     }),
     ...rekeying(ids, tenant),
     step(secrets.delete, 'secret.deleted', byMachine, { params: secret, resource: known(ids, 'secretId') }),
+    ...keepingDeleted(ids, tenant),
+    step(secretDetails.update, 'secret.described', byToken, {
+      params: secret,
+      body: () => ({ sealed: sealedDetails(), notNeeded: true }),
+      resource: known(ids, 'envId'),
+    }),
+  ]
+}
+
+/** Steps with a secret that is kept when it is deleted: it is restored, deleted again and purged. */
+function keepingDeleted(ids: Record<string, string>, tenant: Tenant): Step[] {
+  const byToken = { as: tenant.admin.as, who: token(tenant.admin) }
+  const byMachine = { as: tenant.machine.as, who: machine(tenant.machine) }
+  const inEnv = only(ids, { envId: 'envId' })
+  const secret = () => ({ ...inEnv(), name: 'KEPT' })
+  const kept = only(ids, { envId: 'envId', secretId: 'keptId' })
+  const deletes = (note: string) =>
+    step(secrets.delete, 'secret.deleted', byMachine, {
+      params: secret,
+      query: () => ({ keepFor: '30d' }),
+      note,
+      resource: known(ids, 'keptId'),
+    })
+  return [
+    step(secrets.put, 'secret.written', byToken, {
+      params: secret,
+      body: () => ({ ciphertext: ciphertext() }),
+      note: 'that will be kept',
+      resource: keeps(ids, 'keptId', 'secret'),
+    }),
+    deletes('and kept'),
+    step(deletedSecrets.restore, 'secret.undeleted', byToken, {
+      params: kept,
+      body: () => ({ ciphertext: ciphertext() }),
+      resource: known(ids, 'keptId'),
+    }),
+    deletes('and kept again'),
+    step(deletedSecrets.purge, 'secret.purged', byMachine, { params: kept, resource: known(ids, 'keptId') }),
   ]
 }
 

@@ -12,7 +12,14 @@ import { createEnvironment } from '@skerry/sdk/environments'
 import { fetchCheckpoint, verifyTrail } from '@skerry/sdk/internal/audit-proof'
 import { openManagedKey } from '@skerry/sdk/internal/kms'
 import { gatherRecoveryKey, recoverKeys } from '@skerry/sdk/recovery'
-import { type EnvironmentKey, environmentKey, grantEnvironment, putSecret } from '@skerry/sdk/secrets'
+import { listDetails } from '@skerry/sdk/secret-details'
+import {
+  type EnvironmentKey,
+  environmentKey,
+  grantEnvironment,
+  putSecret,
+  restoreDeletedSecret,
+} from '@skerry/sdk/secrets'
 import { type CreatedServiceToken, createServiceToken, registerRestored, registrationOf } from '@skerry/sdk/tokens'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readConfig } from '../src/config.ts'
@@ -284,6 +291,25 @@ test('the admin can open every version of every secret of every environment on t
   const { bearer, keys } = admin
   const read = createSkerry({ baseUrl: target.url, bearer, privateKey: keys.privateKey, env, branch })
   expect((await read.resolve()).values).toMatchObject(values)
+})
+
+test('the details of a name are the same on the new server', async () => {
+  const { envId, ...described } = rich.described
+  const params = { orgId: tenant.orgId, envId }
+  const { dek } = await environmentKey(at(admin), params, admin.keys.privateKey)
+  const facts = { ownerId: admin.id, expiresAt: '2090-01-01T00:00:00.000Z', notNeeded: true }
+  expect(await listDetails(at(admin), params, dek)).toMatchObject([{ ...described, ...facts, isReadable: true }])
+})
+
+test('a deleted secret can be restored on the new server, with its versions', async () => {
+  const { envId, name, value } = rich.deleted
+  const params = { orgId: tenant.orgId, envId }
+  const { deletedSecrets } = await at(admin).deletedSecrets.list({ params })
+  const kept = deletedSecrets.find((one) => one.name === name) as (typeof deletedSecrets)[number]
+  const { dek } = await environmentKey(at(admin), params, admin.keys.privateKey)
+  await restoreDeletedSecret(at(admin), params, kept, dek)
+  expect(await valuesThere(admin, envId)).toMatchObject({ [name]: value })
+  expect((await at(admin).secrets.versions({ params: { ...params, name } })).versions).toHaveLength(3)
 })
 
 test('a pending change can be approved on the new server, and a managed key decrypts data from before its rotation', async () => {

@@ -44,6 +44,11 @@ PUT org/envs/:envId/secrets/:name
 GET org/envs/:envId/secrets/:name/versions
 POST org/envs/:envId/secrets/:name/restore
 DELETE org/envs/:envId/secrets/:name
+GET org/envs/:envId/deleted-secrets
+POST org/envs/:envId/deleted-secrets/:secretId/restore
+DELETE org/envs/:envId/deleted-secrets/:secretId
+GET org/envs/:envId/secret-details
+PATCH org/envs/:envId/secret-details/:name
 GET org/envs/:envId/key
 GET org/envs/:envId/protection
 GET org/change-requests
@@ -91,6 +96,11 @@ PUT org/envs/:envId/secrets/:name
 GET org/envs/:envId/secrets/:name/versions
 POST org/envs/:envId/secrets/:name/restore
 DELETE org/envs/:envId/secrets/:name
+GET org/envs/:envId/deleted-secrets
+POST org/envs/:envId/deleted-secrets/:secretId/restore
+DELETE org/envs/:envId/deleted-secrets/:secretId
+GET org/envs/:envId/secret-details
+PATCH org/envs/:envId/secret-details/:name
 POST org/envs/:envId/change-requests
 GET org/envs/:envId/key
 `)
@@ -135,6 +145,10 @@ POST org/envs/:envId/keys
 GET org/envs/:envId/secrets
 PUT org/envs/:envId/secrets/:name
 GET org/envs/:envId/secrets/:name/versions
+GET org/envs/:envId/deleted-secrets
+POST org/envs/:envId/deleted-secrets/:secretId/restore
+GET org/envs/:envId/secret-details
+PATCH org/envs/:envId/secret-details/:name
 POST org/envs/:envId/change-requests
 GET org/envs/:envId/key
 GET org/kms/keys/:kmsKeyId/key

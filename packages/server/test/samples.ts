@@ -7,6 +7,7 @@ import {
   kitSealedKey,
   newPasskeyBody,
   publicKeyJwk,
+  sealedDetails,
   sealedPrivateKey,
   wrappedKey,
 } from './blobs.ts'
@@ -125,6 +126,17 @@ export async function buildSamples(world: World, place: OneOfEach): Promise<Reco
     [`POST ${inEnv}/groups`]: { as, body: { groupId: params.groupId, position: 1 } },
     [`PUT ${inEnv}/secrets/:name`]: { as, body: { ciphertext: ciphertext(), expectedVersion: 1 } },
     [`POST ${inEnv}/secrets/:name/restore`]: { as, body: { version: 1, expectedVersion: 1 } },
+    [`PATCH ${inEnv}/secret-details/:name`]: {
+      as,
+      body: {
+        sealed: sealedDetails(),
+        ownerId: null,
+        expiresAt: '2090-01-01T00:00:00.000Z',
+        notNeeded: true,
+        expectedRevision: 0,
+      },
+    },
+    [`POST ${inEnv}/deleted-secrets/:secretId/restore`]: { as, body: { ciphertext: ciphertext() } },
     [`DELETE ${inEnv}/secrets/:name`]: { as, body: { expectedVersion: 1 } },
     [`PUT ${inEnv}/protection`]: { as, body: { requiredApprovals: 2, allowSelfApproval: true } },
     [`POST ${inEnv}/change-requests`]: {

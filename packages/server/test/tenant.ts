@@ -118,6 +118,16 @@ export async function putSecret(world: World, tenant: Tenant, envId: string, nam
   return written(answer.body).secret
 }
 
+/** Writes a secret and deletes it so that it can be restored. */
+export async function deletedSecret(world: World, tenant: Tenant, envId: string, name: string, keepFor = '30d') {
+  await putSecret(world, tenant, envId, name)
+  const params = { orgId: tenant.orgId, envId, name }
+  const answer = await world.call(secrets.delete, { as: tenant.admin.as, params, query: { keepFor } })
+  const { deletedSecret } = written(answer.body)
+  if (!deletedSecret) throw new Error(answer.error?.message ?? 'nothing is kept')
+  return deletedSecret
+}
+
 /** Creates a decoy. `as` is the header that presents it. */
 export async function newDecoy(world: World, tenant: Tenant, placement = 'a wiki'): Promise<Actor> {
   const tokenId = newId('serviceToken')

@@ -24,7 +24,8 @@ export async function compare(session: Session, place: Place, change: ChangeRequ
   const current = stored === undefined ? undefined : await open(stored)
   const known = { currentVersion, current }
   if (change.action === 'delete') return { ...known, state: 'deleted', proposed: undefined }
-  const sealed = change.action === 'put' ? change.ciphertext : ciphertexts.get(change.restoreVersion ?? 0)
+  const replayed = ciphertexts.get(change.restoreVersion ?? 0)
+  const sealed = change.action === 'put' || change.deletedSecretId != null ? change.ciphertext : replayed
   if (sealed == null) return { ...known, state: 'forgotten', proposed: undefined }
   try {
     const proposed = await open(sealed)

@@ -84,7 +84,10 @@ const withValues = ({ current, proposed, ...rest }: Comparison) => ({
 
 const verbs = { put: 'write', delete: 'delete', restore: 'restore' } as const
 
-const baseOf = ({ baseVersion }: ChangeRequest) => (baseVersion === 0 ? 'as a new secret' : `on version ${baseVersion}`)
+function baseOf({ baseVersion, deletedSecretId }: ChangeRequest): string {
+  if (deletedSecretId != null) return 'a deleted secret'
+  return baseVersion === 0 ? 'as a new secret' : `on version ${baseVersion}`
+}
 
 function tell(
   { id, change, reviews, together }: Found,

@@ -13,6 +13,8 @@ import {
   reading,
 } from '../options.ts'
 import { copy, parseCopy } from '../secrets/copy.ts'
+import { deleted } from '../secrets/deleted.ts'
+import { describe, parseDescribe } from '../secrets/describe.ts'
 import { checkDiff, diff } from '../secrets/diff.ts'
 import { edit, parseEdit } from '../secrets/edit.ts'
 import { exportValues, parseExportValues } from '../secrets/export.ts'
@@ -20,8 +22,10 @@ import { generate, parseGenerate } from '../secrets/generate.ts'
 import { importFile, parseImportFile } from '../secrets/import.ts'
 import { list, parseList } from '../secrets/list.ts'
 import { checkGet, get, history, parseHistory } from '../secrets/read.ts'
+import { parseRemove, remove } from '../secrets/remove.ts'
+import { parseRestore, restore } from '../secrets/restore.ts'
 import { parseSubstitute, substitute } from '../secrets/substitute.ts'
-import { parseRemove, parseRestore, parseSet, remove, restore, set } from '../secrets/write.ts'
+import { parseSet, set } from '../secrets/write.ts'
 import { selective } from '../selection.ts'
 
 const expectedVersion = [
@@ -101,13 +105,35 @@ function registerWrites(command: Command): void {
     .option('--length <number>', 'length of each value', '32')
     .option('--overwrite', 'replace existing values')
     .action(atPlace(generate, parseGenerate))
-  queueing(confirmable(addressed(leaf(command, 'rm <NAMES...>', 'Delete secrets with their versions'))))
+  explained(
+    queueing(confirmable(addressed(leaf(command, 'rm <NAMES...>', 'Delete secrets with their versions')))),
+    'For 30 days `skerry secrets restore <NAME>` brings a deleted secret back.',
+  )
     .option(...expectedVersion)
     .option('--dry-run', 'check everything and delete nothing')
+    .option('--purge', 'delete for good, and also what earlier deletions of the name kept')
     .action(atPlace(remove, parseRemove))
-  queueing(addressed(leaf(command, 'restore <NAME> <version>', 'Restore an earlier version, as a new version')))
+  explained(
+    queueing(addressed(leaf(command, 'restore <NAME> [version]', 'Restore an earlier version, or a deleted secret'))),
+    'A version is written again, as a new version. Without a version, the secret that was deleted comes back with its history.',
+  )
     .option(...expectedVersion)
     .action(atPlace(restore, parseRestore))
+  explained(
+    addressed(leaf(command, 'describe <NAME>', 'Describe a secret, or show what is noted about it')),
+    'The description and the tags are encrypted. The server reads the rest, and reminds the owner two weeks before the date.',
+  )
+    .option('--description <text>', 'what it is for, at most 500 characters; - is stdin, an empty text clears it')
+    .option('--tag <tag,...>', 'tags, instead of those before; repeatable', gather)
+    .option('--no-tags', 'remove all tags')
+    .option('--owner <member>', 'who is reminded before it expires')
+    .option('--no-owner', 'remove the owner')
+    .option('--expires <date>', 'when it must be replaced: 2026-12-08, or 90d from now')
+    .option('--no-expires', 'remove the date')
+    .option('--not-needed', 'note that it is missing in this environment on purpose')
+    .option('--needed', 'take that back')
+    .action(atPlace(describe, parseDescribe))
+  addressed(leaf(command, 'deleted', 'List the deleted secrets that can be restored')).action(atPlace(deleted))
 }
 
 function registerFiles(command: Command): void {

@@ -4,6 +4,7 @@ import { Failure, toFailure } from '../failure.ts'
 import { note } from '../output.ts'
 import type { Place } from '../places.ts'
 import type { Session } from '../session.ts'
+import { deleteKept } from './deleted.ts'
 import type { Change } from './plan.ts'
 import { isProtected, proposeAsOne, refuseQueued, wouldBeQueued } from './protection.ts'
 import { noteOf, type Queueing } from './queued.ts'
@@ -112,7 +113,9 @@ async function write(
   }
   const remove = async ({ name, expectedVersion }: Deletion): Promise<ChangeRequest | undefined> => {
     const options = { expectedVersion, ...noteOf(flags) }
-    const answer = await deleteSecret(session.client, { orgId, envId, name }, options)
+    const answer = await deleteKept(flags, (keep) =>
+      deleteSecret(session.client, { orgId, envId, name }, { ...options, ...keep }),
+    )
     if ('queued' in answer) return answer.changeRequest
     done.deleted.push(name)
     await session.knownState.reading.deleted(envId, [name])

@@ -3,6 +3,7 @@ import { type ChangeRequest, type ProposedChanges, proposeChanges } from '@skerr
 import { Failure, usage } from '../failure.ts'
 import type { Place } from '../places.ts'
 import type { Session } from '../session.ts'
+import { deleteKept } from './deleted.ts'
 import { noteOf, type Queueing } from './queued.ts'
 import { openKey } from './values.ts'
 
@@ -11,11 +12,18 @@ export async function isProtected(session: Session, { orgId, envId }: Place): Pr
   return (await session.client.protection.get({ params: { orgId, envId } })).protection !== null
 }
 
-/** Encrypts the changes here and proposes them as one. Later, all of them are applied, or none. */
+/**
+ * Encrypts the changes here and proposes them as one. Later, all of them are applied, or none. Deleted secrets can be
+ * restored.
+ */
 export async function proposeAsOne(session: Session, place: Place, changes: ProposedChanges, flags: Queueing) {
   const { orgId, envId } = place
+  const { puts, deletes = [] } = changes
   const { dek } = await openKey(session, place)
-  return proposeChanges(session.client, { orgId, envId }, changes, dek, noteOf(flags))
+  return deleteKept(flags, (keep) => {
+    const kept = { puts, deletes: deletes.map((one) => ({ ...one, ...keep })) }
+    return proposeChanges(session.client, { orgId, envId }, kept, dek, noteOf(flags))
+  })
 }
 
 /** Refuses more changes than one proposal can hold. */

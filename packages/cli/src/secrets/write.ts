@@ -1,18 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { escapeReferences } from '@skerry/crypto/references'
-import { type ChangeRequest, deleteSecret, putSecret, restoreSecret, rewriteIfRekeyed } from '@skerry/sdk/secrets'
+import { putSecret, rewriteIfRekeyed } from '@skerry/sdk/secrets'
 import { Failure, toFailure, usage } from '../failure.ts'
 import type { AtPlace } from '../frame.ts'
 import { readValue, whyNotArguments } from '../input.ts'
 import { checkSecretName } from '../names.ts'
 import { note, type Output, warn } from '../output.ts'
-import type { Place } from '../places.ts'
-import { confirmOrRefuse } from '../prompt.ts'
-import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
-import { tryRemove, trySet } from './dry-run.ts'
+import { trySet } from './dry-run.ts'
 import { refuseIfProtected, refuseQueued } from './protection.ts'
-import { noteOf, noteQueued, type Queueing, tellQueued, withoutCiphertext } from './queued.ts'
+import { noteOf, type Queueing, tellQueued } from './queued.ts'
 import { refuseCycles } from './references.ts'
 import { checkValue, openKey } from './values.ts'
 
@@ -24,7 +21,6 @@ interface Options extends Flags, Queueing {
   literal?: boolean
   expectedVersion?: string
   dryRun?: boolean
-  yes?: boolean
 }
 
 export async function set(
@@ -100,111 +96,20 @@ export function randomValue(length: string, option: string): string {
   return value
 }
 
-export async function remove(
-  _given: string[],
-  { session, flags, place, input: { names, expected } }: AtPlace<Options, typeof parseRemove>,
-): Promise<Output> {
-  const { orgId, envId, label } = place
-  if (flags.dryRun) return tryRemove(session, place, { names, ...expected }, flags)
-  await refuseIfProtected(session, place, flags)
-  if (names.length > 1) await checkThere(session, place, names)
-  await confirmOrRefuse(`deletes ${names.join(', ')} from ${label} with all versions`, flags)
-  const deleted: string[] = []
-  const queued: ChangeRequest[] = []
-  for (const name of names) {
-    try {
-      const options = { ...expected, ...noteOf(flags) }
-      const answer = await deleteSecret(session.client, { orgId, envId, name }, options)
-      if ('queued' in answer) queued.push(answer.changeRequest)
-      else {
-        deleted.push(name)
-        // Recorded at once, so that this secret is not missed if the next deletion fails.
-        await session.knownState.reading.deleted(envId, [name])
-      }
-    } catch (error) {
-      const { kind, message } = toFailure(error)
-      if (kind === 'conflict') throw changed(name, label, flags.expectedVersion)
-      noteQueued(queued, label)
-      const before = deleted.length === 0 ? '' : `; deleted before it: ${deleted.join(', ')}`
-      if (kind === 'notFound') throw new Failure(kind, `there is no secret ${name} in ${label}${before}`)
-      throw new Failure(kind, `${name} was not deleted (${message})${before}`)
-    }
-    for (const change of queued) refuseQueued(change, place, flags, deleted)
-  }
-  noteQueued(queued, label)
-  if (deleted.length > 0) note(`deleted ${deleted.join(', ')} from ${label}`)
-  return { json: { deleted, queued: queued.map(withoutCiphertext), environmentId: envId } }
-}
-
-export function parseRemove(flags: Options, given: string[]) {
-  for (const name of given) checkSecretName(name)
-  const names = [...new Set(given)]
-  const expected = expectedVersion(flags)
-  if (flags.expectedVersion !== undefined && names.length > 1) throw usage('--expected-version goes with one name')
-  return { names, expected }
-}
-
-/**
- * Reports a mistyped name before other secrets are deleted. A machine client that may delete but not list skips this
- * check.
- */
-async function checkThere(session: Session, { orgId, envId, label }: Place, names: string[]): Promise<void> {
-  const answer = await session.client.secrets.list({ params: { orgId, envId } }).catch((error) => {
-    if (toFailure(error).kind !== 'refused') throw error
-  })
-  if (!answer) return
-  const there = new Set(answer.secrets.map(({ name }) => name))
-  const missing = names.filter((name) => !there.has(name))
-  if (missing.length === 0) return
-  throw new Failure('notFound', `there is no secret ${missing.join(', ')} in ${label}; nothing was deleted`)
-}
-
-export async function restore(
-  name: string,
-  _version: string,
-  { session, flags, place, input: { wanted, expected } }: AtPlace<Options, typeof parseRestore>,
-): Promise<Output> {
-  const { orgId, envId, label } = place
-  await refuseIfProtected(session, place, flags)
-  try {
-    const options = { ...expected, ...noteOf(flags) }
-    const answer = await restoreSecret(session.client, { orgId, envId, name }, wanted, options)
-    if ('queued' in answer) {
-      refuseQueued(answer.changeRequest, place, flags)
-      return tellQueued(answer, label)
-    }
-    const { version } = answer.secret
-    note(`restored ${name} in ${label} from version ${wanted}; it is version ${version} now`)
-    return { json: { name, version, restoredFrom: wanted, environmentId: envId } }
-  } catch (error) {
-    if (isConflict(error)) throw changed(name, label, flags.expectedVersion)
-    const { kind, message } = toFailure(error)
-    if (kind !== 'notFound') throw error
-    throw new Failure(kind, `${name} in ${label} was not restored: ${message}`, 'see `skerry secrets history`')
-  }
-}
-
-export function parseRestore(flags: Options, name: string, version: string) {
-  checkSecretName(name)
-  const wanted = wholeNumber(version, 'a version')
-  const expected = expectedVersion(flags)
-  return { wanted, expected }
-}
-
-function expectedVersion(flags: Options): { expectedVersion?: number } {
+export function expectedVersion(flags: { expectedVersion?: string }): { expectedVersion?: number } {
   if (flags.expectedVersion === undefined) return {}
   return { expectedVersion: wholeNumber(flags.expectedVersion, '--expected-version') }
 }
 
-function wholeNumber(text: string, what: string): number {
+export function wholeNumber(text: string, what: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text)
   throw usage(`${what} is a whole number`)
 }
 
 /** Whether the server refused the expected version. A `Failure` of this command says more than `changed` would. */
-const isConflict = (error: unknown) => !(error instanceof Failure) && toFailure(error).kind === 'conflict'
+export const isConflict = (error: unknown) => !(error instanceof Failure) && toFailure(error).kind === 'conflict'
 
-function changed(name: string, label: string, expected: string | undefined): Failure {
+export function changed(name: string, label: string, expected: string | undefined): Failure {
   return new Failure(
     'conflict',
     `${name} in ${label} is not at version ${expected ?? 'expected'}: someone else changed it; nothing was written`,

@@ -186,6 +186,14 @@ describe('no false alarm is raised by', () => {
     expect((await run()).stdout).toBe('old again g\n')
   })
 
+  it('a deleted secret that somebody restored, although this machine saw that it was gone', async () => {
+    const before = (await run()).stdout
+    await alice.ok('skerry secrets rm A --yes')
+    await run()
+    await alice.ok('skerry secrets restore A')
+    expect(await run()).toMatchObject({ code: 0, stdout: before })
+  })
+
   it('a group that this machine removed or deleted, until the group is back', async () => {
     await alice.ok('skerry branch create pr-7 && skerry run --branch pr-7 -- true')
     await run()

@@ -31,6 +31,8 @@ export const lines: Record<string, string> = {
   'secrets substitute': 'template',
   'secrets generate': 'G{n} --env spare-{n}',
   'secrets restore': 'A 1',
+  'secrets deleted': '',
+  'secrets describe': 'A --description x',
   'changes ls': '',
   'changes propose': 'values.env --env guarded-{n}',
   'changes show': '{change} --reveal',

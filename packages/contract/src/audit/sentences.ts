@@ -14,6 +14,10 @@ export const auditSentences: Readonly<Record<AuditAction, string>> = {
   'secret.written': '{actor} changed {name} in {environment}[ (version {version})]',
   'secret.restored': '{actor} restored version {restoredFrom} of {name} in {environment}[ (as version {version})]',
   'secret.deleted': '{actor} deleted {name} in {environment}',
+  'secret.undeleted': '{actor} restored the deleted secret {name} in {environment}[ (as version {version})]',
+  'secret.purged': 'The deleted secret {name} of {environment} was deleted for good',
+
+  'secret.described': '{actor} described {name} in {environment}',
 
   'change_request.opened': '{actor} proposed a change of {name} in {environment}',
   'change_request.approved': '{actor} approved the change of {name} in {environment}[ ({approvals} of {required})]',

@@ -14,6 +14,7 @@ import {
   SecretName,
   Strict,
 } from '../schema.ts'
+import { KeepFor } from '../secrets/schemas.ts'
 import { ChangeRequest, ChangeStatus, changeNote, Protection, RequiredApprovals } from './schemas.ts'
 
 const Review = Strict({
@@ -72,7 +73,9 @@ export const changes = {
     summary: 'Propose changes of several secrets of a protected environment: all of them are applied, or none',
     body: Strict({
       puts: Type.Optional(Type.Array(Strict({ name: SecretName, ciphertext: Ciphertext, ...Expected }), several)),
-      deletes: Type.Optional(Type.Array(Strict({ name: SecretName, ...Expected }), several)),
+      deletes: Type.Optional(
+        Type.Array(Strict({ name: SecretName, ...Expected, keepFor: Type.Optional(KeepFor) }), several),
+      ),
     }),
     headers: changeNote,
     responses: {
@@ -109,6 +112,8 @@ export const changes = {
       'secret.written',
       'secret.restored',
       'secret.deleted',
+      'secret.undeleted',
+      'secret.purged',
     ],
   }),
   reject: post('/v1/orgs/:orgId/change-requests/:changeRequestId/reject', {

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { changeNoteHeader } from '../headers.ts'
 import { limits } from '../limits.ts'
 import { FreeText, Id, Instant, Nullable, SecretName, Strict, Version } from '../schema.ts'
+import { KeepFor } from '../secrets/schemas.ts'
 
 export const RequiredApprovals = Type.Integer({ minimum: 1, maximum: limits.requiredApprovalsMax })
 
@@ -17,8 +18,10 @@ export const ChangeStatus = Type.Union([
 
 /**
  * A proposed change of one secret. Its approval settings are those at the time of the proposal. `baseVersion` is the
- * secret's version at that time, 0 for none. Only a put has a `ciphertext`, and only for a caller with a key grant on
- * the environment. It is removed when the secret that it was proposed for is deleted. A restore has `restoreVersion`.
+ * secret's version at that time, 0 for none. A put has a `ciphertext`, and so has a restore of a deleted secret, but only
+ * for a caller with a key grant on the environment. It is removed when the secret that it was proposed for is deleted. A restore has `restoreVersion`. A
+ * deletion may have `keepFor`, which begins with the approval. `deletedSecretId` names the deleted secret that a restore
+ * brings back or that a deletion purges.
  * Changes that were proposed together share a `groupId` and its `groupSize`, and a decision on one is a decision on all
  * of them.
  */
@@ -29,6 +32,8 @@ export const ChangeRequest = Strict({
   action: Type.Union([Type.Literal('put'), Type.Literal('delete'), Type.Literal('restore')]),
   ciphertext: Nullable(Type.String()),
   restoreVersion: Nullable(Version),
+  keepFor: Nullable(KeepFor),
+  deletedSecretId: Nullable(Id('secret')),
   baseVersion: Type.Integer({ minimum: 0 }),
   note: Nullable(Type.String()),
   groupId: Nullable(Id('changeGroup')),

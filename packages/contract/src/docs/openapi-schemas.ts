@@ -24,7 +24,8 @@ import { Layer, Scope } from '../resolve/schemas.ts'
 import { Rotation } from '../rotation/schemas.ts'
 import * as shared from '../schema.ts'
 import { EnteredFactor } from '../second-factor/schemas.ts'
-import { Secret } from '../secrets/schemas.ts'
+import { SecretDetails } from '../secret-details/schemas.ts'
+import { DeletedSecret, Secret } from '../secrets/schemas.ts'
 import { StartedSession, WebAuthnResponse } from '../sign-in/schemas.ts'
 import { SignInPasskey } from '../sign-in-passkeys/schemas.ts'
 import { NameTransform, SyncBinding, SyncConnection, SyncLastRun, SyncRun } from '../sync/schemas.ts'
@@ -68,6 +69,7 @@ export const namedSchemas: Readonly<Record<string, TSchema>> = {
   Ciphertext: shared.Ciphertext,
   Composition,
   CreateEnvironment,
+  DeletedSecret,
   DisplayName: shared.DisplayName,
   Email: shared.Email,
   Environment,
@@ -112,6 +114,7 @@ export const namedSchemas: Readonly<Record<string, TSchema>> = {
   Rotation,
   Scope,
   Secret,
+  SecretDetails,
   SecretName: shared.SecretName,
   ServiceToken,
   SignInPasskey,

@@ -40,6 +40,8 @@ export const headingTitles: Record<keyof typeof endpoints, string> = {
   groups: 'Groups',
   composition: 'Composition',
   secrets: 'Secrets',
+  deletedSecrets: 'Deleted secrets',
+  secretDetails: 'Details of secrets',
   protection: 'Protection',
   changes: 'Change requests',
   resolve: 'Resolve',

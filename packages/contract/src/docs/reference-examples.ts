@@ -8,6 +8,7 @@ import { CredentialId, PrfInput } from '../passkeys/schemas.ts'
 import { type BlobPrefix, blobKinds, idPattern, idPrefixes } from '../prefixes.ts'
 import * as shared from '../schema.ts'
 import { RecoveryCode } from '../second-factor/schemas.ts'
+import { KeepFor } from '../secrets/schemas.ts'
 import { ProviderId } from '../vault/schemas.ts'
 import { blobsOf, patternOf } from './reference-words.ts'
 
@@ -42,6 +43,7 @@ const byPattern = new Map<string, string>([
   [patternOf(SignatureValue), publicId.repeat(4).slice(0, 86)],
   [patternOf(Hash), `${`${publicId}${publicId}`.slice(0, 43)}=`],
   [patternOf(ProviderId), 'mail'],
+  [patternOf(KeepFor), '30d'],
   [patternOf(Thumbprint), `${publicId}${publicId}`.slice(0, 43)],
 ])
 
@@ -110,6 +112,8 @@ const mostlyNull = new Set([
   'expiresAt',
   'revokedAt',
   'restoredFromVersion',
+  'keepFor',
+  'deletedSecretId',
 ])
 
 /**

@@ -11,6 +11,10 @@ export const notificationTypes = {
   },
   keys_replaced: { byDefault: true, when: 'a member of an organization that you administer replaces their keypair' },
   rotation_failed: { byDefault: true, when: 'a rotation fails in an organization that you administer' },
+  secret_expiring: {
+    byDefault: true,
+    when: 'a secret that you own expires, or one without an owner in an organization that you administer',
+  },
   sync_failed: { byDefault: true, when: 'a sync needs a person in an organization that you administer' },
   lease_orphaned: {
     byDefault: true,

@@ -3,7 +3,8 @@ import { post } from '../endpoint.ts'
 import { Environment, PrincipalId } from '../envs/schemas.ts'
 import { limits } from '../limits.ts'
 import { secretNamePattern } from '../patterns.ts'
-import { Ciphertext, HolderType, ReaderType, SecretName, Strict, Version, WrappedKey } from '../schema.ts'
+import { Ciphertext, HolderType, Nullable, ReaderType, SecretName, Strict, Version, WrappedKey } from '../schema.ts'
+import { Revision, SealedDetails } from '../secret-details/schemas.ts'
 
 /** Replaces the key, its wrapping for each holder and the ciphertext of each secret, in one request. */
 export const rekey = {
@@ -29,6 +30,13 @@ export const rekey = {
         }),
       ),
       secrets: Type.Array(Strict({ name: SecretName, ciphertext: Ciphertext }), { maxItems: limits.rekeySecretsMax }),
+      details: Type.Optional(
+        Type.Array(Strict({ name: SecretName, sealed: Nullable(SealedDetails), expectedRevision: Revision }), {
+          maxItems: limits.rekeySecretsMax,
+          description:
+            'Every description, encrypted under the new key; 409 when one is missing or has changed. Without the list, all descriptions are dropped',
+        }),
+      ),
       recoveryWrappedDek: Type.Optional(WrappedKey),
     }),
     responses: {

@@ -14,7 +14,7 @@ import {
   Strict,
   Version,
 } from '../schema.ts'
-import { Secret } from './schemas.ts'
+import { DeletedSecret, KeepFor, Secret } from './schemas.ts'
 
 const SecretVersion = Strict({
   version: Version,
@@ -26,6 +26,11 @@ const SecretVersion = Strict({
 })
 
 const One = Strict({ secret: Secret })
+
+const DeletedSecretWithCiphertext = Strict({
+  ...DeletedSecret.properties,
+  ciphertext: { ...Nullable(Type.String()), description: 'null if it cannot be restored' },
+})
 
 const Expected = Strict({ expectedVersion: Type.Optional(ExpectedVersion) })
 
@@ -59,12 +64,36 @@ export const secrets = {
     audits: ['secret.restored', 'change_request.opened'],
   }),
   delete: del('/v1/orgs/:orgId/envs/:envId/secrets/:name', {
-    summary: 'Delete a secret and its whole history, or queue that; expectedVersion as query parameter or in a body',
-    query: Expected,
+    summary: 'Delete a secret and its whole history, or queue that; with keepFor, it can be restored for that time',
+    query: Strict({ ...Expected.properties, keepFor: Type.Optional(KeepFor) }),
     body: Expected,
+    headers: changeNote,
+    responses: { 200: Strict({ ...Ok.properties, deletedSecret: Type.Optional(DeletedSecret) }), 202: Queued },
+    refuses: ['conflict', 'quota_exceeded'],
+    audits: ['secret.deleted', 'change_request.opened'],
+  }),
+}
+
+export const deletedSecrets = {
+  list: get('/v1/orgs/:orgId/envs/:envId/deleted-secrets', {
+    summary: 'Deleted secrets of an environment that are still kept, with their last ciphertext; latest first',
+    query: Page,
+    responses: { 200: Strict({ deletedSecrets: Type.Array(DeletedSecretWithCiphertext), nextCursor: NextCursor }) },
+  }),
+  restore: post('/v1/orgs/:orgId/envs/:envId/deleted-secrets/:secretId/restore', {
+    summary:
+      'Restore a deleted secret with its versions, and write its value as a new version, encrypted anew; or queue that',
+    body: Strict({ ciphertext: Ciphertext }),
+    headers: changeNote,
+    responses: { 200: One, 202: Queued },
+    refuses: ['conflict', 'quota_exceeded'],
+    audits: ['secret.undeleted', 'change_request.opened'],
+  }),
+  purge: del('/v1/orgs/:orgId/envs/:envId/deleted-secrets/:secretId', {
+    summary: 'Delete a deleted secret for good before its time is over, or queue that',
     headers: changeNote,
     responses: { 200: Ok, 202: Queued },
     refuses: ['conflict'],
-    audits: ['secret.deleted', 'change_request.opened'],
+    audits: ['secret.purged', 'change_request.opened'],
   }),
 }

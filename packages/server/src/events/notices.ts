@@ -45,6 +45,7 @@ export interface NoticeFacts {
   token_exposed: { tokenId: string; name: string; at: string; ipAddress: string | null; userAgent: string | null }
   keys_replaced: { person: string; environments: number }
   rotation_failed: { environment: string; secretName: string }
+  secret_expiring: { environment: string; secretName: string; expiresAt: string; hasExpired: boolean }
   sync_failed: { connection: string; cause: 'credential' | 'failure' }
   lease_orphaned: { leaseId: string; target: string; account: string | null }
   lease_target_paused: { target: string; reason: string }

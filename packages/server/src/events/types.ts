@@ -82,6 +82,15 @@ export interface EventFacts {
   'token.exposed': { tokenId: string; name: string; at: string; ipAddress: string | null; userAgent: string | null }
   /** Emitted after the third failure in a row; `environment` is its label. */
   'rotation.failed': { rotationId: string; environmentId: string; environment: string; secretName: string }
+  /** Emitted 14 days before a secret expires, and when it has expired; `environment` is its label. */
+  'secret.expiring': {
+    environmentId: string
+    environment: string
+    secretName: string
+    ownerId: string | null
+    expiresAt: string
+    hasExpired: boolean
+  }
   /** Emitted after several failures in a row. */
   'sync.failed': { connectionId: string; connection: string; bindingId: string; cause: 'credential' | 'failure' }
   'cli_session.approved': {

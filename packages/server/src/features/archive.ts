@@ -38,6 +38,9 @@ const sectionOrder = [
   'logSinks',
   'accessRequests',
   'accessRequestEnvironments',
+  'deletedSecrets',
+  'deletedSecretVersions',
+  'secretDetails',
 ] as const
 
 type SectionName = (typeof sectionOrder)[number]

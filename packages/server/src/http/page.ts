@@ -1,3 +1,4 @@
+import { secretNamePattern } from '@skerry/contract/patterns'
 import { type IdKind, idPattern } from '@skerry/contract/prefixes'
 import { fail } from '../kernel/errors.ts'
 import { isInstant } from '../kernel/instant.ts'
@@ -11,9 +12,12 @@ export interface KeysetCursor {
 }
 
 /** The kind of a list's rows, with which its cursors end. A cursor of another list is refused instead of misread. */
-type Kind = IdKind | 'version'
+type Kind = IdKind | 'version' | 'secretName'
 
-const idForms = new Map<Kind, RegExp>([['version', /^\d{1,9}$/]])
+const idForms = new Map<Kind, RegExp>([
+  ['version', /^\d{1,9}$/],
+  ['secretName', new RegExp(secretNamePattern)],
+])
 
 function idForm(kind: Kind): RegExp {
   const form = idForms.get(kind) ?? new RegExp(idPattern(kind as IdKind))

@@ -39,10 +39,20 @@ export const secrets = {
   'secrets rm': [
     ['skerry secrets rm OLD_API_KEY', 'Delete a secret with its versions'],
     ['skerry secrets rm OLD_API_KEY OLD_DSN --env production --yes', 'Delete two secrets without a question'],
+    ['skerry secrets rm LEAKED_KEY --purge', 'Delete a secret for good'],
   ],
   'secrets restore': [
     ['skerry secrets restore DATABASE_URL 3', 'Make version 3 the current one again'],
+    ['skerry secrets restore OLD_API_KEY', 'Bring back a deleted secret'],
     ['skerry secrets restore API_KEY 1 --env production --note "new key fails"', 'Restore a version with a reason'],
+  ],
+  'secrets describe': [
+    ['skerry secrets describe STRIPE_KEY --description "Charges cards" --tag payments', 'Say what a secret is for'],
+    ['skerry secrets describe STRIPE_KEY --owner ada@example.com --expires 2027-03-01', 'Remind somebody of a date'],
+  ],
+  'secrets deleted': [
+    ['skerry secrets deleted', 'List the deleted secrets of this folder’s environment'],
+    ['skerry secrets deleted --env production', 'List those of production'],
   ],
   'secrets import': [
     ['skerry secrets import .env', 'Write the values of a .env file'],

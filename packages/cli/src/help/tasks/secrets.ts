@@ -83,6 +83,24 @@ export const secrets = [
     document: 'README.md#what-it-does',
   },
   {
+    title: 'Say what a secret is for and when it expires',
+    words: 'describe description tags owner expiry expire remind reminder note comment document not needed',
+    steps: [
+      ['skerry secrets describe STRIPE_KEY --description "Charges cards"', 'Note what it is for, encrypted'],
+      ['skerry secrets describe STRIPE_KEY --owner ada@example.com --expires 2027-03-01', 'Remind somebody of a date'],
+    ],
+    document: 'docs/command-line.md#details-of-a-secret',
+  },
+  {
+    title: 'Bring back a deleted secret',
+    words: 'undelete undo deleted removed lost trash recycle bin recover restore rm',
+    steps: [
+      ['skerry secrets deleted', 'List the secrets that can be restored'],
+      ['skerry secrets restore OLD_API_KEY', 'Bring one back with its versions'],
+    ],
+    document: 'docs/command-line.md#deleted-secrets',
+  },
+  {
     title: 'Compare two environments',
     words: 'diff difference missing staging production drift changes between',
     steps: [

@@ -72,7 +72,7 @@ async function carryOut(
   const { db, org, change, principal, now, audit } = input
   const env = await findEnv(db, org, change.environmentId, principal, now)
   if (!env) throw fail('not_found', 'no such change request')
-  const bases = await lockBases(db, env, together)
+  const bases = await lockBases(db, env, together, now)
   if (bases && !approvers) return toResponse(change)
   const applied = bases && (await applyChanges(input, env, bases))
   if (!applied) {

@@ -19,8 +19,8 @@ export const feature: Descriptor<QuotaContext> = {
       {
         name: 'changeRequests',
         table: 'change_requests',
-        columns: `id, environment_id, secret_name, action, ciphertext, restore_version, base_secret_id, base_version, note,
-          proposed_by_type, proposed_by_id, required_approvals, allow_self_approval, status, created_at, closed_at, group_id,
+        columns: `id, environment_id, secret_name, action, ciphertext, restore_version, base_secret_id, base_version, note, keep_for,
+          deleted_secret_id, proposed_by_type, proposed_by_id, required_approvals, allow_self_approval, status, created_at, closed_at, group_id,
           group_size`,
         order: 'id',
       },

@@ -50,8 +50,10 @@ async function queue(
     environmentId: env.id,
     secretName,
     action,
-    ciphertext: action === 'put' ? proposal.ciphertext : null,
+    ciphertext: (action !== 'delete' && proposal.ciphertext) || null,
     restoreVersion: action === 'restore' ? proposal.restoreVersion : null,
+    keepFor: (action === 'delete' && proposal.keepFor) || null,
+    deletedSecretId: (action !== 'put' && proposal.deletedSecretId) || null,
     baseVersion: on?.currentVersion ?? 0,
     note: noteFrom(headers),
     ...group,
@@ -63,13 +65,15 @@ async function queue(
     closedAt: null,
   }
   await insertChange(db, env, { ...changeRequest, baseSecretId: on?.id ?? null })
-  const { id, baseVersion, groupId } = changeRequest
+  const { id, baseVersion, keepFor, deletedSecretId, groupId } = changeRequest
   audit('change_request.opened', id, {
     environmentId: env.id,
     name: secretName,
     action,
     baseVersion,
     ...(action === 'restore' && { restoreVersion: proposal.restoreVersion }),
+    ...(keepFor !== null && { keepFor }),
+    ...(deletedSecretId !== null && { deletedSecretId }),
     ...(groupId !== null && { groupId }),
   })
   return changeRequest

@@ -48,6 +48,8 @@ describe('in a protected environment', () => {
       action: 'put',
       ciphertext: text,
       restoreVersion: null,
+      keepFor: null,
+      deletedSecretId: null,
       baseVersion: 2,
       note: null,
       proposedByType: 'service_token',

@@ -17,7 +17,8 @@ export type Change = Checked<Static<typeof ChangeRequest> & { orgId: string; bas
  * no ciphertext: a former holder still has the key, and must not get what was encrypted with it since.
  */
 export const changeColumns = `c.id, c.environment_id, c.secret_name, c.action,
-  case when k.id is not null then c.ciphertext end as ciphertext, c.restore_version, c.base_version, c.note,
+  case when k.id is not null then c.ciphertext end as ciphertext, c.restore_version, c.keep_for,
+  c.deleted_secret_id, c.base_version, c.note,
   c.group_id, c.group_size, c.proposed_by_type, c.proposed_by_id, c.required_approvals, c.allow_self_approval, c.status, c.created_at, c.closed_at`
 
 const findChange = (db: Sql, org: Org, changeRequestId: string, principal: Principal, now: string) =>

@@ -18,9 +18,9 @@ export type ChangeRow = Static<typeof ChangeRequest>
 export const insertChange = (db: Tx, env: Env, change: ChangeRow & { baseSecretId: string | null }) =>
   db.rows(
     `insert into change_requests (org_id, id, environment_id, secret_name, action, ciphertext, restore_version,
-                                  base_secret_id, base_version, note, group_id, group_size, proposed_by_type,
+                                  keep_for, deleted_secret_id, base_secret_id, base_version, note, group_id, group_size, proposed_by_type,
                                   proposed_by_id, required_approvals, allow_self_approval, status, created_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)`,
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)`,
     [
       env.orgId,
       change.id,
@@ -29,6 +29,8 @@ export const insertChange = (db: Tx, env: Env, change: ChangeRow & { baseSecretI
       change.action,
       change.ciphertext,
       change.restoreVersion,
+      change.keepFor,
+      change.deletedSecretId,
       change.baseSecretId,
       change.baseVersion,
       change.note,
@@ -90,8 +92,8 @@ export const listChanges = (
  */
 export const lockDecided = (db: Tx, { orgId, id, groupId }: Change) =>
   db.rows<Change>(
-    `select org_id, id, environment_id, secret_name, action, ciphertext, restore_version, base_secret_id, base_version, note,
-            group_id, group_size, proposed_by_type, proposed_by_id, required_approvals, allow_self_approval, status,
+    `select org_id, id, environment_id, secret_name, action, ciphertext, restore_version, keep_for, deleted_secret_id,
+            base_secret_id, base_version, note, group_id, group_size, proposed_by_type, proposed_by_id, required_approvals, allow_self_approval, status,
             created_at, closed_at
        from change_requests
       where org_id = $1 and (id = $2 or group_id = $3)

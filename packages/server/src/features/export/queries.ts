@@ -19,6 +19,8 @@ export interface Wanted {
   auditLimit: number | null
 }
 
+const versionSections = new Set(['secretVersions', 'deletedSecretVersions'])
+
 /** Plans the content of an archive, as `db` shows it at this moment. */
 export async function planArchive(
   db: Sql,
@@ -33,7 +35,7 @@ export async function planArchive(
   section('organization', [{ text: organization, values: [org.id] }])
   section('users', [{ text: users, values: [org.id, caller.id] }])
   for (const { name, table, columns, order, where } of sections) {
-    if (name === 'secretVersions' && !wanted.versions) continue
+    if (versionSections.has(name) && !wanted.versions) continue
     const text = `select ${columns} from ${table} t where org_id = $1${where ? ` and ${where}` : ''} order by ${order}`
     section(name, [{ text, values: [org.id] }])
   }

@@ -201,6 +201,20 @@ const mails: { [T in NotificationType]: Row<T> } = {
       line: ({ environment, secretName }) => `${secretName} in the environment “${environment}”`,
     },
   },
+  secret_expiring: {
+    subject: ({ hasExpired }, { orgName }) => `A secret ${hasExpired ? 'has expired' : 'will expire'} in ${orgName}`,
+    text: ({ environment, secretName, expiresAt, hasExpired }, { baseUrl }) => [
+      `${secretName} in the environment “${environment}” ${hasExpired ? 'expired' : 'expires'} on ${day(expiresAt)}.`,
+      'Skerry does not change it. Replace it at its source, store the new value, and set the next date.',
+      '',
+      `See it at ${baseUrl}.`,
+    ],
+    many: {
+      subject: (count, { orgName }) => `${count} secrets expire in ${orgName}`,
+      line: ({ environment, secretName, expiresAt }) =>
+        `${secretName} in the environment “${environment}”, on ${day(expiresAt)}`,
+    },
+  },
   sync_failed: {
     subject: ({ cause }, { orgName }) =>
       cause === 'credential' ? `A sync credential was refused in ${orgName}` : `A sync needs you in ${orgName}`,

@@ -360,6 +360,7 @@ describe('letters', () => {
     access_decided: { status: 'declined', environments: ['shop/staging'], closedBy: evil, answer: evil },
     keys_replaced: { person: evil, environments: 2 },
     rotation_failed: { environment: evil, secretName: 'KEY' },
+    secret_expiring: { environment: evil, secretName: 'KEY', expiresAt: '2026-01-02T03:04:05.000Z', hasExpired: false },
     sync_failed: { connection: evil, cause: 'credential' },
     lease_orphaned: { leaseId: 'lse_x', target: evil, account: evil },
     lease_target_paused: { target: evil, reason: evil },

@@ -4,12 +4,14 @@ import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
 import { lockEnvironment } from '../../model/environments/table.ts'
 import { rewrapGrants } from '../../model/grants/write.ts'
+import { markLost } from '../../model/secrets/deleted.ts'
+import { dropSealedDetails, resealDetails } from '../../model/secrets/details.ts'
 import { resealSecrets } from '../../model/secrets/versions.ts'
 import { supersedeAll } from '../changes/notices.ts'
 import { toResponse } from '../envs/create.ts'
 import type { InEnv } from '../envs/scope.ts'
 import { coverAnew } from '../recovery/covering.ts'
-import { type Holder, lockHolders, lockSecrets } from './store.ts'
+import { type Holder, listDescribed, lockHolders, lockSecrets } from './store.ts'
 
 type Request = In<typeof rekey.run, InEnv>
 
@@ -26,10 +28,11 @@ export async function run(input: Request): Out<typeof rekey.run> {
   checkCiphertexts(body)
   checkGrants(input)
   checkDropped(body)
-  const [there, secrets, holders] = await Promise.all([
+  const [there, secrets, holders, described] = await Promise.all([
     lockEnvironment(db, env, 'update'),
     lockSecrets(db, env),
     lockHolders(db, env, now),
+    listDescribed(db, env),
   ])
   if (!there) throw fail('not_found', 'no such env')
   if (there.protection !== null)
@@ -38,12 +41,15 @@ export async function run(input: Request): Out<typeof rekey.run> {
       'this environment is protected: take its protection off first, which its admins are mailed about',
     )
   checkVersions(secrets, body.expectedVersions)
+  if (body.details) checkDetails(described, body.details)
   const kept = keptGrants(input, holders)
   checkReaders(body, holders)
   const sealed = new Map(body.secrets.map(({ name, ciphertext }) => [name, ciphertext]))
   const resealed = secrets.map(({ id, name }) => ({ id, ciphertext: sealed.get(name) as string }))
   await Promise.all([
     ...resealSecrets(db, env, resealed, { author: principal, now }),
+    markLost(db, env),
+    body.details ? resealDetails(db, env, body.details) : dropSealedDetails(db, env),
     rewrapGrants(input, env, kept),
     coverAnew(input, env, body.recoveryWrappedDek),
   ])
@@ -117,6 +123,15 @@ function checkVersions(secrets: { name: string; currentVersion: number }[], expe
     if (is === undefined) throw fail('conflict', `${name} is gone`)
     throw fail('conflict', was === undefined ? `${name} has been added` : `${name} is not at version ${was}`)
   }
+}
+
+/** Requires each description that is there, at its revision, so that none is lost by mistake. */
+function checkDetails(described: { name: string; revision: number }[], given: NonNullable<Request['body']['details']>) {
+  const sealed = new Map(given.map(({ name, expectedRevision }) => [name, expectedRevision]))
+  if (sealed.size < given.length) throw fail('invalid_request', 'body.details: names a secret twice')
+  const current = new Map(described.map(({ name, revision }) => [name, revision]))
+  for (const name of new Set([...current.keys(), ...sealed.keys()]))
+    if (current.get(name) !== sealed.get(name)) throw fail('conflict', `the description of ${name} has changed`)
 }
 
 /**

@@ -8,6 +8,13 @@ export const lockSecrets = (db: Tx, env: Env) =>
     [env.orgId, env.id],
   )
 
+/** The names with a description. It cannot change while the environment is locked. */
+export const listDescribed = (db: Tx, env: Env) =>
+  db.rows<{ name: string; revision: number }>(
+    'select name, revision from secret_details where org_id = $1 and environment_id = $2 and sealed is not null',
+    [env.orgId, env.id],
+  )
+
 export interface Holder {
   id: string
   principalType: string

@@ -3,38 +3,55 @@ import type { Static } from 'typebox'
 import type { Tx } from '../../db/database.ts'
 import { fail } from '../../kernel/errors.ts'
 import { lockEnvironment } from '../../model/environments/table.ts'
+import { type DeletedRow, purgeSecret, restoreDeleted } from '../../model/secrets/deleted.ts'
 import { appendVersion, deleteSecret, type StoredSecret } from '../../model/secrets/versions.ts'
 import { writeSecret } from '../../model/secrets/write.ts'
 import type { Env } from '../envs/scope.ts'
+import { lockDeleted } from './deleted-store.ts'
+import { keepDeleted } from './keep.ts'
 import { checkEnvironmentQuota, type QuotaDeps } from './quota-cache.ts'
 import { findVersion, lockSecret } from './store.ts'
 
 /** A proposed change and its proposer. */
 type Change = Pick<
   Static<typeof ChangeRequest>,
-  'action' | 'secretName' | 'ciphertext' | 'restoreVersion' | 'baseVersion' | 'proposedByType' | 'proposedById'
+  | 'action'
+  | 'secretName'
+  | 'ciphertext'
+  | 'restoreVersion'
+  | 'keepFor'
+  | 'deletedSecretId'
+  | 'baseVersion'
+  | 'proposedByType'
+  | 'proposedById'
 > & { baseSecretId: string | null }
 
 /** An applied change, as the audit log records it. */
 interface Applied {
-  action: 'secret.written' | 'secret.restored' | 'secret.deleted'
+  action: 'secret.written' | 'secret.restored' | 'secret.deleted' | 'secret.undeleted' | 'secret.purged'
   secretId: string
-  metadata: { environmentId: string; name: string; version: number; restoredFrom?: number }
+  metadata: { environmentId: string; name: string; version: number; restoredFrom?: number; keptUntil?: string }
 }
 
 /**
  * A change with the secret that it was proposed for, locked until the transaction ends; undefined if there was none.
+ * `deleted` is the deleted secret that the change restores or purges.
  */
 interface Based<Of extends Change> {
   change: Of
   secret: StoredSecret | undefined
+  deleted: DeletedRow | undefined
 }
 
-/** Locks the secrets of the changes. Returns undefined if one is not the same secret at the same version any more. */
+/**
+ * Locks the secrets of the changes. Returns undefined if one is not the same secret at the same version any more, or if
+ * a deleted secret is no longer kept.
+ */
 export async function lockBases<Of extends Change>(
   db: Tx,
   env: Env,
   changes: readonly Of[],
+  now: string,
 ): Promise<Based<Of>[] | undefined> {
   // Locks the environment before its secrets, as a re-key does, so that the two cannot deadlock.
   await lockEnvironment(db, env, 'no key update')
@@ -42,11 +59,18 @@ export async function lockBases<Of extends Change>(
   for (const change of changes) {
     const secret = await lockSecret(db, env, change.secretName)
     const isSame = (secret?.id ?? null) === change.baseSecretId && (secret?.currentVersion ?? 0) === change.baseVersion
-    if (!isSame) return undefined
-    bases.push({ change, secret })
+    if (!isSame && !isPurge(change)) return undefined
+    const deleted =
+      change.deletedSecretId === null ? undefined : await lockDeleted(db, env, change.deletedSecretId, now)
+    if (change.deletedSecretId !== null && !deleted) return undefined
+    if (change.action === 'restore' && deleted?.restorable === false) return undefined
+    bases.push({ change, secret, deleted })
   }
   return bases
 }
+
+/** A purge concerns a deleted secret alone. A secret that has its name again makes no difference. */
+const isPurge = ({ action, deletedSecretId }: Change) => action === 'delete' && deletedSecretId !== null
 
 interface Work {
   context: QuotaDeps
@@ -58,10 +82,13 @@ interface Work {
 /** Applies all changes or none. Returns undefined if another request has just created the secret of the first one. */
 export async function applyChanges<Of extends Change>(work: Work, env: Env, bases: readonly Based<Of>[]) {
   const done: (Applied & Pick<Based<Of>, 'change'>)[] = []
-  for (const { change, secret } of bases) {
+  for (const based of bases) {
+    const { change, deleted } = based
     const { secretName: name, ciphertext } = change
     if (ciphertext !== null) await checkEnvironmentQuota(work.context, work.db, env, { name, bytes: ciphertext.length })
-    const applied = await applyChange(work.db, env, change, secret, work)
+    const applied = deleted
+      ? await applyToDeleted(work.db, env, change, deleted, work.now)
+      : await applyChange(work.db, env, based, work)
     if (applied) done.push({ ...applied, change })
     else if (done.length === 0) return undefined
     else
@@ -74,11 +101,10 @@ export async function applyChanges<Of extends Change>(work: Work, env: Env, base
 async function applyChange(
   db: Tx,
   env: Env,
-  change: Change,
-  secret: StoredSecret | undefined,
+  { change, secret }: Pick<Based<Change>, 'change' | 'secret'>,
   { now, newId }: Pick<Work, 'now' | 'newId'>,
 ): Promise<Applied | undefined> {
-  const { secretName: name, baseVersion, restoreVersion } = change
+  const { secretName: name, baseVersion, restoreVersion, keepFor } = change
   const author = { type: change.proposedByType, id: change.proposedById }
   const about = { environmentId: env.id, name }
   if (change.action === 'put') {
@@ -91,8 +117,14 @@ async function applyChange(
   }
   if (!secret) return undefined
   if (change.action === 'delete') {
-    await deleteSecret(db, env, secret.id)
-    return { action: 'secret.deleted', secretId: secret.id, metadata: { ...about, version: secret.currentVersion } }
+    const metadata = { ...about, version: secret.currentVersion }
+    if (keepFor === null) await deleteSecret(db, env, secret.id)
+    const kept = keepFor === null ? undefined : await keepDeleted(db, env, secret.id, { keepFor, author, now })
+    return {
+      action: 'secret.deleted',
+      secretId: secret.id,
+      metadata: { ...metadata, ...(kept && { keptUntil: kept.keptUntil }) },
+    }
   }
   const old = restoreVersion === null ? undefined : await findVersion(db, env, secret.id, restoreVersion)
   if (restoreVersion === null || !old) throw new Error('versions are only ever added')
@@ -100,4 +132,24 @@ async function applyChange(
   const restored = await appendVersion(db, env, secret, { ciphertext, restoredFrom: restoreVersion, author, now })
   const metadata = { ...about, version: restored.version, restoredFrom: restoreVersion }
   return { action: 'secret.restored', secretId: secret.id, metadata }
+}
+
+/** Restores or purges a deleted secret. Returns undefined if another request has just created a secret of its name. */
+async function applyToDeleted(
+  db: Tx,
+  env: Env,
+  change: Change,
+  deleted: DeletedRow,
+  now: string,
+): Promise<Applied | undefined> {
+  const author = { type: change.proposedByType, id: change.proposedById }
+  const about = { environmentId: env.id, name: deleted.name }
+  if (change.action === 'delete') {
+    await purgeSecret(db, env, deleted)
+    return { action: 'secret.purged', secretId: deleted.id, metadata: { ...about, version: deleted.version } }
+  }
+  const { ciphertext } = change
+  if (ciphertext === null) throw new Error('a proposed value is forgotten only when it can no longer be applied')
+  const secret = await restoreDeleted(db, env, deleted, { ciphertext, author, now })
+  return secret && { action: 'secret.undeleted', secretId: secret.id, metadata: { ...about, version: secret.version } }
 }

@@ -26,18 +26,19 @@ interface Write {
   /** Undefined if the secret is to be deleted. */
   ciphertext?: string
   expectedVersion?: number
+  keepFor?: string
 }
 
 async function checkProposal(
   { context, db, env }: Pick<In<typeof changes.propose, InEnv, QuotaContext>, 'context' | 'db' | 'env'>,
-  { name: secretName, ciphertext, expectedVersion }: Write,
+  { name: secretName, ciphertext, expectedVersion, keepFor }: Write,
 ): Promise<Proposal> {
   const on = await findSecret(db, env, secretName)
   if (expectedVersion !== undefined && expectedVersion !== (on?.currentVersion ?? 0))
     throw conflict(secretName, expectedVersion)
   if (ciphertext === undefined) {
     if (!on) throw fail('not_found', `no such secret: ${secretName}`)
-    return { action: 'delete', secretName, on }
+    return { action: 'delete', secretName, on, ...(keepFor !== undefined && { keepFor }) }
   }
   await checkEnvironmentQuota(context, db, env, { name: secretName, bytes: ciphertext.length })
   return { action: 'put', secretName, on, ciphertext }

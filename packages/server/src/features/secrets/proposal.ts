@@ -21,11 +21,14 @@ export interface ProposeInput {
   emit: Emit
 }
 
-/** A write that would succeed now. `on` is the current secret, or undefined if there is none with that name. */
+/**
+ * A write that would succeed now. `on` is the current secret, or undefined if there is none with that name. A restore or
+ * a deletion may be about a deleted secret.
+ */
 export type Proposal = { secretName: string; on: { id: string; currentVersion: number } | undefined } & (
   | { action: 'put'; ciphertext: string }
-  | { action: 'restore'; restoreVersion: number }
-  | { action: 'delete' }
+  | { action: 'restore'; restoreVersion: number; deletedSecretId?: string; ciphertext?: string }
+  | { action: 'delete'; keepFor?: string; deletedSecretId?: string }
 )
 
 /** An environment that was found to be protected when access was checked. */

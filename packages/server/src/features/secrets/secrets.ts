@@ -10,6 +10,7 @@ import { appendVersion, deleteSecret } from '../../model/secrets/versions.ts'
 import { type WrittenRow, writeSecret } from '../../model/secrets/write.ts'
 import type { Env, InEnv } from '../envs/scope.ts'
 import type { SecretsContext } from './context.ts'
+import { keepDeleted } from './keep.ts'
 import { checkEnvironmentQuota } from './quota-cache.ts'
 import { findSecret, findVersion, listSecrets, listVersions, lockSecret } from './store.ts'
 
@@ -105,18 +106,30 @@ export async function restore(input: In<typeof secrets.restore, InEnv, SecretsCo
 }
 
 export async function remove(input: In<typeof secrets.delete, InEnv, SecretsContext>): Out<typeof secrets.delete> {
-  const { context, db, env, params, query, body, audit } = input
+  const { context, db, env, params, query, body, principal, now, audit } = input
+  const { keepFor } = query
   const expected = query.expectedVersion ?? body.expectedVersion
   if (expected !== (body.expectedVersion ?? expected))
     throw fail('invalid_request', 'body.expectedVersion: differs from query.expectedVersion')
+  // Locks the environment before its secrets, as a re-key does, so that the two cannot deadlock.
+  if (keepFor !== undefined) await lockEnvironment(db, env, 'no key update')
   const secret = await lockedSecret(db, env, params.name, expected)
-  if (isProtected(env)) return context.propose(input, env, { action: 'delete', secretName: params.name, on: secret })
-  await deleteSecret(db, env, secret.id)
-  audit('secret.deleted', secret.id, { environmentId: env.id, name: params.name, version: secret.currentVersion })
-  return { ok: true }
+  if (isProtected(env)) {
+    const proposal = { action: 'delete' as const, ...(keepFor !== undefined && { keepFor }) }
+    return context.propose(input, env, { ...proposal, secretName: params.name, on: secret })
+  }
+  const about = { environmentId: env.id, name: params.name, version: secret.currentVersion }
+  if (keepFor === undefined) {
+    await deleteSecret(db, env, secret.id)
+    audit('secret.deleted', secret.id, about)
+    return { ok: true }
+  }
+  const deletedSecret = await keepDeleted(db, env, secret.id, { author: principal, now, keepFor })
+  audit('secret.deleted', secret.id, { ...about, keptUntil: deletedSecret.keptUntil })
+  return { ok: true, deletedSecret }
 }
 
-const isProtected = (env: Env): env is Env & { protection: Protection } => env.protection !== null
+export const isProtected = (env: Env): env is Env & { protection: Protection } => env.protection !== null
 
 async function getSecret(db: Parameters<typeof findSecret>[0], env: InEnv['env'], name: string) {
   const secret = await findSecret(db, env, name)

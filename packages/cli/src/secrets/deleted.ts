@@ -1,0 +1,86 @@
+import type { DeletedSecret } from '@skerry/sdk/secrets'
+import { openDirectory } from '../directory.ts'
+import { toFailure } from '../failure.ts'
+import type { AtPlace } from '../frame.ts'
+import { note, type Output, writeTable } from '../output.ts'
+import type { Place } from '../places.ts'
+import { confirmOrRefuse } from '../prompt.ts'
+import type { Session } from '../session.ts'
+import type { Queueing } from './queued.ts'
+
+// A deleted secret is kept, so that `skerry secrets restore` can bring it back.
+
+/** How long every command keeps what it deletes. */
+const keepFor = '30d'
+export const keptTime = '30 days'
+
+/**
+ * Deletes in a way that keeps the secrets. An older server cannot keep them: there the user is asked once more, because
+ * the deletion is final.
+ *
+ * @param run makes the deletion with these options of a request.
+ */
+export async function deleteKept<T>(
+  flags: Queueing & { yes?: boolean },
+  run: (options: { keepFor?: string }) => Promise<T>,
+): Promise<T> {
+  try {
+    return await run({ keepFor })
+  } catch (error) {
+    if (!isUnknownOption(error)) throw error
+    await confirmOrRefuse('deletes for good, because this server is older and keeps no deleted secrets', flags)
+    return run({})
+  }
+}
+
+/** Whether a server refused the option because it does not know it. Every release uses these words. */
+function isUnknownOption(error: unknown): boolean {
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
+  return code === 'invalid_request' && String(message).endsWith('unknown field "keepFor"')
+}
+
+/** Lists all deleted secrets that the environment keeps, the latest deletion first. */
+export async function listDeleted(session: Session, { orgId, envId }: Place): Promise<DeletedSecret[]> {
+  const found: DeletedSecret[] = []
+  let cursor: string | null = null
+  do {
+    const query: { limit: number; cursor?: string } = { limit: 200, ...(cursor === null ? {} : { cursor }) }
+    const page = await session.client.deletedSecrets.list({ params: { orgId, envId }, query })
+    found.push(...page.deletedSecrets)
+    cursor = page.nextCursor
+  } while (cursor !== null)
+  return found
+}
+
+/** Like `listDeleted`, but returns nothing if the credential may not list, or if the server is older. */
+export const listDeletedIfAllowed = (session: Session, place: Place): Promise<DeletedSecret[]> =>
+  listDeleted(session, place).catch((error) => {
+    if (toFailure(error).kind === 'refused' || (error as { code?: unknown }).code === 'old_server') return []
+    throw error
+  })
+
+/** Lists the deleted secrets of an environment. */
+export async function deleted({ session, place }: AtPlace): Promise<Output> {
+  const found = await listDeleted(session, place)
+  const rows = found.map(({ ciphertext, ...row }) => row)
+  return {
+    json: { environment: { id: place.envId, label: place.label }, deletedSecrets: rows },
+    text: async () => {
+      const nameOf = await openDirectory(
+        session,
+        rows.map(({ deletedById }) => deletedById),
+      )
+      writeTable(
+        ['name', 'version', 'deleted', 'by', 'kept until'],
+        rows.map(({ name, version, deletedAt, deletedById, keptUntil, restorable }) => [
+          name,
+          String(version),
+          deletedAt,
+          nameOf(deletedById) ?? deletedById,
+          restorable ? keptUntil : 'lost: the environment was re-keyed',
+        ]),
+      )
+      if (rows.some(({ restorable }) => restorable)) note('restore one with `skerry secrets restore <NAME>`')
+    },
+  }
+}

@@ -1,0 +1,124 @@
+import { type ChangeRequest, type DeletedSecret, deleteSecret } from '@skerry/sdk/secrets'
+import { Failure, toFailure, usage } from '../failure.ts'
+import type { AtPlace } from '../frame.ts'
+import { checkSecretName } from '../names.ts'
+import { note, type Output } from '../output.ts'
+import type { Place } from '../places.ts'
+import { confirmOrRefuse } from '../prompt.ts'
+import type { Session } from '../session.ts'
+import type { Flags } from '../settings.ts'
+import { deleteKept, keptTime, listDeletedIfAllowed } from './deleted.ts'
+import { tryRemove } from './dry-run.ts'
+import { refuseIfProtected, refuseQueued } from './protection.ts'
+import { noteOf, noteQueued, type Queueing, withoutCiphertext } from './queued.ts'
+import { changed, expectedVersion } from './write.ts'
+
+interface Options extends Flags, Queueing {
+  expectedVersion?: string
+  dryRun?: boolean
+  purge?: boolean
+  yes?: boolean
+}
+
+type Input = AtPlace<Options, typeof parseRemove>
+
+/** Deletes secrets. They can be restored, except with `--purge`. */
+export async function remove(_given: string[], input: Input): Promise<Output> {
+  const { session, flags, place } = input
+  const { names, expected } = input.input
+  if (flags.dryRun) return tryRemove(session, place, { names, ...expected }, flags)
+  await refuseIfProtected(session, place, flags)
+  const kept = flags.purge ? await keptOf(session, place, names) : []
+  if (names.length > 1) await checkThere(session, place, names, kept)
+  const how = flags.purge ? 'for good, with all versions' : `with all versions; you can restore it for ${keptTime}`
+  await confirmOrRefuse(`deletes ${names.join(', ')} from ${place.label} ${how}`, flags)
+  const done: Done = { deleted: [], queued: [] }
+  for (const name of names) {
+    const ofName = kept.filter((one) => one.name === name)
+    await removeOne(name, ofName.length > 0, input, done)
+    for (const one of ofName) await purgeOne(one, input, done)
+  }
+  return tell(done, input)
+}
+
+export function parseRemove(flags: Options, given: string[]) {
+  for (const name of given) checkSecretName(name)
+  const names = [...new Set(given)]
+  const expected = expectedVersion(flags)
+  if (flags.expectedVersion !== undefined && names.length > 1) throw usage('--expected-version goes with one name')
+  return { names, expected }
+}
+
+interface Done {
+  deleted: string[]
+  queued: ChangeRequest[]
+}
+
+const beforeIt = ({ deleted }: Done) => (deleted.length === 0 ? '' : `; deleted before it: ${deleted.join(', ')}`)
+
+/** @param mayBeMissing true if only deleted secrets may have the name, which are purged next. */
+async function removeOne(name: string, mayBeMissing: boolean, { session, flags, place, input }: Input, done: Done) {
+  const { orgId, envId, label } = place
+  try {
+    const send = (keep: { keepFor?: string }) =>
+      deleteSecret(session.client, { orgId, envId, name }, { ...input.expected, ...noteOf(flags), ...keep })
+    const answer = flags.purge ? await send({}) : await deleteKept(flags, send)
+    if ('queued' in answer) return refuseOrKeep(answer.changeRequest, { flags, place }, done)
+    done.deleted.push(name)
+    // Recorded at once, so that this secret is not missed if the next deletion fails.
+    await session.knownState.reading.deleted(envId, [name])
+  } catch (error) {
+    const { kind, message } = toFailure(error)
+    if (error instanceof Failure) throw error
+    if (kind === 'conflict') throw changed(name, label, flags.expectedVersion)
+    if (kind === 'notFound' && mayBeMissing) return
+    noteQueued(done.queued, label)
+    if (kind === 'notFound') throw new Failure(kind, `there is no secret ${name} in ${label}${beforeIt(done)}`)
+    throw new Failure(kind, `${name} was not deleted (${message})${beforeIt(done)}`)
+  }
+}
+
+async function purgeOne({ id, name }: DeletedSecret, { session, flags, place }: Input, done: Done): Promise<void> {
+  const { orgId, envId } = place
+  const answer = await session.client.deletedSecrets.purge({ params: { orgId, envId, secretId: id } })
+  if ('queued' in answer) return refuseOrKeep(answer.changeRequest, { flags, place }, done)
+  if (!done.deleted.includes(name)) done.deleted.push(name)
+}
+
+function refuseOrKeep(change: ChangeRequest, { flags, place }: { flags: Options; place: Place }, done: Done): void {
+  done.queued.push(change)
+  refuseQueued(change, place, flags, done.deleted)
+}
+
+function tell({ deleted, queued }: Done, { flags, place }: Input): Output {
+  const { envId, label } = place
+  noteQueued(queued, label)
+  if (deleted.length > 0) note(`deleted ${deleted.join(', ')} from ${label}${flags.purge ? ' for good' : ''}`)
+  if (deleted.length > 0 && !flags.purge)
+    note(`undo within ${keptTime}: \`skerry secrets restore ${deleted.length === 1 ? deleted[0] : '<NAME>'}\``)
+  return { json: { deleted, queued: queued.map(withoutCiphertext), environmentId: envId } }
+}
+
+/** Lists the kept deleted secrets with these names, which `--purge` deletes too. */
+const keptOf = async (session: Session, place: Place, names: string[]): Promise<DeletedSecret[]> =>
+  (await listDeletedIfAllowed(session, place)).filter(({ name }) => names.includes(name))
+
+/**
+ * Reports a mistyped name before other secrets are deleted. A machine client that may delete but not list skips this
+ * check.
+ */
+async function checkThere(
+  session: Session,
+  { orgId, envId, label }: Place,
+  names: string[],
+  kept: DeletedSecret[],
+): Promise<void> {
+  const answer = await session.client.secrets.list({ params: { orgId, envId } }).catch((error) => {
+    if (toFailure(error).kind !== 'refused') throw error
+  })
+  if (!answer) return
+  const there = new Set([...answer.secrets, ...kept].map(({ name }) => name))
+  const missing = names.filter((name) => !there.has(name))
+  if (missing.length === 0) return
+  throw new Failure('notFound', `there is no secret ${missing.join(', ')} in ${label}; nothing was deleted`)
+}

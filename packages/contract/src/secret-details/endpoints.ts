@@ -1,0 +1,31 @@
+import { Type } from 'typebox'
+import { get, patch } from '../endpoint.ts'
+import { GivenInstant, Id, NextCursor, Nullable, Page, Strict } from '../schema.ts'
+import { SealedDetails, SecretDetails } from './schemas.ts'
+
+export const secretDetails = {
+  list: get('/v1/orgs/:orgId/envs/:envId/secret-details', {
+    summary: 'Descriptions, tags, owners and expiry dates of the secrets of an environment, by name',
+    query: Page,
+    responses: { 200: Strict({ details: Type.Array(SecretDetails), nextCursor: NextCursor }) },
+  }),
+  update: patch('/v1/orgs/:orgId/envs/:envId/secret-details/:name', {
+    summary: 'Describe a secret; what the body leaves out stays, and null clears it',
+    body: Strict({
+      sealed: Type.Optional(Nullable(SealedDetails)),
+      ownerId: Type.Optional(Nullable(Id('user'))),
+      expiresAt: Type.Optional(Nullable(GivenInstant)),
+      notNeeded: Type.Optional(Type.Boolean()),
+      expectedRevision: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: 2_147_483_647,
+          description: 'refused with 409 unless this is the current revision; 0: nothing was noted yet',
+        }),
+      ),
+    }),
+    responses: { 200: Strict({ details: Nullable(SecretDetails) }) },
+    refuses: ['conflict', 'quota_exceeded'],
+    audits: ['secret.described'],
+  }),
+}
