@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { offCurveJwk } from './blobs.ts'
 import { blobFaults, type Fault, faultsOf, formFaults, isInstantField, type Schema, strayInstants } from './faults.ts'
 import { type Broken, expectRefused } from './refusals.ts'
-import { buildSamples, isOfPerson, isOfUserAdmin, pathOf, type Sample, titleOf } from './samples.ts'
+import { buildSamples, isOfAsker, isOfPerson, isOfUserAdmin, pathOf, type Sample, titleOf } from './samples.ts'
 import { openOneOfEach } from './scene.ts'
 import { newMember, newPerson } from './tenant.ts'
 import { bearerFor } from './vault-scene.ts'
@@ -27,6 +27,7 @@ const sampleOf = (endpoint: Endpoint): Sample => samples[titleOf(endpoint)] ?? {
 
 function callerOf(endpoint: Endpoint): string {
   if (isOfPerson(endpoint)) return person
+  if (isOfAsker(endpoint)) return place.asker.as
   const inOrg = isOfUserAdmin(endpoint) ? userAdmin : place.tenant.admin.as
   return bearerFor(place.vault, endpoint) ?? inOrg
 }
@@ -232,6 +233,7 @@ describe('a field', () => {
     )
     const fields = new Set(all.map(({ title }) => title.split(' is ')[0]))
     expect([...fields].sort()).toEqual([
+      'PATCH /v1/orgs/:orgId/envs/:envId/secret-details/:name: expiresAt',
       'POST /v1/agents/:agentRef/activity: windowStart',
       'POST /v1/orgs/:orgId/tokens: expiresAt',
     ])

@@ -61,6 +61,8 @@ export interface OneOfEach {
   branchId: string
   /** A person with a share of the recovery key. */
   custodian: Actor
+  /** The member whose request for access the path can name. */
+  asker: Actor
   vault: Surfaces
 }
 
@@ -131,6 +133,7 @@ export async function makeOneOfEach(world: World): Promise<OneOfEach> {
     params: { ...ids, ...others },
     branchId: branch.body.branch.id,
     custodian: custodians[0] as Actor,
+    asker: member,
     vault,
   }
 }

@@ -34,6 +34,9 @@ export const isOfPerson = ({ path }: Pick<Endpoint, 'path'>) => /^\/v1\/(?:me|cl
 
 /** Whether only a custodian, who has a share of the recovery key, may call the endpoint. */
 export const isOfCustodian = ({ path }: Pick<Endpoint, 'path'>) => /\/recovery\/(?:share|.*\/shares)$/.test(path)
+/** Whether only the member who asked for access may call the endpoint. */
+export const isOfAsker = ({ path }: Pick<Endpoint, 'path'>) => /:accessRequestId\/withdraw$/.test(path)
+
 /** Whether only an admin who is a person may call the endpoint, or any member who is one. */
 export const isOfUserAdmin = ({ method, path }: Pick<Endpoint, 'method' | 'path'>) =>
   (method === 'POST' && /\/access-requests$|:accessRequestId\/withdraw$/.test(path)) ||
@@ -118,6 +121,7 @@ export async function buildSamples(world: World, place: OneOfEach): Promise<Reco
         dropReaders: [{ principalType: 'sync_connection', principalId: 'syn_1' }],
         secrets: [{ name: 'NAME', ciphertext: ciphertext() }],
         recoveryWrappedDek: wrappedKey(),
+        details: [{ name: 'NAME', sealed: sealedDetails(), expectedRevision: 1 }],
       },
     },
     [`POST ${org}/groups`]: { as, body: named },
@@ -130,7 +134,7 @@ export async function buildSamples(world: World, place: OneOfEach): Promise<Reco
       as,
       body: {
         sealed: sealedDetails(),
-        ownerId: null,
+        ownerId: params.userId,
         expiresAt: '2090-01-01T00:00:00.000Z',
         notNeeded: true,
         expectedRevision: 0,

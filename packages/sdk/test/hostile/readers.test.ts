@@ -40,6 +40,7 @@ async function world() {
   server.on('grants.own', () => ({ json: { wrappedDek } }))
   server.on('grants.list', () => ({ json: { grants: [], nextCursor: null } }))
   server.on('secrets.list', () => ({ json: { secrets: [], nextCursor: null } }))
+  server.on('secretDetails.list', () => ({ json: { details: [], nextCursor: null } }))
   server.on('branches.create', () => ({ status: 201, json: { branch: environment } }))
   server.on('rekey.run', () => ({ json: { environment, rekeyedSecrets: 0, grants: 2 } }))
   const client = createClient({ baseUrl: server.baseUrl, credential: { bearer: me.bearer } })
