@@ -7,7 +7,7 @@ const literals = <const T extends string>(texts: readonly T[]) =>
   Type.Unsafe<T>(Type.Union(texts.map((text) => Type.Literal(text)) as TSchema[]))
 
 /** An environment that somebody asks for. */
-export const AccessRequestEnvironment = Strict({
+const AccessRequestEnvironment = Strict({
   environmentId: Id('environment'),
   label: Type.String({ description: '`app/env`, `app/env@branch` or `group:env`' }),
   granted: Type.Boolean({ description: 'The person holds the key now' }),

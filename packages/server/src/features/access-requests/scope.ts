@@ -9,7 +9,7 @@ import { environmentLabel, labelJoins } from '../../model/environments/label.ts'
 import { type InOrg, isAdmin, member } from '../orgs/scope.ts'
 
 export type AccessRequestRow = Static<typeof Row>
-export type AccessRequest = Checked<AccessRequestRow>
+type AccessRequest = Checked<AccessRequestRow>
 export type OnRequest = InOrg & { accessRequest: AccessRequest }
 
 /** Condition on `access_request_environments x` of `access_requests r`: this principal holds the key. */
