@@ -5,7 +5,7 @@ import { newKitCode } from '@skerry/crypto/kit-code'
 import type { Client } from './client.ts'
 
 /** A person, and the public key that the server shows for them (`client.me.getKeys()`). */
-export interface KitOwner {
+interface KitOwner {
   userId: string
   publicKeyJwk: string
 }
