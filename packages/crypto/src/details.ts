@@ -33,7 +33,9 @@ export async function sealDetails(
  *
  * @throws CryptoError `unsupported_prefix`, `malformed_blob`, `decryption_failed`, `malformed_text` for a plaintext of
  *   another form, `invalid_argument`.
- * @example const { description, tags } = await openDetails(sealed, dek, envId, 'KEY')
+ * @example
+ * const sealed = await sealDetails({ description: 'Reads the bucket', tags: [] }, dek, envId, 'KEY')
+ * const { description, tags } = await openDetails(sealed, dek, envId, 'KEY')
  */
 export async function openDetails(
   blob: string,

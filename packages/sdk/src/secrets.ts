@@ -198,7 +198,9 @@ export async function restoreDeletedSecret(
  * Decrypts the last value of a deleted secret.
  *
  * @throws DecryptionError.
- * @example const value = await openDeleted(envId, deleted, key.dek)
+ * @example
+ * const [deleted] = (await client.deletedSecrets.list({ params: { orgId, envId } })).secrets
+ * const value = deleted && (await openDeleted(envId, deleted, key.dek))
  */
 export async function openDeleted(
   envId: string,

@@ -3,6 +3,7 @@ import { isReader, type readerWords } from '@skerry/contract/grants/readers'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
+import { allPages } from '../all-pages.ts'
 import { api } from '../api.ts'
 import { keyring } from '../keyring.ts'
 import { rekeyDueQuery } from '../people/rekey-due.ts'
@@ -159,8 +160,12 @@ async function replaceKey(
   const recoveryPublicKeyJwk = await acceptedRecoveryKey(orgId)
   const before = await environmentShared(environment.id, sealed.wrappedDek)
   await acceptReaders(before, `the new key of ${environment.name}`, others)
-  const { secrets, wrappedDek, wrappedDeks, ...covered } = await keyring.call('rekey', {
+  const written = await allPages((query) => api.secretDetails.list({ params, query }))
+  const { secrets, details, wrappedDek, wrappedDeks, ...covered } = await keyring.call('rekey', {
     recoveryPublicKeyJwk,
+    details: written
+      .flatMap((page) => page.details)
+      .flatMap(({ name, sealed, revision }) => (sealed === null ? [] : [{ name, sealed, revision }])),
     layer: {
       wrappedDek: sealed.wrappedDek,
       environmentId: environment.id,
@@ -180,6 +185,7 @@ async function replaceKey(
     expectedVersions,
     grants: [own, ...grants],
     secrets,
+    details,
     ...covered,
     ...(dropped.length > 0 ? { dropReaders } : {}),
   }

@@ -91,7 +91,7 @@ export async function deleteSecret(orgId: string, environmentId: string, secret:
   const params = { orgId, envId: environmentId, name }
   const change = { environmentId, name, action: 'delete', baseVersion: expectedVersion, restoreVersion: null } as const
   const answer = await sendUnlessQueued(orgId, change, () =>
-    api.secrets.delete({ params, query: { expectedVersion } }, noteHeader(note)),
+    api.secrets.delete({ params, query: { expectedVersion, keepFor: '30d' } }, noteHeader(note)),
   )
   if (answer === 'queued' || 'queued' in answer) {
     await changedQueue(orgId, environmentId)

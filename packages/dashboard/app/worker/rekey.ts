@@ -1,3 +1,4 @@
+import { openDetails, sealDetails } from '@skerry/crypto/details'
 import { fingerprint } from '@skerry/crypto/digest'
 import { CryptoError } from '@skerry/crypto/errors'
 import { fingerprintWords } from '@skerry/crypto/fingerprint-words'
@@ -32,7 +33,7 @@ export const rekeyOperations = {
   newBranchKey: (to: To) => wrapToAll(newDek(), to),
 
   /** Creates a new key for an environment, seals every value under it, and wraps it to this person and to others. */
-  rekey: async ({ layer, ...to }: To & { layer: SealedLayer }) => {
+  rekey: async ({ layer, details, ...to }: To & { layer: SealedLayer; details: Described[] }) => {
     const old = await dekOf(layer.wrappedDek)
     const bytes = newDek()
     const fresh = await importDek(bytes)
@@ -42,8 +43,26 @@ export const rekeyOperations = {
         return { name, ciphertext: await sealSecret(value, fresh, layer.environmentId, name) }
       }),
     )
-    return { secrets, ...(await wrapToAll(bytes, to)) }
+    const described = await Promise.all(details.map((one) => resealed(one, old, fresh, layer.environmentId)))
+    return { secrets, details: described, ...(await wrapToAll(bytes, to)) }
   },
+}
+
+/** The sealed description of a secret, and its revision. */
+interface Described {
+  name: string
+  sealed: string
+  revision: number
+}
+
+/** Seals a description under another key. One that does not open is dropped, because nobody could read it any more. */
+async function resealed({ name, sealed, revision }: Described, old: Dek, fresh: Dek, environmentId: string) {
+  const opened = await openDetails(sealed, old, environmentId, name).catch(() => null)
+  return {
+    name,
+    sealed: opened && (await sealDetails(opened, fresh, environmentId, name)),
+    expectedRevision: revision,
+  }
 }
 
 /** Decrypts a secret. A failure stops the whole re-key, so the error names the secret. */

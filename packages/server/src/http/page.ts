@@ -12,11 +12,12 @@ export interface KeysetCursor {
 }
 
 /** The kind of a list's rows, with which its cursors end. A cursor of another list is refused instead of misread. */
-type Kind = IdKind | 'version' | 'secretName'
+type Kind = IdKind | 'version' | 'details'
 
 const idForms = new Map<Kind, RegExp>([
   ['version', /^\d{1,9}$/],
-  ['secretName', new RegExp(secretNamePattern)],
+  // A name behind a dot, because the id of another list's cursor is a valid name.
+  ['details', new RegExp(secretNamePattern.replace('^', '^\\.'))],
 ])
 
 function idForm(kind: Kind): RegExp {
