@@ -12,7 +12,7 @@ import { countDetails, findDetails, listDetails, lockMember } from './store.ts'
 
 export async function list({ db, env, query }: In<typeof secretDetails.list, InEnv>): Out<typeof secretDetails.list> {
   const cursor = pageFrom(query, 'details')
-  const after = { ...cursor, id: cursor.id && cursor.id.slice(1) }
+  const after = { ...cursor, id: cursor.id?.slice(1) ?? null }
   const page = pageOf(await listDetails(db, env, after), cursor, (row) => [row.updatedAt, `.${row.name}`])
   return { details: page.rows, nextCursor: page.nextCursor }
 }
