@@ -33,6 +33,9 @@ export class Failure extends Error {
   }
 }
 
+/** The credential has no key to an environment. */
+export class NoKeyFailure extends Failure {}
+
 export const usage = (message: string, next?: string) => new Failure('usage', message, next)
 
 /**

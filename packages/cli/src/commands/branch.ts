@@ -9,7 +9,7 @@ import { branchesShared, environmentShared, noteKeyMade } from '../known-readers
 import { checkSlug } from '../names.ts'
 import { accepting, confirmable, explained, formerly, leaf } from '../options.ts'
 import { note, type Output, writeLine, writeTable } from '../output.ts'
-import { findApp, findPlace, type Place } from '../places.ts'
+import { findApp, findPlace, findUnlessBound, type Place } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import { acceptReaders, type ReaderFlags } from '../readers.ts'
 import { readersAtFirst, withRecovery } from '../recovery/key.ts'
@@ -58,8 +58,13 @@ function checkParent({ env, from }: Options): void {
 }
 
 /** Finds the environment that `--env` names, or the project's environment, or a branch of it. */
-const findParent = (session: Session, flags: Options, branch?: string) =>
-  findPlace(session, { app: session.settings.app, env: parentOf(flags) ?? session.settings.env, branch })
+function findParent(session: Session, flags: Options, branch?: string): Promise<Place> {
+  const { app, env } = session.settings
+  const named = parentOf(flags)
+  return named === undefined
+    ? findUnlessBound(session, flags, { app, env, branch })
+    : findPlace(session, { app, env: named, branch })
+}
 
 const atParent = lookingUp(
   async (session, flags: Options) => ({ place: await findParent(session, flags) }),

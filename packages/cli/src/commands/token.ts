@@ -12,7 +12,7 @@ import { type EndLeases, endingLeases, leasesInQuestion, liveLeasesOf, settleLea
 import { argumentOr, confirmable, explained, formerly, leaf } from '../options.ts'
 import { note, type Output, warn, writeLine, writeTable } from '../output.ts'
 import { isPinnedAs, pin, renamePin } from '../pins.ts'
-import { findPlace, namedPlace } from '../places.ts'
+import { findCurrentParent } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
@@ -71,7 +71,7 @@ async function create(
   // All keys are opened before the token is created, because a token that lacks one of the keys cannot read the
   // environment.
   const reads = !flags.provisioner && (flags.admin !== true || flags.env !== undefined)
-  const place = reads ? await findPlace(session, { ...namedPlace(session, flags), branch: undefined }) : undefined
+  const place = reads ? await findCurrentParent(session, flags) : undefined
   const places = place ? await openWithGroups(session, place) : []
   const bound = place !== undefined && !flags.admin && !flags.unbound
   const { token, serviceToken, parsed } = await createServiceToken(session.client, {
