@@ -95,7 +95,7 @@ const groups: Readonly<Record<string, readonly Row[]>> = {
     },
     {
       name: 'token',
-      summary: 'Service tokens: credentials of machines that read secrets',
+      summary: 'Service tokens: credentials of machines that read and write secrets',
       aliases: ['tokens'],
       load: () => import('./token.ts'),
     },

@@ -33,7 +33,7 @@ export function register(command: Command): void {
   leaf(command, 'ls', 'List service tokens, revoked ones too').action(inOrg(list))
   explained(
     formerly(leaf(command, 'create [name]', 'Create a service token'), '--name <name>').usage('<name>'),
-    'It is printed once, to stdout.',
+    'It is printed once, to stdout. Put it in SKERRY_TOKEN, and the address of the server in SKERRY_URL. A token writes what it can read. In a protected environment its writes wait for approval.',
   )
     .option('--app <slug>', 'application of the environment that the token reads and writes')
     .option('--env <slug>', 'environment that the token reads and writes, with its groups')

@@ -65,7 +65,7 @@ describe('protection', () => {
       'skerry: shop/development is protected, and another key would go past every approval; ' +
         'take the protection off first, which all admins are mailed about\n',
     ])
-    await owner.ok('skerry env unprotect development && skerry env rekey --yes')
+    await owner.ok('skerry env unprotect development --yes && skerry env rekey --yes')
     expect(await owner.ok('skerry run -- printenv A')).toBe('one\n')
   })
 })
