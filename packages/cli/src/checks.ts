@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { networkError } from '@skerry/sdk/internal/transport'
 import { isTold } from '@skerry/sdk/rollback'
 import { credentialsPath } from './credentials.ts'
-import { type Failure, redact, toFailure } from './failure.ts'
+import { Failure, redact, toFailure } from './failure.ts'
 import { cacheFolder } from './folders.js'
 import { openWithGroups } from './grants.ts'
 import { isStrict, RollbackHere } from './known-state.ts'
@@ -149,7 +149,9 @@ async function checkCredential(session: Session): Promise<Check> {
     const { principal, orgs } = await session.client.me.get()
     const org = await session.org()
     const { role } = orgs.find((one) => one.id === org.id) ?? {}
-    return `${principal.id} is ${role ?? 'no member'} of ${org.slug}`
+    if (role === undefined)
+      throw new Failure('refused', `${principal.id} is no member of ${org.slug}`, 'see `skerry whoami`; an admin can invite you')
+    return `${principal.id} is ${role} of ${org.slug}`
   })
   return isCheck(answer) ? answer : { what: 'credential', state: 'ok', message: answer }
 }

@@ -108,6 +108,7 @@ const nameOnCommandLine: Readonly<Record<string, string>> = {
   resourceType: '--resource-type',
   scopes: '--scope',
   since: '--since',
+  slug: 'the short name',
   statements: '--statement',
   targetId: '--target',
   ttlSeconds: '--ttl',
@@ -128,12 +129,15 @@ export function toFailure(error: unknown): Failure {
   const text = typeof message === 'string' && message !== '' ? message : 'something unexpected happened'
   const badOption = name === 'invalid_request' ? optionProblem(firstLine(text)) : undefined
   if (badOption !== undefined) return usage(badOption)
-  const told = withoutPlace(firstLine(text))
+  const told = firstLine(text) === 'no such org' ? noOrg : withoutPlace(firstLine(text))
   // The message of the server already says when to try again.
   const isRepeated = name === 'rate_limited' && told.includes('again in')
   const hint = typeof next === 'string' ? next : isRepeated ? undefined : hintOf(name, told)
   return new Failure(rowOf(kindOfCode, name) ?? 'failure', told, hint)
 }
+
+/** The server answers somebody who was removed like somebody who asks for an organization that never existed. */
+const noOrg = 'you are not a member of this organization any more, or it was deleted'
 
 /** The hint for a pipeline, where nobody can sign in and the stored token must be replaced. */
 const inPipeline =
@@ -142,6 +146,9 @@ const inPipeline =
 function hintOf(code: string, told: string): string | undefined {
   // Another credential would be refused, too.
   if (code === 'forbidden' && told.endsWith(' is disabled')) return 'enable it first, or ask an admin to do so'
+  if (code === 'forbidden' && told.startsWith('someone else has to approve'))
+    return 'ask another admin: `skerry members ls` shows them'
+  if (told === noOrg) return 'see `skerry whoami` for your organizations; an admin can invite you again'
   if (code === 'forbidden' && told.endsWith(' a share of the recovery key'))
     return 'ask a custodian; `skerry recovery status` lists them'
   const isPipeline = Boolean(process.env.CI) && process.env.SKERRY_TOKEN !== undefined
@@ -170,6 +177,7 @@ const inWords = (text: string): string =>
     .replace(/\bmust match pattern .*/, 'does not have the required format')
     .replace('must be <= ', 'must be at most ')
     .replace('must be >= ', 'must be at least ')
+    .replace(/^its unused last bits are not zero$/, 'a character is wrong or missing')
     .replace(/\bby force\b/, 'with --force')
     .replace(/\b(\d+) s\b/g, (_, seconds) => formatDuration(Number(seconds)))
 

@@ -13,6 +13,7 @@ import { noKey } from '../no-key.ts'
 import { accepting, branchHelp, confirmable, explained, formerly, gatherGroups, leaf, owned } from '../options.ts'
 import { note, type Output, warn, writeLine, writeTable } from '../output.ts'
 import { findApp, findGroup, type Place } from '../places.ts'
+import { typeName } from '../principals.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import { acceptReaders, type ReaderFlags } from '../readers.ts'
 import { readersAtFirst, withRecovery } from '../recovery/key.ts'
@@ -120,7 +121,7 @@ async function show(_slug: string, { session, place }: AtPlace): Promise<Output>
       if (isApp) writeLine(`branches: ${branches.map((branch) => branch.slug).join(', ') || 'none'}`)
       const waiting = openChangeRequests === 0 ? '' : `; changes that wait: ${openChangeRequests}`
       writeLine(`protection: ${protection ? protectionWords(protection) : 'none'}${waiting}`)
-      const rows = grantees.map((one) => [one.name ?? '', one.principalType, one.principalId])
+      const rows = grantees.map((one) => [one.name ?? '', typeName(one.principalType), one.principalId])
       writeTable(['can read', 'type', 'id'], rows)
     },
   }

@@ -13,7 +13,7 @@ import { type EndLeases, endingLeases, leasesInQuestion, liveLeasesOf, settleLea
 import { argumentOr, confirmable, formerly, leaf } from '../options.ts'
 import { note, type Output, warn, writeTable } from '../output.ts'
 import { canonical, findPin, isPinnedAs, type PinState, pin, pinState, renamePin } from '../pins.ts'
-import { confirmOrRefuse } from '../prompt.ts'
+import { ask, canAsk, confirmOrRefuse } from '../prompt.ts'
 import type { Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
 
@@ -175,6 +175,8 @@ async function trust(who: string, { session, flags }: SignedIn<Confirmable>): Pr
     note(`this machine knows this key as the key of ${known.name}`)
     await confirmOrRefuse(`accepts the same key for ${label}. Ask them for its words first`, flags)
   }
+  if (!known && !flags.yes && canAsk() && !(await ask(`Did ${label} tell you these words, and not through this server?`)))
+    throw new Failure('failure', 'nothing was changed')
   pin(session, orgId, grantee)
   note(`the key of ${label} is known now`)
   return { json: { userId, publicKeyJwk, fingerprint: words } }

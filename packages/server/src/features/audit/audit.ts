@@ -39,8 +39,11 @@ export async function list({
   }
 }
 
-const environmentIdOf = ({ metadata: { environmentId } }: Entry): string[] =>
-  typeof environmentId === 'string' ? [environmentId] : []
+/** The environment that an entry is in, or is about. */
+function environmentIdOf({ resourceType, resourceId, metadata: { environmentId } }: Entry): string[] {
+  if (typeof environmentId === 'string') return [environmentId]
+  return resourceType === 'environment' && resourceId !== null ? [resourceId] : []
+}
 
 type Query = In<typeof audit.timeline>['query']
 
