@@ -54,6 +54,9 @@ export declare const signer: PolicySigner
 /** The PRF output of a passkey, which opens a keyring. */
 export declare const prfOutput: Bytes
 
+/** The code of a person's recovery kit. */
+export declare const kitCode: string
+
 /** An organization's recovery key, its custodians, the environments that it opens, and the key of who recovers. */
 export declare const recoveryKey: PrivateKey
 export declare const custodians: { userId: string; publicKeyJwk: string }[]

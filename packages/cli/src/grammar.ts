@@ -5,6 +5,7 @@
 export const verbs: Readonly<Record<string, string>> = {
   accept: 'join what invites you',
   approve: 'agree to a change',
+  ask: 'ask admins for access',
   bind: 'push an environment to a destination',
   cancel: 'end a request or a subscription',
   checkout: 'begin to pay',
@@ -16,7 +17,7 @@ export const verbs: Readonly<Record<string, string>> = {
   copy: 'write the same values to another place',
   cover: 'add what is missing to the recovery',
   create: 'make a new object',
-  decline: 'refuse an invitation',
+  decline: 'refuse an invitation or a request',
   decrypt: 'turn ciphertext into plaintext',
   diff: 'show what differs between two environments',
   disable: 'stop the use of an object that stays',
@@ -77,7 +78,7 @@ export const verbs: Readonly<Record<string, string>> = {
   unprotect: 'require no approvals any more',
   use: 'choose the default',
   verify: 'check that something is genuine or works',
-  withdraw: 'take a proposal back',
+  withdraw: 'take a proposal or a request back',
 }
 
 /** Spellings that work in the place of a verb, in every group. No help shows them. */

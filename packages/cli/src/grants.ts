@@ -84,6 +84,10 @@ async function parentOf(session: Session, place: Place) {
   return [{ envId: environment.id, slug: environment.slug, label: place.label.replace(/@.*$/, '') }]
 }
 
+/** The keys in words for people. */
+export const keysOf = (places: readonly OpenPlace[]): string =>
+  places.length === 1 ? `the key of ${places[0]!.label}` : `the keys of ${places.length} environments`
+
 /** Grants the key of each environment. Returns the granted labels, and those whose key the grantee already had. */
 export async function grantAll(session: Session, places: OpenPlace[], grantee: Grantee) {
   const granted: string[] = []

@@ -69,7 +69,7 @@ test('where the outbox is not readable, signup says where the link is', async ()
     `mkdir ${elsewhere} && cd ${elsewhere} && skerry signup Elsewhere --email elsewhere@example.com`,
   )
   expect([code, stdout]).toEqual([0, ''])
-  expect(stderr).toContain(`a link for elsewhere@example.com is in the mail; it works once, for 15 minutes`)
+  expect(stderr).toContain(`a link for elsewhere@example.com is in the mail; it works once, for 7 days`)
 })
 
 test.each(['ada', 'ada@example', 'a b@example.com', `${'a'.repeat(250)}@example.com`, ''])(

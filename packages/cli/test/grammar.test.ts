@@ -39,7 +39,14 @@ const rowsOf = (command: Command, above: string): Row[] =>
  */
 const nouns = new Set([
   ...['agent tasks', 'sync providers', 'sync runs', 'keys passkeys', 'vault webhook deliveries', 'env readers'],
-  ...['kms data-key', 'vault executor register-code', 'keys passphrase', 'audit timeline', 'audit verify-archive'],
+  ...[
+    'kms data-key',
+    'vault executor register-code',
+    'keys passphrase',
+    'keys kit',
+    'audit timeline',
+    'audit verify-archive',
+  ],
   ...['org mfa', 'plan usage', 'plan portal'],
 ])
 

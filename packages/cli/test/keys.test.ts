@@ -78,6 +78,66 @@ describe('skerry keys init', () => {
   })
 })
 
+describe('skerry keys kit', () => {
+  const codeIn = (text: string) => /[0-9A-Z]{4}(?:-[0-9A-Z]{4}){6}/.exec(text)?.[0]
+
+  it('shows a code once, on a terminal, which opens the keyring where the passphrase is asked for', async () => {
+    const machine = await holder()
+    const { code: exit, stdout } = await machine.terminal('skerry keys kit')
+    const code = codeIn(stdout)!
+    expect([exit, code]).toEqual([0, expect.any(String)])
+    expect(await machine.ok('skerry keys status')).toMatch(/recovery kit: made \d{4}-/)
+    const forgotten = await machine.terminal('env -u SKERRY_PASSPHRASE_FILE skerry keys passphrase', [
+      ['Passphrase', 'not the one\r'],
+      ['or the code of your recovery kit', `${code.toLowerCase().replaceAll('-', ' ')}\r`],
+      ['New passphrase', 'five new words of mine\r'],
+      ['New passphrase, once more', 'five new words of mine\r'],
+    ])
+    expect([forgotten.code, forgotten.stdout]).toEqual([0, expect.stringContaining('still opens your keyring')])
+    expect(forgotten.stdout).not.toContain(code)
+    const env = { SKERRY_PASSPHRASE_FILE: '' }
+    const unlock = (input: string) => machine.skerry(['keys', 'unlock'], { env, input: `${input}\n` })
+    expect(await unlock(passphrase)).toMatchObject({ code: 3 })
+    expect(await unlock('five new words of mine')).toMatchObject({ code: 0 })
+    expect(await unlock(code)).toMatchObject({ code: 0 })
+  })
+
+  it('writes the code into no pipe unless JSON was asked for, and makes no kit then', async () => {
+    const machine = await holder()
+    const refused = await machine.skerry(['keys', 'kit'])
+    expect([refused.code, refused.stdout, refused.stderr]).toEqual([2, '', expect.stringContaining('add --json')])
+    expect(await machine.ok('skerry keys status')).toContain('recovery kit: none')
+    const { code } = JSON.parse(await machine.ok('skerry keys kit --json'))
+    expect(codeIn(code)).toBe(code)
+  })
+
+  it('replaces an earlier kit only after a confirmation, and its code then opens nothing', async () => {
+    const machine = await holder()
+    const first = JSON.parse(await machine.ok('skerry keys kit --json')).code
+    expect(await machine.skerry(['keys', 'kit', '--json'])).toMatchObject({ code: 2, stdout: '' })
+    const second = JSON.parse(await machine.ok('skerry keys kit --json --yes')).code
+    const env = { SKERRY_PASSPHRASE_FILE: '' }
+    const old = await machine.skerry(['keys', 'unlock'], { env, input: first })
+    expect([old.code, old.stderr]).toEqual([3, expect.stringContaining('this code does not open your keyring')])
+    expect(old.stderr).not.toContain(first)
+    await machine.ok('skerry keys kit --remove --yes')
+    expect(await machine.skerry(['keys', 'unlock'], { env, input: second })).toMatchObject({ code: 3 })
+  })
+
+  it('is removed with a change of the passphrase if that is asked for, and by a replaced keypair', async () => {
+    const machine = await holder()
+    await machine.write('../new', 'five new words of mine\n')
+    const status = () => machine.ok('skerry keys status')
+    await machine.ok('skerry keys kit --json')
+    await machine.ok('skerry keys passphrase --new-file ../new --remove-kit')
+    expect(await status()).toContain('recovery kit: none')
+    machine.env.SKERRY_PASSPHRASE_FILE = `${machine.home}/new`
+    await machine.ok('skerry keys kit --json')
+    await machine.ok('skerry keys replace --yes --new-file ../new')
+    expect(await status()).toContain('recovery kit: none')
+  })
+})
+
 describe('a keyring', () => {
   it('opens keys without the passphrase while it is unlocked', async () => {
     const machine = await holder()

@@ -1,3 +1,4 @@
+import { actions as accessRequests } from './access-requests/actions.ts'
 import { actions as agents } from './agents/actions.ts'
 import { actions as apps } from './apps/actions.ts'
 import { actions as audit } from './audit/actions.ts'
@@ -56,6 +57,7 @@ export const auditActions = {
   ...rekey,
   ...branches,
   ...grants,
+  ...accessRequests,
   ...tokens,
   ...honeyTokens,
   ...secrets,

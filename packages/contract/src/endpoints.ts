@@ -1,3 +1,4 @@
+import { accessRequests } from './access-requests/endpoints.ts'
 import { agents } from './agents/endpoints.ts'
 import { apps } from './apps/endpoints.ts'
 import { audit } from './audit/endpoints.ts'
@@ -21,6 +22,7 @@ import { logSink } from './log-sink/endpoints.ts'
 import { machineClients } from './machine-clients/endpoints.ts'
 import { cliSessions } from './me/cli-sessions.ts'
 import { me } from './me/endpoints.ts'
+import { recoveryKit } from './me/recovery-kit.ts'
 import { invites, members } from './members/endpoints.ts'
 import { ownInvites } from './members/own-invites.ts'
 import { notifications } from './notifications/endpoints.ts'
@@ -55,6 +57,7 @@ export const endpoints = {
   identityLinks,
   cliLogin,
   me,
+  recoveryKit,
   passkeys,
   secondFactor,
   signInPasskeys,
@@ -77,6 +80,7 @@ export const endpoints = {
   changes,
   resolve,
   grants,
+  accessRequests,
   tokens,
   machineClients,
   honeyTokens,

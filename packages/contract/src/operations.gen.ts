@@ -18,6 +18,7 @@ export const operations = {
     get: { method: 'GET', path: '/v1/sign-in', surface: 'none' },
     setUp: { method: 'POST', path: '/v1/sign-in/set-up', surface: 'none' },
     requestLink: { method: 'POST', path: '/v1/sign-in/links', surface: 'none' },
+    showInvitation: { method: 'POST', path: '/v1/sign-in/links/invitation', surface: 'none' },
     redeemLink: { method: 'POST', path: '/v1/sign-in/links/redeem', surface: 'none' },
     passkeyOptions: { method: 'POST', path: '/v1/sign-in/passkeys/options', surface: 'none' },
     passkey: { method: 'POST', path: '/v1/sign-in/passkeys', surface: 'none' },
@@ -46,6 +47,11 @@ export const operations = {
     patchKeys: { method: 'PATCH', path: '/v1/me/keys', surface: 'principal' },
     keyHoldings: { method: 'GET', path: '/v1/me/keys/holdings', surface: 'principal' },
     replaceKeys: { method: 'POST', path: '/v1/me/keys/replacement', surface: 'principal' },
+  },
+  recoveryKit: {
+    get: { method: 'GET', path: '/v1/me/keys/recovery-kit', surface: 'principal' },
+    put: { method: 'PUT', path: '/v1/me/keys/recovery-kit', surface: 'principal' },
+    delete: { method: 'DELETE', path: '/v1/me/keys/recovery-kit', surface: 'principal' },
   },
   passkeys: {
     list: { method: 'GET', path: '/v1/me/passkeys', surface: 'principal' },
@@ -97,6 +103,7 @@ export const operations = {
   invites: {
     list: { method: 'GET', path: '/v1/orgs/:orgId/invites', surface: 'principal' },
     create: { method: 'POST', path: '/v1/orgs/:orgId/invites', surface: 'principal' },
+    resend: { method: 'POST', path: '/v1/orgs/:orgId/invites/:inviteId/resend', surface: 'principal' },
     delete: { method: 'DELETE', path: '/v1/orgs/:orgId/invites/:inviteId', surface: 'principal' },
   },
   ownInvites: {
@@ -170,6 +177,13 @@ export const operations = {
     readers: { method: 'GET', path: '/v1/orgs/:orgId/envs/:envId/readers', surface: 'principal' },
     create: { method: 'POST', path: '/v1/orgs/:orgId/envs/:envId/keys', surface: 'principal' },
     delete: { method: 'DELETE', path: '/v1/orgs/:orgId/envs/:envId/keys/:grantId', surface: 'principal' },
+  },
+  accessRequests: {
+    list: { method: 'GET', path: '/v1/orgs/:orgId/access-requests', surface: 'principal' },
+    create: { method: 'POST', path: '/v1/orgs/:orgId/access-requests', surface: 'principal' },
+    get: { method: 'GET', path: '/v1/orgs/:orgId/access-requests/:accessRequestId', surface: 'principal' },
+    decline: { method: 'POST', path: '/v1/orgs/:orgId/access-requests/:accessRequestId/decline', surface: 'principal' },
+    withdraw: { method: 'POST', path: '/v1/orgs/:orgId/access-requests/:accessRequestId/withdraw', surface: 'principal' },
   },
   tokens: {
     list: { method: 'GET', path: '/v1/orgs/:orgId/tokens', surface: 'principal' },

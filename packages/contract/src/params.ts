@@ -30,6 +30,7 @@ const rules: Record<string, PathParamRule> = {
   groupId: id('group', 'group'),
   envId: id('environment', 'env'),
   grantId: id('keyGrant', 'grant'),
+  accessRequestId: id('accessRequest', 'access request'),
   tokenId: id('serviceToken', 'token'),
   clientId: id('machineClient', 'machine client'),
   userId: id('user', 'member'),

@@ -12,6 +12,7 @@ const blobs = {
   sg1: { segments: 3, what: 'a managed-key signature: key id, version, signature' },
   pk1: { segments: 4, what: 'a private key sealed under a passphrase: parameters, salt, iv, ciphertext' },
   pk2: { segments: 3, what: 'a private key sealed under a passkey: salt, iv, ciphertext' },
+  pk3: { segments: 3, what: 'a private key sealed under the code of a recovery kit: salt, iv, ciphertext' },
 } as const
 
 export type BlobPrefix = keyof typeof blobs
@@ -54,6 +55,7 @@ export const idPrefixes = {
   environment: 'env_',
   secret: 'sec_',
   keyGrant: 'ek_',
+  accessRequest: 'acr_',
   user: 'usr_',
   invitation: 'inv_',
   audit: 'aud_',

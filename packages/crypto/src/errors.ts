@@ -10,6 +10,7 @@ const errors = {
   decryption_failed: 'decryption failed, because the key is wrong or the ciphertext was moved or changed',
   malformed_key: 'the key is malformed',
   malformed_token: 'the text is not a service token',
+  malformed_code: 'the text is not the code of a recovery kit',
   weak_passphrase: 'the passphrase is too weak',
   kdf_too_weak: 'the sealed key uses a key derivation so weak that its passphrase is easy to guess',
   kdf_too_strong: 'the sealed key uses a key derivation that needs too much memory or time',

@@ -1,18 +1,21 @@
-import { argon2Sync, createDecipheriv, hkdfSync } from 'node:crypto'
+import { argon2Sync, createDecipheriv, createHash, hkdfSync } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import vectors from '../vectors/keyring.json' with { type: 'json' }
 import { decodeBase64url, encodeBase64url } from './base64url.ts'
 import {
   defaultPassphraseCost,
+  openWithKitCode,
   openWithPasskey,
   openWithPassphrase,
   passphraseProblem,
+  sealWithKitCode,
   sealWithPasskey,
   sealWithPassphrase,
 } from './keyring.ts'
 import { exportPrivateKey, generateKeyPair, publicKeyJwkOf } from './keys.ts'
+import { newKitCode } from './kit-code.ts'
 
-const { userId, passphrase, credentialId, pkcs8, publicKeyJwk } = vectors
+const { userId, passphrase, credentialId, pkcs8, publicKeyJwk, kitCode } = vectors
 const prfOutput = decodeBase64url(vectors.prfOutput)
 const refused = (code: string) => expect.objectContaining({ name: 'CryptoError', code })
 const cheap = { memoryKiB: 19_456, passes: 2, lanes: 1 }
@@ -24,6 +27,8 @@ interface Row {
   passphrase?: string
   credentialId?: string
   prfOutput?: string
+  kitCode?: string
+  publicKeyJwk?: string
 }
 const underPassphrase = (row: Row) =>
   openWithPassphrase(row.blob, row.passphrase ?? passphrase, row.userId ?? userId, { extractable: true })
@@ -32,6 +37,11 @@ const underPasskey = (row: Row) => {
   return openWithPasskey(row.blob, output, row.userId ?? userId, row.credentialId ?? credentialId, {
     extractable: true,
   })
+}
+
+const underKitCode = (row: Row) => {
+  const whose = { userId: row.userId ?? userId, publicKeyJwk: row.publicKeyJwk ?? publicKeyJwk }
+  return openWithKitCode(row.blob, row.kitCode ?? kitCode, whose, { extractable: true })
 }
 
 /** Decrypts a blob with Node's OpenSSL, without code of this package and without the Argon2id library that it uses. */
@@ -131,5 +141,38 @@ describe('a key sealed under a passkey', () => {
     expect(one).toMatch(/^pk2\.[\w-]{22}\.[\w-]{16}\.[\w-]+$/)
     for (const segment of [1, 2, 3]) expect(one.split('.')[segment]).not.toBe(two.split('.')[segment])
     expect(publicKeyJwkOf(await openWithPasskey(one, prfOutput, userId, credentialId))).toBe(publicKeyJwkOf(privateKey))
+  })
+})
+
+describe('a key sealed under the code of a recovery kit', () => {
+  test.each(vectors.kitSealed.accepted)('opens: $title', async (row) => {
+    expect(encodeBase64url(await exportPrivateKey(await underKitCode(row)))).toBe(pkcs8)
+  })
+
+  test.each(vectors.kitSealed.accepted)('decrypts with OpenSSL too: $title', ({ blob }) => {
+    const [, salt, iv, ciphertext] = blob.split('.') as [string, string, string, string]
+    const secret = Buffer.from(vectors.kitCodes.accepted[0]!.secret, 'base64url')
+    const info = 'skerry/keyring/recovery-kit/v1'
+    const key = Buffer.from(hkdfSync('sha256', secret, Buffer.from(salt, 'base64url'), info, 32))
+    const thumbprint = createHash('sha256').update(publicKeyJwk).digest('base64url')
+    expect(decrypt(key, iv, ciphertext, `skerry/pk3/${userId}/${thumbprint}`)).toBe(pkcs8)
+  })
+
+  test.each(vectors.kitSealed.refused)('is refused: $title', async (row) => {
+    await expect(underKitCode(row)).rejects.toThrow(refused(row.expected))
+  })
+
+  test('opens with its code for its person and keypair, and shares no segment with another sealing of the same key', async () => {
+    const { privateKey, publicKeyJwk: own } = await generateKeyPair()
+    const code = await newKitCode()
+    const [one, two] = [
+      await sealWithKitCode(privateKey, code, userId),
+      await sealWithKitCode(privateKey, code, userId),
+    ]
+    expect(one).toMatch(/^pk3\.[\w-]{22}\.[\w-]{16}\.[\w-]+$/)
+    for (const segment of [1, 2, 3]) expect(one.split('.')[segment]).not.toBe(two.split('.')[segment])
+    const opened = await openWithKitCode(one, code, { userId, publicKeyJwk: own })
+    expect(publicKeyJwkOf(opened)).toBe(own)
+    await expect(exportPrivateKey(opened)).rejects.toThrow(refused('invalid_argument'))
   })
 })

@@ -1,9 +1,11 @@
 import { type Bytes, decodeBase64url, encodeUtf8 } from './base64url.ts'
 import { formatBlob, parseBlob, splitBlob } from './blob.ts'
+import { fingerprint } from './digest.ts'
 import { CryptoError } from './errors.ts'
 import { importAesKey, openGcm, sealGcm } from './gcm.ts'
 import { hkdf } from './hkdf.ts'
-import { exportPrivateKey, importPrivateKey, type PrivateKey } from './keys.ts'
+import { exportPrivateKey, importPrivateKey, type PrivateKey, publicKeyJwkOf } from './keys.ts'
+import { parseKitCode } from './kit-code.ts'
 import { randomBytes } from './random.ts'
 
 /** The cost of an Argon2id run (RFC 9106). Lanes are computed one after the other here, so they add no speed. */
@@ -32,6 +34,8 @@ const prfOutputLengthBytes = 32
 
 /** If this label changes, every key that is sealed under a passkey becomes unreadable. */
 const passkeyInfo = 'skerry/keyring/passkey/v1'
+/** The same for keys that are sealed under the code of a recovery kit. */
+const kitInfo = 'skerry/keyring/recovery-kit/v1'
 
 interface OpenOptions {
   /** Whether the private key can be exported again, to seal it in another way. Default: false. */
@@ -139,6 +143,46 @@ export async function openWithPasskey(
   return importPrivateKey(await openGcm(key, iv, ciphertext, passkeyAad(userId, credentialId)), options)
 }
 
+/**
+ * Seals a private key under the code of a recovery kit: `pk3.<salt>.<iv>.<ciphertext and tag>`. HKDF-SHA256 derives the
+ * AES-256-GCM key from the 128 random bits of the code. The user's id and the fingerprint of the public key are
+ * authenticated, so that the blob opens for this person and this keypair only.
+ *
+ * @param privateKey must be exportable.
+ * @param code of `newKitCode`, in any spelling that `parseKitCode` reads.
+ * @throws CryptoError `malformed_code`, `invalid_argument`.
+ * @example const encryptedPrivateKey = await sealWithKitCode(privateKey, kitCode, userId)
+ */
+export async function sealWithKitCode(privateKey: PrivateKey, code: string, userId: string): Promise<string> {
+  const salt = randomBytes(saltLengthBytes)
+  const key = await kitKey(code, salt)
+  const aad = await kitAad(userId, publicKeyJwkOf(privateKey))
+  const { iv, ciphertext } = await sealGcm(key, await exportPrivateKey(privateKey), aad)
+  return formatBlob('pk3', [salt, iv, ciphertext])
+}
+
+/**
+ * Opens a key that {@link sealWithKitCode} sealed.
+ *
+ * @param code as the person typed it.
+ * @param whose the person, and the public key that the keyring has now.
+ * @throws CryptoError `malformed_code` (mistyped), `unsupported_prefix`, `malformed_blob`, `decryption_failed` (the code
+ *   of another kit, another user or keypair, altered bytes), `malformed_key`, `invalid_argument`.
+ * @example const privateKey = await openWithKitCode(blob, kitCode, { userId, publicKeyJwk })
+ */
+export async function openWithKitCode(
+  blob: string,
+  code: string,
+  whose: { userId: string; publicKeyJwk: string },
+  options: OpenOptions = {},
+): Promise<PrivateKey> {
+  const [salt, iv, ciphertext] = parseBlob(blob, 'pk3') as [Bytes, Bytes, Bytes]
+  checkSalt(salt)
+  const key = await kitKey(code, salt)
+  const aad = await kitAad(whose.userId, whose.publicKeyJwk)
+  return importPrivateKey(await openGcm(key, iv, ciphertext, aad), options)
+}
+
 /** Parses the parameters of a cost. Each cost has one spelling: no sign, no leading zero. */
 function parseCost(text: string): PassphraseCost {
   const [, memoryKiB, passes, lanes] = /^([1-9]\d{0,8})-([1-9]\d{0,8})-([1-9]\d{0,8})$/.exec(text) ?? []
@@ -180,9 +224,15 @@ async function passkeyKey(prfOutput: Bytes, salt: Bytes): Promise<CryptoKey> {
   return importAesKey(await hkdf(prfOutput, salt, passkeyInfo, 32))
 }
 
+const kitKey = async (code: string, salt: Bytes): Promise<CryptoKey> =>
+  importAesKey(await hkdf(await parseKitCode(code), salt, kitInfo, 32))
+
 const passphraseAad = (userId: string): Bytes => encodeUtf8(`skerry/pk1/${plain(userId)}`)
 const passkeyAad = (userId: string, credentialId: string): Bytes =>
   encodeUtf8(`skerry/pk2/${plain(userId)}/${plain(credentialId)}`)
+
+const kitAad = async (userId: string, publicKeyJwk: string): Promise<Bytes> =>
+  encodeUtf8(`skerry/pk3/${plain(userId)}/${await fingerprint(publicKeyJwk)}`)
 
 /** Refuses a slash in an id, because two different pairs of ids could then have the same AAD. */
 function plain(id: string): string {

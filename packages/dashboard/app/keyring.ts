@@ -118,6 +118,17 @@ const subscribe = (listener: () => void) => {
 /** Whether the keyring is unlocked. */
 export const useUnlocked = () => useSyncExternalStore(subscribe, () => unlocked)
 
+const minutesLeft = () => Math.max(1, Math.ceil((idleMs - (Date.now() - touchedAtMs)) / 60_000))
+
+/** The whole minutes after which an unlocked keyring locks, if nobody uses the page. */
+export const useMinutesLeft = () => useSyncExternalStore(onTick, minutesLeft)
+
+const tickers = new Set<() => void>()
+const onTick = (listener: () => void) => {
+  tickers.add(listener)
+  return () => void tickers.delete(listener)
+}
+
 /**
  * State for plaintext. It returns to `empty` when the keyring locks, and ends with its component. Decrypted values live
  * only here: not in Query's cache, not in storage, not in the address. The third element says whether locking cleared
@@ -158,5 +169,8 @@ const lockWhenIdle = () => {
 for (const event of ['pointerdown', 'keydown', 'wheel'])
   addEventListener(event, touch, { passive: true, capture: true })
 addEventListener('visibilitychange', lockWhenIdle)
-setInterval(lockWhenIdle, 10_000)
+setInterval(() => {
+  lockWhenIdle()
+  for (const ticker of tickers) ticker()
+}, 10_000)
 session.onEnd(() => keyring.lock())

@@ -1,4 +1,7 @@
 import '@mantine/core/styles.css'
+import './look/tokens.css'
+import './look/mantine.css'
+import './look/frame.css'
 import './app.css'
 import { createRoot } from 'react-dom/client'
 import { App } from './app.tsx'

@@ -5,6 +5,7 @@ import {
   type Icon,
   IconBell,
   IconBot,
+  IconCheck,
   IconCloudUpload,
   IconGauge,
   IconGitPullRequest,
@@ -60,6 +61,9 @@ export interface NavGroup {
 }
 
 const openChanges: NavBadge = { key: ['changes', 'open-count'], load: countOpenChanges, meaning: 'open' }
+
+/** The first steps. They are in the sidebar until the person hides them. */
+export const startEntry: NavEntry = { label: 'Get started', icon: IconCheck, to: '/orgs/$org/start' }
 
 /** The sections of an organization, as the sidebar shows them. */
 export const navGroups: NavGroup[] = [
@@ -201,6 +205,8 @@ export const syncTabs: Tab[] = [
 /** The sections of an application. `admins` hides a tab from members. */
 export const appTabs: (Tab & { admins?: true })[] = [
   { label: 'Secrets', to: '/orgs/$org/apps/$app' },
+  { label: 'Environments', to: '/orgs/$org/apps/$app/environments' },
+  { label: 'Activity', to: '/orgs/$org/apps/$app/activity', admins: true },
   { label: 'Settings', to: '/orgs/$org/apps/$app/settings', admins: true },
 ]
 

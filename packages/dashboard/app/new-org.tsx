@@ -3,6 +3,7 @@ import { api } from './api.ts'
 import { NameAndSlug } from './form/name-and-slug.tsx'
 import { useApiForm } from './form/use-api-form.ts'
 import { useReloadMe } from './reload-me.ts'
+import { beginStart } from './start/use-start.ts'
 import { FormDialog } from './ui/form-dialog.tsx'
 
 export function NewOrgDialog({ onClose }: { onClose: () => void }) {
@@ -12,7 +13,8 @@ export function NewOrgDialog({ onClose }: { onClose: () => void }) {
   const create = async (body: { name: string; slug: string }) => {
     const { org } = await api.orgs.create({ body })
     await reloadMe()
-    await navigate({ to: '/orgs/$org', params: { org: org.slug } })
+    beginStart(org.id)
+    await navigate({ to: '/orgs/$org/start', params: { org: org.slug } })
   }
   return (
     <FormDialog title="New organization" submit="Create" form={form} onClose={onClose} onSubmit={create}>

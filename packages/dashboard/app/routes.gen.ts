@@ -31,6 +31,7 @@ import { Route as AppOrgsOrgLogSinkRouteImport } from './routes/_app/orgs.$org/l
 import { Route as AppOrgsOrgMembersRouteImport } from './routes/_app/orgs.$org/members.tsx'
 import { Route as AppOrgsOrgPlanRouteImport } from './routes/_app/orgs.$org/plan.tsx'
 import { Route as AppOrgsOrgRotationRouteImport } from './routes/_app/orgs.$org/rotation.tsx'
+import { Route as AppOrgsOrgStartRouteImport } from './routes/_app/orgs.$org/start.tsx'
 import { Route as AppOrgsOrgTokensRouteImport } from './routes/_app/orgs.$org/tokens.tsx'
 import { Route as AppOrgsOrgAgentsIndexRouteImport } from './routes/_app/orgs.$org/agents/index.tsx'
 import { Route as AppOrgsOrgAgentsAgentRouteImport } from './routes/_app/orgs.$org/agents/$agent.tsx'
@@ -56,6 +57,8 @@ import { Route as AppOrgsOrgSyncRunsRouteImport } from './routes/_app/orgs.$org/
 import { Route as AppOrgsOrgVaultIndexRouteImport } from './routes/_app/orgs.$org/vault/index.tsx'
 import { Route as AppOrgsOrgVaultProjectRouteImport } from './routes/_app/orgs.$org/vault/$project.tsx'
 import { Route as AppOrgsOrgAppsAppIndexRouteImport } from './routes/_app/orgs.$org/apps/$app/index.tsx'
+import { Route as AppOrgsOrgAppsAppActivityRouteImport } from './routes/_app/orgs.$org/apps/$app/activity.tsx'
+import { Route as AppOrgsOrgAppsAppEnvironmentsRouteImport } from './routes/_app/orgs.$org/apps/$app/environments.tsx'
 import { Route as AppOrgsOrgAppsAppSettingsRouteImport } from './routes/_app/orgs.$org/apps/$app/settings.tsx'
 import { Route as AppOrgsOrgEnvsEnvIndexRouteImport } from './routes/_app/orgs.$org/envs/$env/index.tsx'
 import { Route as AppOrgsOrgEnvsEnvBranchesRouteImport } from './routes/_app/orgs.$org/envs/$env/branches.tsx'
@@ -170,6 +173,11 @@ const AppOrgsOrgPlanRoute = AppOrgsOrgPlanRouteImport.update({
 const AppOrgsOrgRotationRoute = AppOrgsOrgRotationRouteImport.update({
   id: '/rotation',
   path: '/rotation',
+  getParentRoute: () => AppOrgsOrgRoute,
+} as any)
+const AppOrgsOrgStartRoute = AppOrgsOrgStartRouteImport.update({
+  id: '/start',
+  path: '/start',
   getParentRoute: () => AppOrgsOrgRoute,
 } as any)
 const AppOrgsOrgTokensRoute = AppOrgsOrgTokensRouteImport.update({
@@ -301,6 +309,18 @@ const AppOrgsOrgAppsAppIndexRoute = AppOrgsOrgAppsAppIndexRouteImport.update({
   path: '/',
   getParentRoute: () => AppOrgsOrgAppsAppRoute,
 } as any)
+const AppOrgsOrgAppsAppActivityRoute =
+  AppOrgsOrgAppsAppActivityRouteImport.update({
+    id: '/activity',
+    path: '/activity',
+    getParentRoute: () => AppOrgsOrgAppsAppRoute,
+  } as any)
+const AppOrgsOrgAppsAppEnvironmentsRoute =
+  AppOrgsOrgAppsAppEnvironmentsRouteImport.update({
+    id: '/environments',
+    path: '/environments',
+    getParentRoute: () => AppOrgsOrgAppsAppRoute,
+  } as any)
 const AppOrgsOrgAppsAppSettingsRoute =
   AppOrgsOrgAppsAppSettingsRouteImport.update({
     id: '/settings',
@@ -358,6 +378,7 @@ export interface FileRoutesByFullPath {
   '/orgs/$org/members': typeof AppOrgsOrgMembersRoute
   '/orgs/$org/plan': typeof AppOrgsOrgPlanRoute
   '/orgs/$org/rotation': typeof AppOrgsOrgRotationRoute
+  '/orgs/$org/start': typeof AppOrgsOrgStartRoute
   '/orgs/$org/tokens': typeof AppOrgsOrgTokensRoute
   '/orgs/$org/': typeof AppOrgsOrgIndexRoute
   '/orgs/$org/agents/$agent': typeof AppOrgsOrgAgentsAgentRoute
@@ -383,6 +404,8 @@ export interface FileRoutesByFullPath {
   '/orgs/$org/settings/': typeof AppOrgsOrgSettingsIndexRoute
   '/orgs/$org/sync/': typeof AppOrgsOrgSyncIndexRoute
   '/orgs/$org/vault/': typeof AppOrgsOrgVaultIndexRoute
+  '/orgs/$org/apps/$app/activity': typeof AppOrgsOrgAppsAppActivityRoute
+  '/orgs/$org/apps/$app/environments': typeof AppOrgsOrgAppsAppEnvironmentsRoute
   '/orgs/$org/apps/$app/settings': typeof AppOrgsOrgAppsAppSettingsRoute
   '/orgs/$org/envs/$env/branches': typeof AppOrgsOrgEnvsEnvBranchesRoute
   '/orgs/$org/envs/$env/composition': typeof AppOrgsOrgEnvsEnvCompositionRoute
@@ -411,6 +434,7 @@ export interface FileRoutesByTo {
   '/orgs/$org/members': typeof AppOrgsOrgMembersRoute
   '/orgs/$org/plan': typeof AppOrgsOrgPlanRoute
   '/orgs/$org/rotation': typeof AppOrgsOrgRotationRoute
+  '/orgs/$org/start': typeof AppOrgsOrgStartRoute
   '/orgs/$org/tokens': typeof AppOrgsOrgTokensRoute
   '/orgs/$org': typeof AppOrgsOrgIndexRoute
   '/orgs/$org/agents/$agent': typeof AppOrgsOrgAgentsAgentRoute
@@ -434,6 +458,8 @@ export interface FileRoutesByTo {
   '/orgs/$org/settings': typeof AppOrgsOrgSettingsIndexRoute
   '/orgs/$org/sync': typeof AppOrgsOrgSyncIndexRoute
   '/orgs/$org/vault': typeof AppOrgsOrgVaultIndexRoute
+  '/orgs/$org/apps/$app/activity': typeof AppOrgsOrgAppsAppActivityRoute
+  '/orgs/$org/apps/$app/environments': typeof AppOrgsOrgAppsAppEnvironmentsRoute
   '/orgs/$org/apps/$app/settings': typeof AppOrgsOrgAppsAppSettingsRoute
   '/orgs/$org/envs/$env/branches': typeof AppOrgsOrgEnvsEnvBranchesRoute
   '/orgs/$org/envs/$env/composition': typeof AppOrgsOrgEnvsEnvCompositionRoute
@@ -465,6 +491,7 @@ export interface FileRoutesById {
   '/_app/orgs/$org/members': typeof AppOrgsOrgMembersRoute
   '/_app/orgs/$org/plan': typeof AppOrgsOrgPlanRoute
   '/_app/orgs/$org/rotation': typeof AppOrgsOrgRotationRoute
+  '/_app/orgs/$org/start': typeof AppOrgsOrgStartRoute
   '/_app/orgs/$org/tokens': typeof AppOrgsOrgTokensRoute
   '/_app/orgs/$org/': typeof AppOrgsOrgIndexRoute
   '/_app/orgs/$org/agents/$agent': typeof AppOrgsOrgAgentsAgentRoute
@@ -490,6 +517,8 @@ export interface FileRoutesById {
   '/_app/orgs/$org/settings/': typeof AppOrgsOrgSettingsIndexRoute
   '/_app/orgs/$org/sync/': typeof AppOrgsOrgSyncIndexRoute
   '/_app/orgs/$org/vault/': typeof AppOrgsOrgVaultIndexRoute
+  '/_app/orgs/$org/apps/$app/activity': typeof AppOrgsOrgAppsAppActivityRoute
+  '/_app/orgs/$org/apps/$app/environments': typeof AppOrgsOrgAppsAppEnvironmentsRoute
   '/_app/orgs/$org/apps/$app/settings': typeof AppOrgsOrgAppsAppSettingsRoute
   '/_app/orgs/$org/envs/$env/branches': typeof AppOrgsOrgEnvsEnvBranchesRoute
   '/_app/orgs/$org/envs/$env/composition': typeof AppOrgsOrgEnvsEnvCompositionRoute
@@ -521,6 +550,7 @@ export interface FileRouteTypes {
     | '/orgs/$org/members'
     | '/orgs/$org/plan'
     | '/orgs/$org/rotation'
+    | '/orgs/$org/start'
     | '/orgs/$org/tokens'
     | '/orgs/$org/'
     | '/orgs/$org/agents/$agent'
@@ -546,6 +576,8 @@ export interface FileRouteTypes {
     | '/orgs/$org/settings/'
     | '/orgs/$org/sync/'
     | '/orgs/$org/vault/'
+    | '/orgs/$org/apps/$app/activity'
+    | '/orgs/$org/apps/$app/environments'
     | '/orgs/$org/apps/$app/settings'
     | '/orgs/$org/envs/$env/branches'
     | '/orgs/$org/envs/$env/composition'
@@ -574,6 +606,7 @@ export interface FileRouteTypes {
     | '/orgs/$org/members'
     | '/orgs/$org/plan'
     | '/orgs/$org/rotation'
+    | '/orgs/$org/start'
     | '/orgs/$org/tokens'
     | '/orgs/$org'
     | '/orgs/$org/agents/$agent'
@@ -597,6 +630,8 @@ export interface FileRouteTypes {
     | '/orgs/$org/settings'
     | '/orgs/$org/sync'
     | '/orgs/$org/vault'
+    | '/orgs/$org/apps/$app/activity'
+    | '/orgs/$org/apps/$app/environments'
     | '/orgs/$org/apps/$app/settings'
     | '/orgs/$org/envs/$env/branches'
     | '/orgs/$org/envs/$env/composition'
@@ -627,6 +662,7 @@ export interface FileRouteTypes {
     | '/_app/orgs/$org/members'
     | '/_app/orgs/$org/plan'
     | '/_app/orgs/$org/rotation'
+    | '/_app/orgs/$org/start'
     | '/_app/orgs/$org/tokens'
     | '/_app/orgs/$org/'
     | '/_app/orgs/$org/agents/$agent'
@@ -652,6 +688,8 @@ export interface FileRouteTypes {
     | '/_app/orgs/$org/settings/'
     | '/_app/orgs/$org/sync/'
     | '/_app/orgs/$org/vault/'
+    | '/_app/orgs/$org/apps/$app/activity'
+    | '/_app/orgs/$org/apps/$app/environments'
     | '/_app/orgs/$org/apps/$app/settings'
     | '/_app/orgs/$org/envs/$env/branches'
     | '/_app/orgs/$org/envs/$env/composition'
@@ -823,6 +861,13 @@ declare module '@tanstack/react-router' {
       path: '/rotation'
       fullPath: '/orgs/$org/rotation'
       preLoaderRoute: typeof AppOrgsOrgRotationRouteImport
+      parentRoute: typeof AppOrgsOrgRoute
+    }
+    '/_app/orgs/$org/start': {
+      id: '/_app/orgs/$org/start'
+      path: '/start'
+      fullPath: '/orgs/$org/start'
+      preLoaderRoute: typeof AppOrgsOrgStartRouteImport
       parentRoute: typeof AppOrgsOrgRoute
     }
     '/_app/orgs/$org/tokens': {
@@ -1000,6 +1045,20 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof AppOrgsOrgAppsAppIndexRouteImport
       parentRoute: typeof AppOrgsOrgAppsAppRoute
     }
+    '/_app/orgs/$org/apps/$app/activity': {
+      id: '/_app/orgs/$org/apps/$app/activity'
+      path: '/activity'
+      fullPath: '/orgs/$org/apps/$app/activity'
+      preLoaderRoute: typeof AppOrgsOrgAppsAppActivityRouteImport
+      parentRoute: typeof AppOrgsOrgAppsAppRoute
+    }
+    '/_app/orgs/$org/apps/$app/environments': {
+      id: '/_app/orgs/$org/apps/$app/environments'
+      path: '/environments'
+      fullPath: '/orgs/$org/apps/$app/environments'
+      preLoaderRoute: typeof AppOrgsOrgAppsAppEnvironmentsRouteImport
+      parentRoute: typeof AppOrgsOrgAppsAppRoute
+    }
     '/_app/orgs/$org/apps/$app/settings': {
       id: '/_app/orgs/$org/apps/$app/settings'
       path: '/settings'
@@ -1046,11 +1105,15 @@ declare module '@tanstack/react-router' {
 }
 
 interface AppOrgsOrgAppsAppRouteChildren {
+  AppOrgsOrgAppsAppActivityRoute: typeof AppOrgsOrgAppsAppActivityRoute
+  AppOrgsOrgAppsAppEnvironmentsRoute: typeof AppOrgsOrgAppsAppEnvironmentsRoute
   AppOrgsOrgAppsAppSettingsRoute: typeof AppOrgsOrgAppsAppSettingsRoute
   AppOrgsOrgAppsAppIndexRoute: typeof AppOrgsOrgAppsAppIndexRoute
 }
 
 const AppOrgsOrgAppsAppRouteChildren: AppOrgsOrgAppsAppRouteChildren = {
+  AppOrgsOrgAppsAppActivityRoute: AppOrgsOrgAppsAppActivityRoute,
+  AppOrgsOrgAppsAppEnvironmentsRoute: AppOrgsOrgAppsAppEnvironmentsRoute,
   AppOrgsOrgAppsAppSettingsRoute: AppOrgsOrgAppsAppSettingsRoute,
   AppOrgsOrgAppsAppIndexRoute: AppOrgsOrgAppsAppIndexRoute,
 }
@@ -1085,6 +1148,7 @@ interface AppOrgsOrgRouteChildren {
   AppOrgsOrgMembersRoute: typeof AppOrgsOrgMembersRoute
   AppOrgsOrgPlanRoute: typeof AppOrgsOrgPlanRoute
   AppOrgsOrgRotationRoute: typeof AppOrgsOrgRotationRoute
+  AppOrgsOrgStartRoute: typeof AppOrgsOrgStartRoute
   AppOrgsOrgTokensRoute: typeof AppOrgsOrgTokensRoute
   AppOrgsOrgIndexRoute: typeof AppOrgsOrgIndexRoute
   AppOrgsOrgAgentsAgentRoute: typeof AppOrgsOrgAgentsAgentRoute
@@ -1120,6 +1184,7 @@ const AppOrgsOrgRouteChildren: AppOrgsOrgRouteChildren = {
   AppOrgsOrgMembersRoute: AppOrgsOrgMembersRoute,
   AppOrgsOrgPlanRoute: AppOrgsOrgPlanRoute,
   AppOrgsOrgRotationRoute: AppOrgsOrgRotationRoute,
+  AppOrgsOrgStartRoute: AppOrgsOrgStartRoute,
   AppOrgsOrgTokensRoute: AppOrgsOrgTokensRoute,
   AppOrgsOrgIndexRoute: AppOrgsOrgIndexRoute,
   AppOrgsOrgAgentsAgentRoute: AppOrgsOrgAgentsAgentRoute,

@@ -57,6 +57,7 @@ describe('an agent', () => {
 
   test('gets rules that the dialog checks while they are typed, and that can be tried with a request', async () => {
     await page.getByRole('button', { name: 'Write a policy' }).click()
+    await dialog().getByText('Source', { exact: true }).click()
     await write('[{ "host": "https://api.example.com" }]')
     await dialog().getByText(/host/).last().waitFor()
     await expect.poll(() => dialog().getByRole('button', { name: 'Sign and publish' }).isDisabled()).toBe(true)
@@ -101,7 +102,7 @@ describe('an agent', () => {
 
   test('shows the rules that the next version removed, added and kept', async () => {
     await page.getByRole('button', { name: 'Edit the policy' }).click()
-    await write(rules(['GET', 'POST']))
+    await dialog().getByRole('checkbox', { name: 'POST' }).first().check()
     await press('Sign and publish')
     await closed()
     await row(page, /Edit this one version 2/)

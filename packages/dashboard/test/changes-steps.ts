@@ -45,5 +45,5 @@ export async function choose(page: Page, label: string, option: string): Promise
 export async function lookAgain(page: Page): Promise<void> {
   await page.reload()
   await steps.unlockWithPassphrase(page)
-  await page.getByRole('button', { name: 'Lock the keyring', exact: true }).waitFor()
+  await page.getByRole('button', { name: /\bLock the keyring/ }).waitFor()
 }

@@ -124,7 +124,7 @@ describe('the first person', () => {
     await steps.unlockWithPassphrase(visitor.page, 'another correct horse battery')
     await visitor.page.getByText('This passphrase does not open your keyring').waitFor()
     await steps.unlockWithPassphrase(visitor.page)
-    await visitor.page.getByRole('button', { name: 'Lock the keyring' }).waitFor()
+    await visitor.page.getByRole('button', { name: /\bLock the keyring/ }).waitFor()
   })
 
   test('signs in with the passkey', async () => {

@@ -114,7 +114,7 @@ describe('a page for admins', () => {
     expect(links.slice(0, 4)).toEqual(['Applications', 'Groups', 'Changes', 'Members'])
     expect(links).not.toContain('Audit log')
     await page.keyboard.press('Control+k')
-    await page.getByLabel('Go to or do').fill('service token')
+    await page.getByLabel('Find or do').fill('service token')
     await page.getByText('Nothing by that name').waitFor()
     await page.keyboard.press('Escape')
   })

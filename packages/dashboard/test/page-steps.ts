@@ -67,7 +67,7 @@ export async function stepUp(page: Page, site: Site) {
 
 export async function openPalette(page: Page) {
   await page.keyboard.press('Control+k')
-  await page.getByLabel('Go to or do').waitFor()
+  await page.getByLabel('Find or do').waitFor()
 }
 
 /** Opens the navigation, which is hidden on a phone. */

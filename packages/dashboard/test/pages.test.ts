@@ -61,9 +61,9 @@ test('a terminal is not signed in if a person denies its code', async () => {
 test('the command palette opens a page with the keyboard alone', async () => {
   const { page } = site.visitors.owner
   await page.goto('/account/keyring')
-  await page.getByText('The key with which you read values').first().waitFor()
+  await page.getByText('Passphrase').first().waitFor()
   await page.keyboard.press('Control+k')
-  await page.getByLabel('Go to or do').fill('mail')
+  await page.getByLabel('Find or do').fill('mail')
   await page.keyboard.press('Enter')
   await page.waitForURL('**/account/notifications')
 })

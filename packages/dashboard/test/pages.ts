@@ -79,7 +79,7 @@ const empties: Row[] = [
 ]
 
 const ofAccount: Row[] = [
-  { name: 'keyring', path: '/account/keyring', shows: 'The key with which you read values' },
+  { name: 'keyring', path: '/account/keyring', shows: 'Passphrase and keypair' },
   { name: 'signing-in', path: '/account/signing-in', shows: 'Authenticator app' },
   { name: 'cli-sessions', path: '/account/cli-sessions', shows: 'Terminals that act for you' },
   { name: 'invitations', path: '/account/invitations', shows: 'No invitation waits' },
@@ -87,16 +87,16 @@ const ofAccount: Row[] = [
   { name: 'cli-code', path: '/cli', shows: 'Enter the code' },
   { name: 'cli-approval', path: '/cli', shows: 'Enter the code', step: steps.openRequest },
   { name: 'unlock', path: '/account/keyring', shows: 'Print the kit', step: steps.press('Unlock the keyring') },
-  { name: 'palette', path: '/orgs/harbour', shows: 'The programs that get secrets', step: steps.openPalette },
-  { name: 'account-menu', path: '/orgs/harbour', shows: 'The programs that get secrets', step: steps.press('Account') },
-  { name: 'switcher', path: '/orgs/harbour', shows: 'The programs that get secrets', step: steps.press('Harbour') },
-  { name: 'navigation', path: '/orgs/harbour', shows: 'The programs that get secrets', step: steps.openNavigation },
+  { name: 'palette', path: '/orgs/harbour', shows: 'Changed', step: steps.openPalette },
+  { name: 'account-menu', path: '/orgs/harbour', shows: 'Changed', step: steps.press('Account') },
+  { name: 'switcher', path: '/orgs/harbour', shows: 'Changed', step: steps.press('Harbour') },
+  { name: 'navigation', path: '/orgs/harbour', shows: 'Changed', step: steps.openNavigation },
   { name: 'no-such-page', path: '/account/none', shows: 'There is no such page' },
   { name: 'no-such-application', path: '/orgs/harbour/apps/none', shows: 'There is no such page' },
   {
     name: 'server-lost',
     path: '/orgs/harbour',
-    shows: 'The programs that get secrets',
+    shows: 'Changed',
     step: steps.loseServer(steps.goToMembers),
   },
 ]
@@ -126,7 +126,7 @@ const filled: Row[] = [
   { name: 'sync', path: at('sync'), shows: 'Fly.io' },
   { name: 'connections', path: at('sync/connections'), shows: 'Fly.io' },
   { name: 'runs', path: at('sync/runs'), shows: 'asked for', step: steps.openRun },
-  { name: 'audit', path: at('audit'), shows: 'Decoy tried', step: steps.openEntry },
+  { name: 'audit', path: at('audit'), shows: 'Person or token', step: steps.openEntry },
   { name: 'log-sink', path: at('log-sink'), shows: 'Last attempt' },
   { name: 'settings', path: at('settings'), shows: 'Name of the organization' },
   { name: 'settings-security', path: at('settings/security'), shows: 'Every member needs a second factor' },
@@ -197,7 +197,7 @@ const notAllowed: Row[] = [
   { name: 'log-sink-not-allowed', path: at('log-sink'), shows: 'This is for owners and admins' },
   { name: 'leases-not-allowed', path: at('leases'), shows: 'This is for owners and admins' },
   { name: 'tokens-not-allowed', path: at('tokens'), shows: 'This is for owners and admins' },
-  { name: 'matrix-part', path: appOf, shows: 'you hold no key' },
+  { name: 'matrix-part', path: appOf, shows: 'no key' },
   { name: 'group-no-key', path: groupOf, shows: 'You hold no key here' },
 ]
 

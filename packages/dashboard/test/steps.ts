@@ -21,13 +21,15 @@ export async function setUp(page: Page, world: World): Promise<void> {
   await page.getByLabel('Your name').fill(person.name)
   await page.getByLabel('Organization').fill(person.org)
   await page.getByRole('button', { name: 'Set up' }).click()
-  await page.waitForURL('**/account/keyring')
+  await page.waitForURL('**/start')
 }
 
 export async function makeKeyring(page: Page): Promise<void> {
   await page.getByLabel('Passphrase', { exact: true }).fill(person.passphrase)
   await page.getByLabel('Passphrase again').fill(person.passphrase)
   await page.getByRole('button', { name: 'Make the keyring' }).click()
+  await page.getByRole('button', { name: /\bLock the keyring/ }).waitFor()
+  await goTo(page, 'Keyring')
   await page.getByText('unlocked', { exact: true }).waitFor()
 }
 
@@ -40,14 +42,14 @@ export async function addPasskey(page: Page, name: string): Promise<void> {
 }
 
 export async function lock(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Lock the keyring' }).click()
+  await page.getByRole('button', { name: /\bLock the keyring/ }).click()
   await page.getByRole('button', { name: 'Unlock the keyring' }).waitFor()
 }
 
 export async function unlockWithPasskey(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Unlock the keyring' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Use a passkey' }).click()
-  await page.getByRole('button', { name: 'Lock the keyring' }).waitFor()
+  await page.getByRole('button', { name: /\bLock the keyring/ }).waitFor()
 }
 
 export async function unlockWithPassphrase(page: Page, passphrase = person.passphrase): Promise<void> {

@@ -1,3 +1,4 @@
+import { feature as accessRequests } from './features/access-requests/feature.ts'
 import { feature as agents } from './features/agents/feature.ts'
 import { feature as apps } from './features/apps/feature.ts'
 import { feature as audit } from './features/audit/feature.ts'
@@ -68,6 +69,7 @@ export const features = [
   changes,
   resolve,
   grants,
+  accessRequests,
   tokens,
   machineClients,
   honeyTokens,

@@ -4,6 +4,7 @@ import { rawRoutes, routes } from '../src/app.ts'
 import type { AnyRoute } from '../src/http/route.ts'
 import { type Caller, makeCallers, type OneOfEach } from './callers.ts'
 import {
+  forAskers,
   forHolders,
   forMembers,
   narrowedInside,
@@ -156,6 +157,7 @@ describe('rules that every version of the matrix must follow', () => {
       'POST /v1/sign-in/identity-link/passkey-options',
       'POST /v1/sign-in/identity-link/second-factor',
       'POST /v1/sign-in/links',
+      'POST /v1/sign-in/links/invitation',
       'POST /v1/sign-in/links/redeem',
       'POST /v1/sign-in/passkeys',
       'POST /v1/sign-in/passkeys/options',
@@ -224,11 +226,21 @@ describe('rules that every version of the matrix must follow', () => {
 
   test('a member gets 403 on every admin route, as a person and as a token', () => {
     const cells = cellsWhere(
-      (row) => ofOrg(row) && !forMembers(row),
+      (row) => ofOrg(row) && !forMembers(row) && !forAskers(row),
       (caller) => caller.role === 'member',
     )
     expect(cells.length).toBeGreaterThan(100)
     expect(cells.filter((cell) => !ending('403').test(cell))).toEqual([])
+  })
+
+  test('a member in person may ask for access, and the request of another member does not exist for them', () => {
+    const isMember = (caller: Caller) => caller.kind === 'person' && caller.from === 'org' && caller.role === 'member'
+    const names = ({ title }: { title: string }) => title.includes('/:accessRequestId')
+    const own = cellsWhere((row) => forAskers(row) && !names(row), isMember)
+    const others = cellsWhere((row) => forAskers(row) && names(row), isMember)
+    expect([own.length, others.length]).toEqual([4, 4])
+    expect(own.filter((cell) => !ending('pass').test(cell))).toEqual([])
+    expect(others.filter((cell) => !ending('404').test(cell))).toEqual([])
   })
 
   test('a caller without a key grant gets 403 on every route that needs one, even the owner and an admin token', () => {

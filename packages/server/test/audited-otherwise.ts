@@ -15,6 +15,7 @@ import { vaultWebhooks } from '@skerry/contract/vault/webhooks'
 import { newToken as wholeToken } from '@skerry/crypto/token'
 import { Command } from 'commander'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { closeRequests } from '../src/features/access-requests/jobs.ts'
 import { archiveTrail } from '../src/features/audit-proof/archiving.ts'
 import { seal } from '../src/features/audit-proof/seal.ts'
 import { refresh } from '../src/features/billing/jobs.ts'
@@ -218,6 +219,15 @@ export const describeOtherwise = (scene: () => { world: World; place: OneOfEach;
       const what = { action: 'recovery_request.expired', resourceId: id, actorType: 'system' }
       expect(await newEntries(world, () => expire(world.server.context))).toMatchObject([what])
       expect(await newEntries(world, () => expire(world.server.context))).toEqual([])
+    })
+
+    test('records once that a request for access expired, with the system as the actor', async () => {
+      const { db } = world.server.context
+      const id = place.params.accessRequestId
+      await db.rows('update access_requests set expires_at = created_at where id = $1', [id])
+      const what = { action: 'access_request.expired', resourceId: id, actorType: 'system' }
+      expect(await newEntries(world, () => closeRequests(world.server.context))).toMatchObject([what])
+      expect(await newEntries(world, () => closeRequests(world.server.context))).toEqual([])
     })
 
     test('records changes by the payment provider and by the operator, with the system as the actor', async () => {

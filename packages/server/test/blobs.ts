@@ -11,6 +11,7 @@ export const publicKeyJwk = () =>
 /** A key of the right form that is not on the curve. */
 export const offCurveJwk = () => JSON.stringify({ kty: 'EC', crv: 'P-256', x: segment(32), y: segment(32) })
 export const sealedPrivateKey = () => `pk1.65536-3-1.${segment(16)}.${segment(12)}.${segment(154)}`
+export const kitSealedKey = () => `pk3.${segment(16)}.${segment(12)}.${segment(154)}`
 export const bearerSecret = () => segment(32)
 export const newPasskeyBody = () => ({
   credentialId: segment(32),

@@ -1,3 +1,4 @@
+import { accessRequests } from '@skerry/contract/access-requests/endpoints'
 import { branches } from '@skerry/contract/branches/endpoints'
 import type { Surface } from '@skerry/contract/endpoint'
 import { composition } from '@skerry/contract/groups/endpoints'
@@ -99,6 +100,9 @@ export async function makeOneOfEach(world: World): Promise<OneOfEach> {
   const custodians = [await newMember(world, tenant), await newMember(world, tenant)]
   await setUpRecovery(world, tenant, custodians, 2, [envId])
   const recoveryRequestId = (await openRequest(world, tenant, member)).id
+  const asked = { environmentIds: [envId] }
+  const access = await world.call(accessRequests.create, { as: member.as, params: { orgId }, body: asked })
+  const accessRequestId = access.body.request.id
   const { code, id: cliSessionId } = await askForCliSession(world)
   const synced = { connectionId: connection.id, bindingId }
   const own = { userId, code, cliSessionId, passkeyId: newId('passkey') }
@@ -114,6 +118,7 @@ export async function makeOneOfEach(world: World): Promise<OneOfEach> {
     ...synced,
     ...working,
     changeRequestId,
+    accessRequestId,
     honeyTokenId: decoy.id,
     name: 'NAME',
   }

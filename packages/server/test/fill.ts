@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import type { accessRequests } from '@skerry/contract/access-requests/endpoints'
+import type { Answer } from '@skerry/contract/endpoint'
 import type { Bytes } from '@skerry/crypto/base64url'
 import type { PrivateKey } from '@skerry/crypto/keys'
 import type { Client } from '@skerry/sdk/client'
@@ -34,6 +36,8 @@ export interface Filled {
   kms: { kmsKeyId: string; context: string; blob: string; plaintext: Bytes }
   recoveryPublicKeyJwk: string
   agent: { agentId: string; bundle: string }
+  /** An open request of the second custodian for access. */
+  access: Answer<typeof accessRequests.get>['request']
   /** The labels of objects that cannot be restored, as the operator sees them. */
   left: string[]
 }
@@ -51,11 +55,16 @@ export async function fillTenant(world: World, tenant: Tenant, custodians: [Keye
   const people = custodians.map(({ id, keys }) => ({ userId: id, publicKeyJwk: keys.publicKeyJwk }))
   const body = await newRecoveryKey({ orgId, threshold: 2, custodians: people, environments })
   await admin.client.recovery.enable({ params: { orgId }, body })
+  const asked = { environmentIds: [branched.envId], reason: 'to fix the checkout' }
+  const { request: access } = await (custodians[1] as Keyed).client.accessRequests.create({
+    params: { orgId },
+    body: asked,
+  })
   const { agent, bundle } = await newWorkingAgent(world, tenant, { environmentId: branched.envId })
   const left = await serverReaders(world, tenant, scene, branched.envId)
   const { recoveryPublicKeyJwk } = body
   const { values } = scene
-  return { values, branched, pending, kms, recoveryPublicKeyJwk, agent: { agentId: agent.id, bundle }, left }
+  return { values, branched, pending, kms, recoveryPublicKeyJwk, agent: { agentId: agent.id, bundle }, access, left }
 }
 
 interface Scene {

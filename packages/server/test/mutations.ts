@@ -10,6 +10,7 @@ import { machineClients } from '@skerry/contract/machine-clients/endpoints'
 import { secrets } from '@skerry/contract/secrets/endpoints'
 import { tokens } from '@skerry/contract/tokens/endpoints'
 import { newId, sha256 } from '../src/kernel/context.ts'
+import { asking } from './access-steps.ts'
 import { agency } from './agent-steps.ts'
 import { approval, rekeying } from './approval-steps.ts'
 import { subscribing } from './billing-steps.ts'
@@ -56,6 +57,7 @@ export async function buildWalk(world: World, platform: Pick<AppPlatform, 'token
     ...membership(tenant, people),
     ...applications(ids, tenant, people.admin),
     ...sharing(ids, tenant, people.admin),
+    ...(await asking(world, ids, tenant)),
     ...approval(ids, tenant, people.admin),
     ...(await keeping(world, ids, tenant, people.admin)),
     ...(await leasing(world, ids, tenant, people.admin)),

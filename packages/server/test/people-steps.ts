@@ -1,6 +1,7 @@
 import { cliLogin } from '@skerry/contract/cli-login/endpoints'
 import { cliSessions } from '@skerry/contract/me/cli-sessions'
 import { me } from '@skerry/contract/me/endpoints'
+import { recoveryKit } from '@skerry/contract/me/recovery-kit'
 import { invites, members } from '@skerry/contract/members/endpoints'
 import { ownInvites } from '@skerry/contract/members/own-invites'
 import { notifications } from '@skerry/contract/notifications/endpoints'
@@ -8,13 +9,14 @@ import { oauth } from '@skerry/contract/oauth/endpoints'
 import { mfaPolicy, orgs } from '@skerry/contract/orgs/endpoints'
 import { passkeys } from '@skerry/contract/passkeys/endpoints'
 import { signup } from '@skerry/contract/signup/endpoints'
-import { newPasskeyBody, publicKeyJwk, sealedPrivateKey } from './blobs.ts'
+import { kitSealedKey, newPasskeyBody, publicKeyJwk, sealedPrivateKey } from './blobs.ts'
 import { idOf, keeps, known, machine, only, type Step, step, token, user } from './step.ts'
 import { type Actor, invitePerson, newPerson, type Tenant } from './tenant.ts'
 import type { World } from './world.ts'
 
 export function identity(tenant: Tenant, { joined, alone }: Record<'joined' | 'alone', Actor>): Step[] {
   const keys = () => ({ publicKeyJwk: publicKeyJwk(), encryptedPrivateKey: sealedPrivateKey() })
+  const latest = keys()
   return [
     {
       endpoint: signup.create,
@@ -61,8 +63,19 @@ export function identity(tenant: Tenant, { joined, alone }: Record<'joined' | 'a
       endpoint: me.replaceKeys,
       note: 'of a member',
       as: () => joined.as,
-      body: keys,
+      body: () => latest,
       entries: () => [{ action: 'user.keys_replaced', resourceId: joined.id, actor: user(joined) }],
+    },
+    {
+      endpoint: recoveryKit.put,
+      as: () => joined.as,
+      body: () => ({ ...latest, encryptedPrivateKey: kitSealedKey() }),
+      entries: () => [{ action: 'user.recovery_kit_made', resourceId: joined.id, actor: user(joined) }],
+    },
+    {
+      endpoint: recoveryKit.delete,
+      as: () => joined.as,
+      entries: () => [{ action: 'user.recovery_kit_removed', resourceId: joined.id, actor: user(joined) }],
     },
     {
       endpoint: me.replaceKeys,
@@ -174,6 +187,10 @@ export function organization(ids: Record<string, string>, admin: Actor): Step[] 
       params,
       body: () => ({ email: 'Invited.Person@example.com', role: 'admin' }),
       resource: keeps(ids, 'inviteId', 'invite'),
+    }),
+    step(invites.resend, 'invite.resent', by, {
+      params: only(ids, { inviteId: 'inviteId' }),
+      resource: known(ids, 'inviteId'),
     }),
     step(invites.delete, 'invite.revoked', by, {
       params: only(ids, { inviteId: 'inviteId' }),

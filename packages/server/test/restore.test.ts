@@ -19,7 +19,7 @@ import { readConfig } from '../src/config.ts'
 import { seal } from '../src/features/audit-proof/seal.ts'
 import type { RunningServer } from '../src/server.ts'
 import { archiveOf, readArchive } from './archives.ts'
-import { sealedPrivateKey } from './blobs.ts'
+import { kitSealedKey, sealedPrivateKey } from './blobs.ts'
 import { type Filled, fillTenant } from './fill.ts'
 import { newScratch } from './scratch.ts'
 import { acceptInvites, invitePerson, newDecoy, signUp, type Tenant } from './tenant.ts'
@@ -96,6 +96,7 @@ async function joined(email: string, role: 'admin' | 'member'): Promise<Person> 
   const keys = await generateKeyPair()
   const { publicKeyJwk } = keys
   await client.me.putKeys({ body: { publicKeyJwk, encryptedPrivateKey: sealedPrivateKey() } })
+  await client.recoveryKit.put({ body: { publicKeyJwk, encryptedPrivateKey: kitSealedKey() } })
   await invitePerson(world, tenant, email, role)
   await acceptInvites(world, { as: `Bearer ${bearer}` })
   const { principal } = await client.me.get()
@@ -332,11 +333,24 @@ test('custodians can recover a covered environment on the new server, and an age
   expect(policies.map(({ bundle }) => bundle)).toEqual([agent.bundle])
 })
 
-test('the archive has the sealed private key of the person who made it, and of nobody else', async () => {
+test('an open request for access is answered on the new server', async () => {
+  const { request } = await createClient({
+    baseUrl: target.url,
+    credential: { bearer: member.bearer },
+  }).accessRequests.get({
+    params: { orgId: tenant.orgId, accessRequestId: rich.access.id },
+  })
+  expect(request).toEqual(rich.access)
+})
+
+test('the archive has the sealed private key and the recovery kit of the person who made it, and of nobody else', async () => {
   const here = createClient({ baseUrl: target.url, credential: { bearer: member.bearer } })
   expect(await here.me.getKeys()).toEqual({ publicKeyJwk: member.keys.publicKeyJwk, encryptedPrivateKey: null })
   const own = createClient({ baseUrl: target.url, credential: { bearer: admin.bearer } })
   expect((await own.me.getKeys()).encryptedPrivateKey).toMatch(/^pk1\./)
+  expect(await own.recoveryKit.get()).toEqual(await admin.client.recoveryKit.get())
+  expect((await own.recoveryKit.get()).kit?.encryptedPrivateKey).toMatch(/^pk3\./)
+  expect(await here.recoveryKit.get()).toEqual({ kit: null })
 })
 
 test('the audit log continues on the new server after the entries that the first server signed', async () => {

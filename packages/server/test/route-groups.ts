@@ -55,6 +55,14 @@ GET org/kms/keys/:kmsKeyId/key
 GET org/kms/keys/:kmsKeyId/public
 `)
 
+/** Routes with which a person asks for access. A member sees and withdraws the own requests alone. */
+export const forAskers = titled(`
+GET org/access-requests
+POST org/access-requests
+GET org/access-requests/:accessRequestId
+POST org/access-requests/:accessRequestId/withdraw
+`)
+
 /** Routes that name an application, an environment or a change request. A bound token may call its application's. */
 export const ofApplication = ({ title }: Titled) => /\/:(?:appId|envId|changeRequestId)/.test(title)
 
@@ -97,6 +105,9 @@ PUT /v1/me/keys
 PATCH /v1/me/keys
 GET /v1/me/keys/holdings
 POST /v1/me/keys/replacement
+GET /v1/me/keys/recovery-kit
+PUT /v1/me/keys/recovery-kit
+DELETE /v1/me/keys/recovery-kit
 GET /v1/me/second-factor
 POST /v1/me/second-factor/totp
 POST /v1/me/second-factor/totp/confirm
@@ -114,6 +125,8 @@ POST /v1/me/invites/:inviteId/decline
 GET /v1/me/sessions
 DELETE /v1/me/sessions/:webSessionId
 POST /v1/orgs
+POST org/access-requests
+POST org/access-requests/:accessRequestId/withdraw
 POST org/apps/:appId/envs
 POST org/groups/:groupId/envs
 POST org/envs/:envId/branches

@@ -1,7 +1,15 @@
 import type { Endpoint } from '@skerry/contract/endpoint'
 import { newId, newSecret, sha256 } from '../src/kernel/context.ts'
 import { cell, newKey, newTaskToken } from './agent-steps.ts'
-import { bearerSecret, ciphertext, newPasskeyBody, publicKeyJwk, sealedPrivateKey, wrappedKey } from './blobs.ts'
+import {
+  bearerSecret,
+  ciphertext,
+  kitSealedKey,
+  newPasskeyBody,
+  publicKeyJwk,
+  sealedPrivateKey,
+  wrappedKey,
+} from './blobs.ts'
 import type { OneOfEach } from './callers.ts'
 import { kmsGrant, signKey } from './kms-steps.ts'
 import { sshLease, sshTarget } from './lease-steps.ts'
@@ -25,8 +33,9 @@ export const isOfPerson = ({ path }: Pick<Endpoint, 'path'>) => /^\/v1\/(?:me|cl
 
 /** Whether only a custodian, who has a share of the recovery key, may call the endpoint. */
 export const isOfCustodian = ({ path }: Pick<Endpoint, 'path'>) => /\/recovery\/(?:share|.*\/shares)$/.test(path)
-/** Whether only an admin who is a person may call the endpoint. */
+/** Whether only an admin who is a person may call the endpoint, or any member who is one. */
 export const isOfUserAdmin = ({ method, path }: Pick<Endpoint, 'method' | 'path'>) =>
+  (method === 'POST' && /\/access-requests$|:accessRequestId\/withdraw$/.test(path)) ||
   /^\/v1\/orgs\/:orgId\/clients|:changeRequestId\/(?:approve|reject)$|:projectId\/(?:keys|registration-codes)$/.test(
     path,
   ) ||
@@ -73,6 +82,7 @@ export async function buildSamples(world: World, place: OneOfEach): Promise<Reco
     'POST /v1/sign-in/identity-link/confirm': { as: undefined, body: { token: linkToken } },
     'POST /v1/sign-in/identity-link/second-factor': { as: undefined, body: entered },
     'POST /v1/sign-in/links': { as: undefined, body: { ...address, returnTo: '/' } },
+    'POST /v1/sign-in/links/invitation': { as: undefined, body: { token: linkToken } },
     'POST /v1/sign-in/links/redeem': { as: undefined, body: { token: linkToken } },
     'POST /v1/sign-in/passkeys': { as: undefined, body: answered },
     'POST /v1/me/second-factor/totp/confirm': { as: person, body: { code: '123456' } },
@@ -81,6 +91,7 @@ export async function buildSamples(world: World, place: OneOfEach): Promise<Reco
     'PUT /v1/me/keys': { as: person, body: keys },
     'PATCH /v1/me/keys': { as: person, body: keys },
     'POST /v1/me/keys/replacement': { as: person, body: keys },
+    'PUT /v1/me/keys/recovery-kit': { as: person, body: { ...keys, encryptedPrivateKey: kitSealedKey() } },
     'POST /v1/cli-login': {
       as: undefined,
       body: { sessionId: newId('cliSession'), tokenHash: sha256(bearerSecret()), deviceLabel: 'Name', client: 'Name' },
@@ -126,6 +137,8 @@ export async function buildSamples(world: World, place: OneOfEach): Promise<Reco
     [`POST ${org}/change-requests/:changeRequestId/approve`]: { as: reviewer, body: { comment: 'Comment' } },
     [`POST ${org}/change-requests/:changeRequestId/reject`]: { as: reviewer, body: { comment: 'Comment' } },
     [`POST ${inEnv}/keys`]: { as, body: grant },
+    [`POST ${org}/access-requests`]: { as: reviewer, body: { environmentIds: [params.envId], reason: 'Reason' } },
+    [`POST ${org}/access-requests/:accessRequestId/decline`]: { as, body: { reason: 'Reason' } },
     [`POST ${org}/tokens`]: { as, body: token },
     [`POST ${org}/honey-tokens`]: {
       as,

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { openDirectory, principalIdOf } from '../directory.ts'
 import { Failure, usage } from '../failure.ts'
 import { type AtPlace, atPlace, type SignedIn, signedIn, withOptionsAbove } from '../frame.ts'
-import { everyOpenPlace, grantAll, lookUpGrantee, type OpenPlace, openWithGroups } from '../grants.ts'
+import { everyOpenPlace, grantAll, keysOf, lookUpGrantee, openWithGroups } from '../grants.ts'
 import { type Holder, type HolderFlags, holderNamed } from '../holder.ts'
 import { forgetReader } from '../known-readers.ts'
 import { accepting, addressed, common, confirmable, explained, formerly, leaf } from '../options.ts'
@@ -68,9 +68,6 @@ function checkGrant(flags: Options, argument: string | undefined): Holder | unde
   if (holder === undefined && flags.all) throw usage('--all grants, so it needs a member or a token', 'name one')
   return holder
 }
-
-const keysOf = (places: readonly OpenPlace[]): string =>
-  places.length === 1 ? `the key of ${places[0]!.label}` : `the keys of ${places.length} environments`
 
 async function list({ session, place: { orgId, envId, label } }: AtPlace): Promise<Output> {
   const { grants } = await session.client.grants.list({ params: { orgId, envId } })

@@ -11,8 +11,14 @@ import { confirmOrRefuse } from '../prompt.ts'
 import type { Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
 
+const statuses = ['pending', 'accepted', 'all'] as const
+
 export function register(command: Command): void {
-  leaf(command, 'ls', 'List open invitations').action(inOrg(list))
+  leaf(command, 'ls', 'List open invitations')
+    .addOption(
+      new Option('--status <status>', 'only invitations with this status').choices(statuses).default('pending'),
+    )
+    .action(inOrg(list))
   explained(
     leaf(command, 'create <email>', 'Invite a person'),
     'The person accepts with the link in the mail, or after signing in with that address.',
@@ -35,19 +41,32 @@ async function create(
   note(`invited ${invite.email} as ${invite.role}, until ${invite.expiresAt}`)
   const link = await linkFrom(session.client, outbox, invite.email)
   if (link !== undefined)
-    note(`the mail is in the outbox of this machine; its link works once, for 15 minutes: ${link}`)
-  note('once they have signed in and made their keys, give them environments with `skerry grant --user`')
+    note(`the mail is in the outbox of this machine; its link works once, until the invitation expires: ${link}`)
+  note(`once they have made their keys, let them read: \`skerry grant ${invite.email} --app <slug> --env <slug>\``)
   return { json: { invite }, text: () => writeLine(invite.id) }
 }
 
-async function list({ session, orgId }: InOrg): Promise<Output> {
-  const { invites } = await session.client.invites.list({ params: { orgId } })
+async function list({
+  session,
+  flags: { status },
+  orgId,
+}: InOrg<Flags & { status: (typeof statuses)[number] }>): Promise<Output> {
+  // An older server lists pending invitations only, and refuses the field.
+  const query = status === 'pending' ? {} : { status }
+  const { invites } = await session.client.invites.list({ params: { orgId }, query })
   return {
     json: { invites },
     text: () =>
       writeTable(
-        ['e-mail', 'role', 'until', 'id'],
-        invites.map((one) => [one.email, one.role, one.expiresAt, one.id]),
+        ['e-mail', 'role', 'sent', 'until', 'accepted', 'id'],
+        invites.map((one) => [
+          one.email,
+          one.role,
+          one.sentAt ?? one.createdAt,
+          one.expiresAt,
+          one.acceptedAt ?? '',
+          one.id,
+        ]),
       ),
   }
 }
@@ -101,20 +120,32 @@ async function find(session: Session, who: string) {
   return { orgId, found }
 }
 
-/** Deletes the invitation and creates it again, which sends a new e-mail and restarts its lifetime. */
 async function resend(who: string, { session }: SignedIn): Promise<Output> {
   const { orgId, found } = await find(session, who)
-  const { email, role } = found
-  await session.client.invites.delete({ params: { orgId, inviteId: found.id } })
-  const { invite } = await session.client.invites
-    .create({ params: { orgId }, body: { email, role: role === 'admin' ? 'admin' : 'member' } })
-    .catch((error) => {
-      const { kind, message } = toFailure(error)
-      const next = `run \`skerry invite create ${email} --role ${role}\``
-      throw new Failure(kind, `the invitation was withdrawn, and not sent again: ${message}`, next)
-    })
-  note(`invited ${invite.email} again, until ${invite.expiresAt}`)
+  const params = { orgId, inviteId: found.id }
+  const outbox = findOutbox(session.settings.url, process.cwd())
+  const { invite } = await session.client.invites.resend({ params }).catch((error) => {
+    if ((error as { code?: unknown }).code !== 'old_server') throw error
+    return inviteAgain(session, params, found)
+  })
+  note(`sent the invitation of ${invite.email} again; it is open until ${invite.expiresAt}`)
+  const link = await linkFrom(session.client, outbox, invite.email)
+  if (link !== undefined) note(`the mail is in the outbox of this machine; its link works once: ${link}`)
   return { json: { invite } }
+}
+
+/** An older server sends an invitation again only if it is deleted and made again. */
+async function inviteAgain(
+  { client }: Session,
+  params: { orgId: string; inviteId: string },
+  { email, role }: { email: string; role: 'admin' | 'member' },
+) {
+  await client.invites.delete({ params })
+  return client.invites.create({ params, body: { email, role } }).catch((error) => {
+    const { kind, message } = toFailure(error)
+    const next = `run \`skerry invite create ${email} --role ${role}\``
+    throw new Failure(kind, `the invitation was withdrawn, and not sent again: ${message}`, next)
+  })
 }
 
 async function remove(who: string, { session, flags }: SignedIn<Confirmable>): Promise<Output> {

@@ -7,6 +7,7 @@ import { Failure, toFailure } from '../failure.ts'
 import { type SignedIn, signedIn } from '../frame.ts'
 import { agentStatus, hasAgents, startAgent, stopAgent } from '../keyring/agent-client.ts'
 import { changePassphrase, passkeys, replace, trust } from '../keyring/change.ts'
+import { checkKit, findKit, kit } from '../keyring/kit.ts'
 import { ownerOf } from '../keyring/owner.ts'
 import { passphraseFromFile, readNewPassphrase, readPassphrase } from '../keyring/passphrase.ts'
 import { readSealed } from '../keyring/sealed.ts'
@@ -21,7 +22,7 @@ import type { Flags } from '../settings.ts'
 export function register(command: Command): void {
   explained(
     command,
-    'The passphrase is read from the file in SKERRY_PASSPHRASE_FILE, from a hidden prompt, or from stdin. A command that decrypts asks for it while the keyring is locked.',
+    'The passphrase is read from the file in SKERRY_PASSPHRASE_FILE, from a hidden prompt, or from stdin. A command that decrypts asks for it while the keyring is locked. The code of your recovery kit opens the keyring wherever the passphrase does.',
   )
   leaf(command, 'status', 'Show whether you have keys, and whether they are unlocked')
     .alias('show')
@@ -35,7 +36,11 @@ export function register(command: Command): void {
   leaf(command, 'passkeys', 'List passkeys that unlock your keyring or sign you in').action(signedIn(passkeys))
   leaf(command, 'passphrase', 'Change your passphrase')
     .option('--new-file <path>', 'file with the new passphrase (default: ask)')
+    .option('--remove-kit', 'also remove your recovery kit')
     .action(signedIn(changePassphrase))
+  confirmable(leaf(command, 'kit', 'Make a recovery kit: a code to print, which opens your keyring'))
+    .option('--remove', 'remove your recovery kit instead')
+    .action(signedIn(kit, checkKit))
   confirmable(leaf(command, 'replace', 'Replace your keys: you lose access to everything until it is granted again'))
     .option('--new-file <path>', 'file with the new passphrase (default: ask)')
     .action(signedIn(replace))
@@ -76,8 +81,8 @@ async function unlock({
   const isNewHere = readSealed(owner.url, owner.userId) === undefined
   const asks = passphraseFromFile() === undefined && canAsk()
   const privateKey = asks
-    ? await askUntilOpen(sealed, owner.userId, { extractable: true })
-    : await openSealed(sealed, await readPassphrase(), owner.userId, { extractable: true })
+    ? await askUntilOpen(owner, sealed, { extractable: true })
+    : await openSealed(owner, sealed, await readPassphrase(), { extractable: true })
   keepOpened(owner, sealed)
   await startAgent(owner.url, owner.userId, privateKey, idleSeconds)
   note(`unlocked; locks by itself when unused for ${formatAge(idleSeconds)}, or with \`skerry keys lock\``)
@@ -100,16 +105,30 @@ async function lock({ session }: SignedIn): Promise<Output> {
 
 async function status({ session }: SignedIn): Promise<Output> {
   const owner = ownerOf(session)
-  const [{ publicKeyJwk }, agent] = await Promise.all([owner.client.me.getKeys(), agentStatus(owner.url, owner.userId)])
+  const [{ publicKeyJwk }, recoveryKit, agent] = await Promise.all([
+    owner.client.me.getKeys(),
+    findKit(owner.client),
+    agentStatus(owner.url, owner.userId),
+  ])
   if (publicKeyJwk !== null) await sealedKeys(owner)
   const keys = publicKeyJwk === null ? 'none yet: run `skerry keys init`' : await fingerprintWords(publicKeyJwk)
   const user = session.principal.name
   const locksInSeconds = agent?.locksInSeconds ?? null
   return {
-    json: { user, publicKeyJwk, unlocked: agent !== undefined, locksInSeconds },
+    json: {
+      user,
+      publicKeyJwk,
+      unlocked: agent !== undefined,
+      locksInSeconds,
+      recoveryKitCreatedAt: recoveryKit?.createdAt ?? null,
+    },
     text: () => {
       writeLine(`${user} at ${owner.url}`)
       writeLine(`keys: ${keys}`)
+      if (publicKeyJwk !== null)
+        writeLine(
+          `recovery kit: ${recoveryKit ? `made ${recoveryKit.createdAt}` : 'none; make one with `skerry keys kit`'}`,
+        )
       writeLine(agent ? `unlocked for another ${formatAge(agent.locksInSeconds)}` : 'locked')
     },
   }

@@ -93,6 +93,7 @@ const groups: Readonly<Record<string, readonly Row[]>> = {
       aliases: ['grants'],
       load: () => import('./grant.ts'),
     },
+    { name: 'access', summary: 'Requests of members for access to environments', load: () => import('./access.ts') },
     {
       name: 'token',
       summary: 'Service tokens: credentials of machines that read and write secrets',

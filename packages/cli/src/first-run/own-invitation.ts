@@ -64,9 +64,9 @@ export async function inviteOneself(
   const hasLink = kind === 'built_in' && available
   const link = outbox && hasLink ? await waitForLink(outbox, client.baseUrl, email) : undefined
   note(`invited ${email}, who becomes the owner of ${org.slug} by accepting`)
-  if (link !== undefined) note('open this link in a browser within 15 minutes; it works once:')
+  if (link !== undefined) note('open this link in a browser; it works once, until the invitation expires:')
   else if (hasLink) {
-    note(`a link for ${email} is in the mail; it works once, for 15 minutes. ${client.baseUrl}/sign-in mails another`)
+    note(`a link for ${email} is in the mail; it works once, for 7 days. ${client.baseUrl}/sign-in mails another`)
     note('  (a server without SMTP writes its mails into the folder outbox of its data directory, .skerry)')
   } else if (kind === 'built_in') note('nobody can sign in there until the operator sets SKERRY_SERVER_KEY')
   else note(`sign in at ${client.baseUrl} as ${email}, and accept the invitation there`)

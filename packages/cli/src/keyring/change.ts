@@ -3,44 +3,40 @@ import type { me } from '@skerry/contract/me/endpoints'
 import { fingerprintWords } from '@skerry/crypto/fingerprint-words'
 import { sealWithPassphrase } from '@skerry/crypto/keyring'
 import { generateKeyPair } from '@skerry/crypto/keys'
-import { Failure } from '../failure.ts'
 import type { SignedIn } from '../frame.ts'
 import { noteNext } from '../next-step.ts'
 import { note, type Output, warn, writeLine, writeTable } from '../output.ts'
-import { canAsk, confirmOrRefuse } from '../prompt.ts'
+import { confirmOrRefuse } from '../prompt.ts'
 import type { Confirmable, Flags } from '../settings.ts'
 import { stopAgent } from './agent-client.ts'
+import { askForFactor } from './factor.ts'
+import { findKit, removeKit } from './kit.ts'
 import { ownerOf } from './owner.ts'
-import { passphraseFromFile, readAnotherPassphrase, readPassphrase } from './passphrase.ts'
-import { readSealed, type SealedKeys } from './sealed.ts'
-import { askUntilOpen, keepOpened, openSealed, sealedKeys, storedKeys } from './unlock.ts'
+import { readAnotherPassphrase } from './passphrase.ts'
+import { readSealed } from './sealed.ts'
+import { keepOpened, openAnew, sealedKeys, storedKeys } from './unlock.ts'
 
 type Holding = Answer<typeof me.keyHoldings>['holdings'][number]
 interface NewFile {
   newFile?: string
 }
 
-/**
- * Opens the keys with the passphrase, even if an agent has them. Somebody who finds an unlocked terminal therefore
- * cannot change them.
- */
-function open(sealed: SealedKeys, userId: string) {
-  const asks = passphraseFromFile() === undefined && canAsk()
-  if (asks) return askUntilOpen(sealed, userId, { extractable: true })
-  return readPassphrase().then((passphrase) => openSealed(sealed, passphrase, userId, { extractable: true }))
-}
+type PassphraseFlags = Flags & NewFile & { removeKit?: true }
 
-export async function changePassphrase({ session, flags }: SignedIn<Flags & NewFile>): Promise<Output> {
+export async function changePassphrase({ session, flags }: SignedIn<PassphraseFlags>): Promise<Output> {
   const owner = ownerOf(session)
   const sealed = await sealedKeys(owner)
-  const privateKey = await open(sealed, owner.userId)
+  const privateKey = await openAnew(owner, sealed)
   const passphrase = await readAnotherPassphrase([session.principal.name], flags.newFile)
   const encryptedPrivateKey = await sealWithPassphrase(privateKey, passphrase, owner.userId)
   const { publicKeyJwk } = sealed
   await owner.client.me.patchKeys({ body: { encryptedPrivateKey, publicKeyJwk } }).catch(askForFactor)
   keepOpened(owner, { publicKeyJwk, encryptedPrivateKey })
   note('your keyring now opens with the new passphrase; your key and your access did not change')
-  note('earlier copies, such as a recovery kit, still open with the old passphrase')
+  note('earlier copies of your sealed key, such as a printed one, still open with the old passphrase')
+  if (flags.removeKit) await removeKit(owner)
+  else if (await findKit(owner.client))
+    note('the code of your recovery kit still opens your keyring; `skerry keys kit --remove` ends that')
   return { json: { userId: owner.userId, publicKeyJwk } }
 }
 
@@ -69,6 +65,7 @@ export async function replace({ session, flags }: SignedIn<Confirmable & NewFile
         'if nobody can grant you an environment, an admin can ask the recovery custodians: `skerry recovery request <you>`',
       )
       note('on your other machines, run `skerry keys trust`')
+      note('the old recovery kit opens nothing any more; make another with `skerry keys kit`')
     },
   }
 }
@@ -82,22 +79,12 @@ function tellHoldings(holdings: Holding[]): void {
   }
 }
 
-/** A terminal cannot enter a second factor. A session that a browser has just approved has it. */
-function askForFactor(error: unknown): never {
-  if ((error as { code?: unknown }).code !== 'mfa_required') throw error
-  throw new Failure(
-    'refused',
-    'this needs your second factor, entered within the last 10 minutes',
-    'sign in again with `skerry login`, and repeat this',
-  )
-}
-
 /** Accepts another keypair if the passphrase opens it, because a server cannot invent such a keypair. */
 export async function trust({ session, flags }: SignedIn<Confirmable>): Promise<Output> {
   const owner = ownerOf(session)
   const known = readSealed(owner.url, owner.userId)
   const sealed = await storedKeys(owner)
-  await open(sealed, owner.userId)
+  await openAnew(owner, sealed)
   const words = await fingerprintWords(sealed.publicKeyJwk)
   if (known?.publicKeyJwk !== sealed.publicKeyJwk) {
     if (known) note(`until now: ${await fingerprintWords(known.publicKeyJwk)}`)

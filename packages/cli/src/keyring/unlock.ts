@@ -1,14 +1,16 @@
 import { CryptoError } from '@skerry/crypto/errors'
 import { openWithPassphrase } from '@skerry/crypto/keyring'
 import { formatPublicKeyJwk, type PrivateKey, parsePublicKeyJwk, publicKeyJwkOf } from '@skerry/crypto/keys'
+import { parseKitCode } from '@skerry/crypto/kit-code'
 import { type PolicySigner, policySigner } from '@skerry/crypto/policy'
 import type { KeyHolder } from '@skerry/crypto/wrap'
 import type { Client } from '@skerry/sdk/client'
+import { openRecoveryKit } from '@skerry/sdk/recovery-kit'
 import { Failure, toFailure } from '../failure.ts'
 import { note, warn } from '../output.ts'
 import { askHidden, canAsk } from '../prompt.ts'
 import { agentKey } from './agent-client.ts'
-import { passphraseFromFile } from './passphrase.ts'
+import { passphraseFromFile, readPassphrase } from './passphrase.ts'
 import { keepSealed, readSealed, type SealedKeys } from './sealed.ts'
 
 /** The owner of a keyring, and the server that stores it. */
@@ -39,8 +41,8 @@ async function openHere(owner: Owner, options: { extractable?: boolean } = {}): 
   // Ask the server first: a person without keys has nothing to unlock.
   const sealed = await sealedKeys(owner)
   if (passphrase === undefined && !canAsk()) throw locked()
-  if (passphrase !== undefined) return openSealed(sealed, passphrase, owner.userId, options)
-  return askUntilOpen(sealed, owner.userId, options)
+  if (passphrase !== undefined) return openSealed(owner, sealed, passphrase, options)
+  return askUntilOpen(owner, sealed, options)
 }
 
 const locked = () =>
@@ -71,33 +73,72 @@ export async function storedKeys(owner: Owner): Promise<SealedKeys> {
   return { publicKeyJwk, encryptedPrivateKey }
 }
 
+interface OpenOptions {
+  extractable?: boolean
+}
+
 /**
  * Opens sealed keys and checks that the public key belongs to them, because others wrap to the public key that the
- * server shows.
+ * server shows. The code of a recovery kit opens them wherever a passphrase does.
  */
 export async function openSealed(
-  { publicKeyJwk, encryptedPrivateKey }: SealedKeys,
+  owner: Owner,
+  sealed: SealedKeys,
   passphrase: string,
-  userId: string,
-  options: { extractable?: boolean } = {},
+  options: OpenOptions = {},
 ): Promise<PrivateKey> {
-  const privateKey = await openWithPassphrase(encryptedPrivateKey, passphrase, userId, options).catch((error) => {
-    throw isWrong(error) ? wrongPassphrase() : error
+  const isCode = await isKitCode(passphrase)
+  const opened = isCode ? await openWithKit(owner, sealed, passphrase, options) : null
+  if (opened !== null) return opened
+  const { publicKeyJwk, encryptedPrivateKey } = sealed
+  const privateKey = await openWithPassphrase(encryptedPrivateKey, passphrase, owner.userId, options).catch((error) => {
+    if (!isWrong(error)) throw error
+    throw isCode ? wrongCode() : wrongPassphrase()
   })
   if (publicKeyJwkOf(privateKey) !== canonical(publicKeyJwk)) throw swapped()
   return privateKey
 }
 
+/** The check in a code tells it from a passphrase, but for one in 4,096 of the same length. */
+const isKitCode = (text: string): Promise<boolean> =>
+  parseKitCode(text).then(
+    () => true,
+    () => false,
+  )
+
+/** Returns null if there is no kit, or if the code belongs to another one. */
+async function openWithKit(
+  owner: Owner,
+  { publicKeyJwk }: SealedKeys,
+  code: string,
+  options: OpenOptions,
+): Promise<PrivateKey | null> {
+  try {
+    return await openRecoveryKit(owner.client, { userId: owner.userId, publicKeyJwk }, code, options)
+  } catch (error) {
+    if (isWrong(error)) return null
+    throw error
+  }
+}
+
+/**
+ * Opens the keys with the passphrase, even if an agent has them. Somebody who finds an unlocked terminal therefore
+ * cannot change them.
+ */
+export function openAnew(owner: Owner, sealed: SealedKeys): Promise<PrivateKey> {
+  const asks = passphraseFromFile() === undefined && canAsk()
+  if (asks) return askUntilOpen(owner, sealed, { extractable: true })
+  return readPassphrase().then((passphrase) => openSealed(owner, sealed, passphrase, { extractable: true }))
+}
+
 /** Asks for the passphrase until it opens the keys, at most three times. */
-export async function askUntilOpen(
-  sealed: SealedKeys,
-  userId: string,
-  options: { extractable?: boolean } = {},
-): Promise<PrivateKey> {
+export async function askUntilOpen(owner: Owner, sealed: SealedKeys, options: OpenOptions = {}): Promise<PrivateKey> {
   for (let left = attempts - 1; ; left--) {
-    const passphrase = await askHidden(left === attempts - 1 ? 'Passphrase of your keyring' : 'Passphrase, once more')
+    const isFirst = left === attempts - 1
+    const question = isFirst ? 'Passphrase of your keyring' : 'Passphrase, once more, or the code of your recovery kit'
+    const passphrase = await askHidden(question)
     try {
-      return await openSealed(sealed, passphrase === '' ? ' ' : passphrase, userId, options)
+      return await openSealed(owner, sealed, passphrase === '' ? ' ' : passphrase, options)
     } catch (error) {
       if (left === 0 || !(error instanceof WrongPassphrase)) throw error
       warn(error.message)
@@ -123,7 +164,14 @@ const wrongPassphrase = () =>
   new WrongPassphrase(
     'refused',
     'the passphrase does not open your keyring',
-    'try again; if you forgot it, see `skerry keys replace`',
+    'try again; if you forgot it, enter the code of your recovery kit instead, or see `skerry keys replace`',
+  )
+
+const wrongCode = () =>
+  new WrongPassphrase(
+    'refused',
+    'this code does not open your keyring',
+    'use the code of your newest recovery kit; `skerry keys status` shows when it was made',
   )
 
 const isWrong = (error: unknown) => error instanceof CryptoError && error.code === 'decryption_failed'

@@ -15,14 +15,21 @@ const resourceTypes = [...new Set(Object.values(auditActions).map(({ about }) =>
 
 const oneOf = (values: string[]) => Type.String({ pattern: `^(?:${values.join('|').replaceAll('.', '\\.')})$` })
 
+const Id = { maxLength: 64, pattern: '^[A-Za-z0-9_]+$' } as const
+
 /** Filters for entries. An entry must match all of them. */
 const filter = {
   action: Type.Optional(oneOf(names)),
   resourceType: Type.Optional(oneOf(resourceTypes)),
-  resourceId: Type.Optional(Type.String({ maxLength: 64, pattern: '^[A-Za-z0-9_]+$' })),
-  actorId: Type.Optional(Type.String({ maxLength: 64, pattern: '^[A-Za-z0-9_]+$' })),
-  requestId: Type.Optional(
-    Type.String({ maxLength: 64, pattern: '^[A-Za-z0-9_]+$', description: 'the `x-request-id` of an answer' }),
+  resourceId: Type.Optional(Type.String(Id)),
+  actorId: Type.Optional(Type.String(Id)),
+  requestId: Type.Optional(Type.String({ ...Id, description: 'the `x-request-id` of an answer' })),
+  environmentId: Type.Optional(Type.String({ ...Id, description: 'about this environment or something in it' })),
+  applicationId: Type.Optional(
+    Type.String({
+      ...Id,
+      description: 'about this application, its present environments and branches, or something in them',
+    }),
   ),
   text: Type.Optional(
     Type.String({
@@ -56,7 +63,7 @@ export const audit = {
         }),
         environments: Type.Record(Type.String(), AuditEnvironment, {
           description:
-            'the environments that entries name in `metadata.environmentId`, by id: present names, with application or group, without deleted environments',
+            'the environments that entries are about, or name in `metadata.environmentId`, by id: present names, with application or group, without deleted environments',
         }),
         nextCursor: NextCursor,
         searchedUntil: {

@@ -46,6 +46,12 @@ export const auditSentences: Readonly<Record<AuditAction, string>> = {
   'key.granted': '{actor} gave {principalId} access to {environment}',
   'key.revoked': '{actor} took the access to {environment} from {principalId}',
 
+  'access_request.opened': '{actor} asked for access[: {reason}]',
+  'access_request.granted': '{actor} gave {userId} all the access that they had asked for',
+  'access_request.declined': '{actor} declined the request of {userId} for access[: {reason}]',
+  'access_request.withdrawn': '{actor} withdrew a request for access',
+  'access_request.expired': 'A request of {userId} for access expired',
+
   'token.created': '{actor} created the service token {name}',
   'token.registered': '{actor} registered the service token {name} after a restore',
   'token.updated': '{actor} renamed a service token to {name}',
@@ -108,6 +114,7 @@ export const auditSentences: Readonly<Record<AuditAction, string>> = {
   'agent.task_revoked': '{actor} ended a task of {agentId}',
 
   'invite.created': '{actor} invited {email}[ as {role}]',
+  'invite.resent': '{actor} sent the invitation of {email} again',
   'invite.revoked': '{actor} revoked the invitation of {email}',
   'invite.declined': '{actor} declined an invitation',
   'member.joined': '{actor} joined the organization[ as {role}]',
@@ -118,6 +125,8 @@ export const auditSentences: Readonly<Record<AuditAction, string>> = {
   'user.keys_uploaded': '{actor} made a keyring',
   'user.keys_resealed': '{actor} changed the passphrase of the keyring',
   'user.keys_replaced': '{actor} replaced the keyring and lost all access',
+  'user.recovery_kit_made': '{actor} made a recovery kit for the keyring',
+  'user.recovery_kit_removed': '{actor} removed the recovery kit of the keyring',
   'user.notifications_updated': '{actor} changed which events are mailed',
   'user.totp_enrolled': '{actor} set up an authenticator app',
   'user.totp_removed': '{actor} removed an authenticator app',

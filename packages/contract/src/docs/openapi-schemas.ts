@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox'
+import { AccessRequest } from '../access-requests/schemas.ts'
 import { Agent, AgentPolicy, AgentRule, NamedAgent } from '../agents/schemas.ts'
 import { Application } from '../apps/schemas.ts'
 import { AuditEntry } from '../audit/schemas.ts'
@@ -54,6 +55,7 @@ export type JsonSchema = { [keyword: string]: unknown }
 
 /** Schemas that the OpenAPI document shows once, under these names. */
 export const namedSchemas: Readonly<Record<string, TSchema>> = {
+  AccessRequest,
   Agent,
   AgentPolicy,
   AgentRule,

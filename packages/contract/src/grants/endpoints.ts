@@ -19,11 +19,12 @@ export const grants = {
     responses: { 200: Strict({ readers: Type.Array(Reader), recovery: Nullable(RecoveryReaders) }) },
   }),
   create: post('/v1/orgs/:orgId/envs/:envId/keys', {
-    summary: 'Grant an environment’s key, wrapped to a principal, by an admin who holds it',
+    summary:
+      'Grant an environment’s key, wrapped to a principal, by an admin who holds it; the last grant that a person asked for closes the request',
     body: BranchGrant,
     responses: { 201: Strict({ grant: KeyGrant }) },
     refuses: ['conflict'],
-    audits: ['key.granted'],
+    audits: ['key.granted', 'access_request.granted'],
   }),
   delete: del('/v1/orgs/:orgId/envs/:envId/keys/:grantId', {
     summary: 'Revoke a key grant',

@@ -44,7 +44,8 @@ export const me = {
     audits: ['user.keys_uploaded'],
   }),
   patchKeys: patch('/v1/me/keys', {
-    summary: 'Store the same private key sealed under another passphrase; asks for a fresh second factor',
+    summary:
+      'Store the same private key sealed under another passphrase; passkeys and a recovery kit stay; asks for a fresh second factor',
     body: Strict({
       encryptedPrivateKey: SealedPrivateKey,
       publicKeyJwk: Type.Optional(PublicKeyJwk),
@@ -60,7 +61,7 @@ export const me = {
   }),
   replaceKeys: post('/v1/me/keys/replacement', {
     summary:
-      'Replace the caller’s keypair: every key grant, recovery share and keyring passkey goes, admins are told; asks for a fresh second factor',
+      'Replace the caller’s keypair: every key grant, recovery share, keyring passkey and recovery kit goes, admins are told; asks for a fresh second factor',
     body: Strict({ publicKeyJwk: PublicKeyJwk, encryptedPrivateKey: SealedPrivateKey }),
     responses: { 200: Strict({ lost: Type.Array(KeyHolding) }) },
     refuses: ['forbidden', 'mfa_required', 'conflict'],

@@ -2,6 +2,7 @@ import type { ActionRow } from '../action.ts'
 
 export const actions = {
   'invite.created': { about: 'invitation', evicts: 'none', group: 'people', label: 'Invitation sent' },
+  'invite.resent': { about: 'invitation', evicts: 'none', group: 'people', label: 'Invitation sent again' },
   'invite.revoked': { about: 'invitation', evicts: 'none', group: 'people', label: 'Invitation revoked' },
   'invite.declined': { about: 'invitation', evicts: 'none', group: 'people', label: 'Invitation declined' },
   'member.joined': { about: 'user', evicts: 'none', group: 'people', label: 'Member joined' },

@@ -21,8 +21,15 @@ export const members = {
 
 export const invites = {
   list: get('/v1/orgs/:orgId/invites', {
-    summary: 'Pending invitations',
-    query: Page,
+    summary: 'Pending invitations; accepted ones on request',
+    query: Strict({
+      ...Page.properties,
+      status: Type.Optional(
+        Type.Union([Type.Literal('pending'), Type.Literal('accepted'), Type.Literal('all')], {
+          description: 'pending unless given; all leaves out expired ones',
+        }),
+      ),
+    }),
     responses: { 200: Strict({ invites: Type.Array(Invite), nextCursor: NextCursor }) },
   }),
   create: post('/v1/orgs/:orgId/invites', {
@@ -36,6 +43,11 @@ export const invites = {
     responses: { 201: Strict({ invite: Invite }) },
     refuses: ['conflict', 'quota_exceeded'],
     audits: ['invite.created'],
+  }),
+  resend: post('/v1/orgs/:orgId/invites/:inviteId/resend', {
+    summary: 'Mail a pending invitation again, for another seven days; the link in the earlier mail stops working',
+    responses: { 200: Strict({ invite: Invite }) },
+    audits: ['invite.resent'],
   }),
   delete: del('/v1/orgs/:orgId/invites/:inviteId', {
     summary: 'Revoke a pending invitation',

@@ -10,6 +10,7 @@ export const OwnInvite = Strict({
   orgSlug: Type.String(),
   role: Type.Union([Type.Literal('admin'), Type.Literal('member')]),
   invitedBy: Nullable(Type.String({ description: 'Address of the person; null for a token or a machine client' })),
+  invitedByName: Nullable(Type.String({ description: 'as the person calls themselves' })),
   createdAt: Instant,
   expiresAt: Instant,
 })

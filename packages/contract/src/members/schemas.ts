@@ -16,4 +16,9 @@ export const Invite = Strict({
   invitedById: Type.String(),
   createdAt: Instant,
   expiresAt: Instant,
+  sentAt: Instant,
+  linkUsedAt: Nullable(
+    Type.String({ description: 'When the link in the mail signed somebody in; null after it expired' }),
+  ),
+  acceptedAt: Nullable(Instant),
 })

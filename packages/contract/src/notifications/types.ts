@@ -1,6 +1,8 @@
 /** Every type of mail about an event: whether it is sent by default, and when. */
 export const notificationTypes = {
   invitation: { byDefault: true, when: 'you are invited to an organization' },
+  access_requested: { byDefault: true, when: 'a member of an organization that you administer asks for access' },
+  access_decided: { byDefault: true, when: 'access that you asked for is granted or declined' },
   change_request_opened: { byDefault: true, when: 'a change waits for your review' },
   change_request_decided: { byDefault: true, when: 'a change that you proposed is applied, rejected or superseded' },
   protection_disabled: { byDefault: true, when: 'an environment that you administer is protected no longer' },

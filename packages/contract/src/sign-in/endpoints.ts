@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { get, post } from '../endpoint.ts'
 import { DisplayName, Email, Id, Nullable, Ok, Slug, Strict } from '../schema.ts'
-import { LinkToken, ReturnTo, SignedIn, WebAuthnChallenge, WebAuthnResponse } from './schemas.ts'
+import { LinkedInvitation, LinkToken, ReturnTo, SignedIn, WebAuthnChallenge, WebAuthnResponse } from './schemas.ts'
 
 export const signIn = {
   get: get('/v1/sign-in', {
@@ -32,6 +32,14 @@ export const signIn = {
     responses: { 200: Ok },
     refuses: ['conflict'],
     unaudited: 'nothing is known of the caller yet',
+  }),
+  showInvitation: post('/v1/sign-in/links/invitation', {
+    summary: 'Show the invitation of a mailed link to the holder of the link; nobody joins or is signed in',
+    surface: 'none',
+    body: Strict({ token: LinkToken }),
+    responses: { 200: Strict({ invitation: LinkedInvitation }) },
+    refuses: ['unauthorized', 'conflict'],
+    unaudited: 'it changes nothing; the token is in the body so that no log has it',
   }),
   redeemLink: post('/v1/sign-in/links/redeem', {
     summary: 'Sign in with a magic link, once, and take the invitation that it came with; sets the refresh cookie',

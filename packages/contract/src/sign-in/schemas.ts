@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { limits } from '../limits.ts'
+import { OwnInvite } from '../members/own-invites.ts'
 import { Id, Instant, Nullable, Strict } from '../schema.ts'
 
 export const StartedSession = Strict({
@@ -14,6 +15,18 @@ export const SignedIn = Strict({ session: StartedSession })
 
 /** A secret that the server made and put into a link: 32 random bytes, base64url. */
 export const LinkToken = Type.String({ pattern: '^[A-Za-z0-9_-]{43}$' })
+
+/** An invitation as the holder of the link in its mail sees it, before anybody joins. */
+export const LinkedInvitation = Strict({
+  ...OwnInvite.properties,
+  email: Type.String(),
+  usedAt: Nullable(Type.String({ description: 'When the link signed somebody in' })),
+  acceptedAt: Nullable(Instant),
+  signsIn: Type.Boolean({
+    description:
+      'The link still works. Later than 15 minutes after the mail, it does not for a person who has an account',
+  }),
+})
 
 /** The page that opens after a sign-in: a path of this server, never another site. */
 export const ReturnTo = Type.String({

@@ -4,16 +4,10 @@ import { Page } from '../ui/page.tsx'
 import { TabNav } from '../ui/tab-nav.tsx'
 
 /** The layout of the account pages. */
-export function AccountPage(props: { part: string; description: string; children: ReactNode }) {
-  const { part, description, children } = props
+export function AccountPage(props: { part: string; children: ReactNode }) {
+  const { part, children } = props
   return (
-    <Page
-      title="Account"
-      part={part}
-      description={description}
-      width="text"
-      tabs={<TabNav label="Account" tabs={accountNav} />}
-    >
+    <Page title="Account" part={part} width="text" tabs={<TabNav label="Account" tabs={accountNav} />}>
       {children}
     </Page>
   )

@@ -1,4 +1,4 @@
-import { Group, Select, Stack, Text, Textarea, TextInput } from '@mantine/core'
+import { Group, SegmentedControl, Select, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -7,6 +7,8 @@ import { keyring } from '../keyring.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { showToast } from '../ui/toast.ts'
 import { type Agent, type AgentRule, agentsQuery, policiesQuery } from './queries.ts'
+import { RulesForm } from './rules-form.tsx'
+import { useSuggestions } from './use-suggestions.ts'
 
 const lifetimes = [
   { value: '7', label: '7 days' },
@@ -18,8 +20,8 @@ const daySeconds = 86_400
 const example: AgentRule[] = [{ host: 'api.example.com', methods: ['GET'], paths: ['/v1/**'], allow: ['API_KEY'] }]
 
 /**
- * Edits the rules as text. They are checked while the person types, can be tried with a request, and are signed with
- * the person's key.
+ * Edits the rules in a form or as text. They are checked while the person types, can be tried with a request, and are
+ * signed with the person's key.
  */
 export function PolicyEditor({
   agent,
@@ -56,22 +58,11 @@ export function PolicyEditor({
       // Signing waits for the check of the text on screen, so that the rules of an older text are never signed.
       disabled={!read || isOld || problem !== null}
     >
-      <Textarea
-        label="Rules"
-        description="The first rule that fits decides. Of methods and paths an empty list means any, of allow it means none."
-        classNames={{ input: 'mono' }}
-        autosize
-        minRows={8}
-        maxRows={18}
-        spellCheck={false}
-        value={text}
-        error={problem}
-        onChange={(event) => setText(event.currentTarget.value)}
-      />
+      <Rules {...{ agent, text, problem }} onChange={setText} />
       <Simulator text={text} />
       <Select
         label="Valid for"
-        description="Then it permits nothing any more, until another is signed."
+        description="Afterwards every request is refused until another version is signed."
         data={lifetimes}
         value={days}
         allowDeselect={false}
@@ -79,6 +70,66 @@ export function PolicyEditor({
       />
     </FormDialog>
   )
+}
+
+/** The rules as a form or as their source, which is the text that is checked and signed. */
+function Rules(props: { agent: Agent; text: string; problem: string | null; onChange: (text: string) => void }) {
+  const { agent, text, problem, onChange } = props
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const rules = rulesIn(text)
+  const [view, setView] = useState('Form')
+  const suggestions = useSuggestions(org.id, agent, rules ?? [])
+  return (
+    <Stack gap="xs">
+      <Group justify="space-between">
+        <span className="help">The first rule that fits decides. Every other request is refused.</span>
+        <SegmentedControl aria-label="View" data={['Form', 'Source']} value={view} onChange={setView} />
+      </Group>
+      {view === 'Form' && rules !== null ? (
+        <>
+          <RulesForm {...{ rules, suggestions }} onChange={(changed) => onChange(JSON.stringify(changed, null, 2))} />
+          {problem !== null && (
+            <Text size="sm" c="red" role="alert">
+              {problem}
+            </Text>
+          )}
+        </>
+      ) : (
+        <Textarea
+          label="Rules"
+          description="An empty list of methods or paths means any. An empty list of allow means none."
+          classNames={{ input: 'mono' }}
+          autosize
+          minRows={8}
+          maxRows={18}
+          spellCheck={false}
+          value={text}
+          error={problem}
+          onChange={(event) => onChange(event.currentTarget.value)}
+        />
+      )}
+    </Stack>
+  )
+}
+
+/** Returns the rules of a text that has the fields of rules; their content may still be wrong. Else returns null. */
+function rulesIn(text: string): AgentRule[] | null {
+  try {
+    const read: unknown = JSON.parse(text)
+    return Array.isArray(read) && read.every(isRule) ? read : null
+  } catch {
+    return null
+  }
+}
+
+const isTexts = (given: unknown) => Array.isArray(given) && given.every((one) => typeof one === 'string')
+
+/** Whether the form shows every field of the rule, so that editing another one loses nothing. */
+function isRule(given: unknown): given is AgentRule {
+  if (typeof given !== 'object' || given === null) return false
+  const { host, methods, paths, allow, label, ...more } = given as Record<string, unknown>
+  const isLabel = label === undefined || typeof label === 'string'
+  return typeof host === 'string' && [methods, paths, allow].every(isTexts) && isLabel && Object.keys(more).length === 0
 }
 
 interface Asked {

@@ -1,76 +1,38 @@
-import { Badge, Code, Table, Text } from '@mantine/core'
+import { Code, Table } from '@mantine/core'
+import { type NameOf, tellEntry } from '@skerry/contract/audit/sentence'
 import { vendorName } from '@skerry/contract/vendors'
 import { useRouteContext } from '@tanstack/react-router'
+import { OneLine } from '../ui/cells.tsx'
+import { EnvName } from '../ui/env-name.tsx'
 import { AnchorLink } from '../ui/links.tsx'
-import { actionLabel, actorLabels, isAlarming } from './labels.ts'
+import { isAlarming } from './labels.ts'
 import type { Entry, EntryEnvironment } from './queries.ts'
 
-/** The label of the action. Alarming actions are red. */
-export function Action({ entry: { action } }: { entry: Entry }) {
-  if (!isAlarming(action))
-    return (
-      <Text size="sm" fw={500}>
-        {actionLabel(action)}
-      </Text>
-    )
+/** Tells the entry in a sentence. An alarming entry is red. */
+export function Sentence({ entry, nameOf }: { entry: Entry; nameOf: NameOf }) {
+  const told = tellEntry(entry, nameOf)
   return (
-    <Badge color="red" variant="light">
-      {actionLabel(action)}
-    </Badge>
+    <div className="audit-sentence" data-alarming={isAlarming(entry.action) || undefined} title={told}>
+      {told}
+    </div>
   )
 }
 
-interface Props {
-  entry: Entry
-  nameOf: (id: string) => string
+/** Returns the environment that an entry is about, or in which something happened. */
+export const placeOf = ({ resourceId, metadata }: Entry, environments: Record<string, EntryEnvironment>) =>
+  environments[String(metadata.environmentId)] ?? environments[String(resourceId)]
+
+/** The application or the group of an environment. */
+export function Owner({ place }: { place: EntryEnvironment | undefined }) {
+  return place ? <OneLine text={place.owner.name} /> : null
 }
 
-export function Actor({ entry: { actorId, actorType }, nameOf }: Props) {
-  const type = actorLabels[actorType] ?? actorType
-  if (actorId === null) return <Text size="sm">{type}</Text>
-  const name = nameOf(actorId)
-  return (
-    <Text size="sm" truncate title={`${name} (${type})`}>
-      {name}
-      {actorType !== 'user' && (
-        <Badge ml={6} size="xs" color="gray" variant="light">
-          {type}
-        </Badge>
-      )}
-    </Text>
-  )
+/** The environment, or the branch behind its environment. */
+export function Environment({ place }: { place: EntryEnvironment | undefined }) {
+  if (!place) return null
+  const { name, slug, parent } = place
+  return <EnvName name={parent ? `${parent.name} @ ${name}` : name} slug={parent ? 'branch' : slug} />
 }
-
-interface ResourceProps extends Props {
-  /** Environments by id. */
-  environments: Record<string, EntryEnvironment>
-}
-
-/** Shows the resource and its environment. The name is the one in the entry, or else the current one. */
-export function Resource({ entry, nameOf, environments }: ResourceProps) {
-  const { resourceId, resourceType, metadata } = entry
-  const environment = environments[String(metadata.environmentId)]
-  const said = metadata.name ?? metadata.placement ?? metadata.email
-  const name = typeof said === 'string' ? said : resourceId === null ? '' : nameOf(resourceId)
-  return (
-    <Text size="sm" truncate title={resourceId ?? ''}>
-      <Text span size="sm" c="dimmed">
-        {resourceType.replaceAll('_', ' ')}
-      </Text>{' '}
-      {name}
-      {environment && (
-        <Text span size="sm" c="dimmed">
-          {' '}
-          in {labelOf(environment)}
-        </Text>
-      )}
-    </Text>
-  )
-}
-
-/** `Web shop / Production`, or `Web shop / Production @ fix-login` for a branch. */
-const labelOf = ({ name, parent, owner }: EntryEnvironment): string =>
-  `${owner.name} / ${parent ? `${parent.name} @ ` : ''}${name}`
 
 /** Shows a provider by its vendor's name instead of its tag. */
 const withVendors = (field: string, value: unknown) =>

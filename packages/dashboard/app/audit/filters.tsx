@@ -3,6 +3,8 @@ import { auditActions } from '@skerry/contract/actions'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
+import { environmentLabelsQuery } from '../people/environment-labels.ts'
+import { appsQuery } from '../secrets/queries.ts'
 import { membersQuery, tokensQuery } from '../secrets/use-name-of.ts'
 import { Form } from '../ui/form.tsx'
 import { resourceTypes } from './known-names.ts'
@@ -14,8 +16,9 @@ const types = resourceTypes.map((value) => ({ value, label: value.replaceAll('_'
 /** The filters of the audit log. */
 export function Filters({ filter, onChange }: { filter: AuditFilter; onChange: (filter: AuditFilter) => void }) {
   const actors = useActors(filter.actorId)
+  const { apps, environments } = usePlaces()
   const set = (change: Record<string, string | null>) => onChange(filterOf({ ...filter, ...change }))
-  const choice = { size: 'xs', searchable: true, clearable: true, nothingFoundMessage: 'None by that name' } as const
+  const choice = { searchable: true, clearable: true, nothingFoundMessage: 'None by that name' } as const
   return (
     <Group mb="md" gap="sm" align="flex-end">
       <Select
@@ -29,7 +32,7 @@ export function Filters({ filter, onChange }: { filter: AuditFilter; onChange: (
       />
       <Select
         {...choice}
-        label="By"
+        label="Person or token"
         placeholder="Anyone"
         w={210}
         data={actors}
@@ -38,7 +41,25 @@ export function Filters({ filter, onChange }: { filter: AuditFilter; onChange: (
       />
       <Select
         {...choice}
-        label="To a"
+        label="Application"
+        placeholder="Any"
+        w={170}
+        data={apps}
+        value={filter.applicationId ?? null}
+        onChange={(applicationId) => set({ applicationId })}
+      />
+      <Select
+        {...choice}
+        label="Environment"
+        placeholder="Any"
+        w={210}
+        data={environments}
+        value={filter.environmentId ?? null}
+        onChange={(environmentId) => set({ environmentId })}
+      />
+      <Select
+        {...choice}
+        label="Resource"
         placeholder="Anything"
         w={170}
         data={types}
@@ -62,7 +83,7 @@ export function Filters({ filter, onChange }: { filter: AuditFilter; onChange: (
         onChange={(day) => set({ until: day && startOf(day, 1) })}
       />
       {Object.keys(filter).length > 0 && (
-        <Button variant="subtle" color="gray" size="xs" onClick={() => onChange({})}>
+        <Button variant="subtle" color="gray" onClick={() => onChange({})}>
           Clear
         </Button>
       )}
@@ -74,7 +95,6 @@ export function Filters({ filter, onChange }: { filter: AuditFilter; onChange: (
 function DayField({ label, day, onChange }: { label: string; day: string; onChange: (day: string | null) => void }) {
   return (
     <TextInput
-      size="xs"
       w={140}
       type="date"
       label={label}
@@ -106,9 +126,8 @@ function ResourceField({ id, onChange }: { id: string; onChange: (id: string) =>
       }}
     >
       <TextInput
-        size="xs"
         w={210}
-        label="With the id"
+        label="ID"
         placeholder="env_…"
         classNames={{ input: 'mono' }}
         error={wrong}
@@ -127,9 +146,8 @@ function NameField({ text: given, onChange }: { text: string; onChange: (text: s
   return (
     <Form onSubmit={() => onChange(text.trim())}>
       <TextInput
-        size="xs"
         w={170}
-        label="With in its name"
+        label="Name contains"
         placeholder="payments"
         maxLength={200}
         value={text}
@@ -139,6 +157,17 @@ function NameField({ text: given, onChange }: { text: string; onChange: (text: s
       />
     </Form>
   )
+}
+
+/** Lists applications, and environments with branches. */
+function usePlaces() {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const apps = useQuery(appsQuery(org.id)).data?.apps ?? []
+  const places = useQuery(environmentLabelsQuery(org.id)).data ?? []
+  return {
+    apps: apps.map(({ id, name }) => ({ value: id, label: name })),
+    environments: places.map(({ id, label }) => ({ value: id, label })),
+  }
 }
 
 /** Lists members and tokens as actors. If the actor in the address no longer exists, it is listed by its ID. */

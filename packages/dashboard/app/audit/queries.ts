@@ -14,6 +14,8 @@ export interface AuditFilter {
   resourceId?: string
   actorId?: string
   requestId?: string
+  environmentId?: string
+  applicationId?: string
   text?: string
   since?: string
   until?: string
@@ -50,6 +52,8 @@ export function filterOf({
   resourceId,
   actorId,
   requestId,
+  environmentId,
+  applicationId,
   text,
   since,
   until,
@@ -60,6 +64,8 @@ export function filterOf({
     ...(typeof resourceId === 'string' && id.test(resourceId) ? { resourceId } : {}),
     ...(typeof actorId === 'string' && id.test(actorId) ? { actorId } : {}),
     ...(typeof requestId === 'string' && id.test(requestId) ? { requestId } : {}),
+    ...(typeof environmentId === 'string' && id.test(environmentId) ? { environmentId } : {}),
+    ...(typeof applicationId === 'string' && id.test(applicationId) ? { applicationId } : {}),
     ...(typeof text === 'string' && text.length <= 200 && name.test(text) ? { text } : {}),
     ...(isInstant(since) ? { since } : {}),
     ...(isInstant(until) ? { until } : {}),

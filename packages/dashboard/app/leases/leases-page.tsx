@@ -19,7 +19,7 @@ export function LeasesPage({ part, newLabel, children }: { part: string; newLabe
     <Page
       title="Leases"
       part={part}
-      description="Accounts on databases, hosts and clouds that are made when they are needed and end by themselves."
+      about="Accounts on databases, hosts and clouds that are made when they are needed and end by themselves."
       actions={
         isAdmin && (
           <Button leftSection={<IconPlus size={16} />} onClick={() => navigate({ to: '.', search: { create: true } })}>

@@ -1,7 +1,7 @@
 import { createFileRoute, redirect } from '@tanstack/react-router'
+import { Shell } from '../frame/shell.tsx'
 import { meQuery } from '../queries.ts'
 import { session } from '../session.ts'
-import { Shell } from '../shell.tsx'
 
 /** The parent route of all pages for signed-in people. */
 export const Route = createFileRoute('/_app')({

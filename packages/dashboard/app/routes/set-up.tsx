@@ -3,8 +3,10 @@ import { createFileRoute, useNavigate } from '@tanstack/react-router'
 import { api } from '../api.ts'
 import { useApiForm, useSubmit } from '../form/use-api-form.ts'
 import { useLinkToken } from '../link-token.ts'
+import { meQuery, queryClient } from '../queries.ts'
 import { session } from '../session.ts'
 import { slugOf } from '../slug.ts'
+import { beginStart } from '../start/use-start.ts'
 import { Form } from '../ui/form.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { StandalonePage } from '../ui/standalone-page.tsx'
@@ -33,7 +35,9 @@ function FirstPerson({ token }: { token: string }) {
   const action = useSubmit(form, async (body) => {
     const signedIn = await api.signIn.setUp({ body: { ...body, token } })
     session.begin(signedIn.session)
-    await navigate({ to: '/account/keyring' })
+    const [org] = (await queryClient.fetchQuery(meQuery)).orgs
+    if (org) beginStart(org.id)
+    await navigate(org ? { to: '/orgs/$org/start', params: { org: org.slug } } : { to: '/' })
   })
   return (
     <StandalonePage title="Set this server up">

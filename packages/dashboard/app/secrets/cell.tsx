@@ -1,4 +1,4 @@
-// biome-ignore-all lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive: see matrix.tsx
+// biome-ignore-all lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive: see grid.tsx
 
 import { memo, useState } from 'react'
 import { IconCopy, IconEllipsis, IconEye, IconEyeOff, IconPencil } from '../ui/icons.ts'
@@ -12,6 +12,8 @@ import { rowState, type ValueIds } from './value-ids.ts'
 interface RowProps {
   name: string
   columns: Column[]
+  /** The one column that is shown, on a phone. The others are still compared. */
+  only: Column | null
   valueIds: ValueIds
   /** A text that changes whenever the row looks different. */
   state: string
@@ -21,7 +23,7 @@ interface RowProps {
 }
 
 /** A row of the matrix. It uses no Mantine components, because scrolling renders hundreds of cells. */
-export const Row = memo(function Row({ name, columns, valueIds, shown, drafts, actions }: RowProps) {
+export const Row = memo(function Row({ name, columns, only, valueIds, shown, drafts, actions }: RowProps) {
   // The tools are rendered only after hover or focus, because most rows are only scrolled past.
   const [touched, setTouched] = useState(false)
   const touch = touched ? {} : { onPointerEnter: () => setTouched(true), onFocus: () => setTouched(true) }
@@ -48,35 +50,51 @@ export const Row = memo(function Row({ name, columns, valueIds, shown, drafts, a
           </span>
         )}
       </div>
-      {columns.map((column, i) => (
-        <div role="cell" className="matrix-cell" key={column.environmentId} {...touch}>
-          {drafts?.[column.environmentId] ? (
-            <CellEditor column={column} name={name} draft={drafts[column.environmentId]!} actions={actions} />
-          ) : (
-            <Cell
-              column={column}
-              name={name}
-              letter={state.kind === 'different' ? state.letters[i]! : null}
-              valueIds={valueIds}
-              shown={shown?.[column.environmentId]}
-              actions={actions}
-              touched={touched}
-            />
-          )}
-        </div>
-      ))}
+      {columns.map((column, i) =>
+        only !== null && only !== column ? null : (
+          <div
+            role="cell"
+            className="matrix-cell"
+            key={column.environmentId}
+            data-sealed={(!column.own && !column.loading) || undefined}
+            data-queued={column.queued.has(name) || undefined}
+            data-edited={drafts?.[column.environmentId] !== undefined || undefined}
+            {...touch}
+          >
+            {drafts?.[column.environmentId] ? (
+              <CellEditor column={column} name={name} draft={drafts[column.environmentId]!} actions={actions} />
+            ) : (
+              <Cell
+                column={column}
+                name={name}
+                letter={columns.length > 1 ? state.letters[i]! : null}
+                isProductions={state.letters[i] !== null && state.letters[i] === state.productionLetter}
+                valueIds={valueIds}
+                shown={shown?.[column.environmentId]}
+                actions={actions}
+                touched={touched}
+              />
+            )}
+          </div>
+        ),
+      )}
     </>
   )
 })
 
 const isShown = (entry: Entry, shown: RowShown[string] | undefined) => shown?.ciphertext === entry.secret.ciphertext
 
-function RowTag({ kind, missing, unreadable, tampered }: ReturnType<typeof rowState>) {
+function RowTag({ kind, missing, unreadable, tampered, productionLetter }: ReturnType<typeof rowState>) {
   if (tampered) return <span className="matrix-tag matrix-broken">does not open</span>
   return (
     <>
       {missing > 0 && <span className="matrix-tag matrix-missing">{missing} missing</span>}
       {missing === 0 && kind === 'same' && <span className="matrix-tag">same</span>}
+      {missing === 0 && productionLetter !== null && (
+        <span className="matrix-tag matrix-warn" title="Another environment has the value of production">
+          shared with production
+        </span>
+      )}
       {unreadable > 0 && (
         <span className="matrix-tag" title="You have no key of these environments, or of a layer below them">
           {unreadable} unreadable
@@ -90,13 +108,15 @@ interface CellProps {
   column: Column
   name: string
   letter: string | null
+  /** Whether another environment shares this value with production. */
+  isProductions: boolean
   valueIds: ValueIds
   shown: RowShown[string] | undefined
   actions: CellActions
   touched: boolean
 }
 
-function Cell({ column, name, letter, valueIds, shown, actions, touched }: CellProps) {
+function Cell({ column, name, letter, isProductions, valueIds, shown, actions, touched }: CellProps) {
   const entry = column.entries.get(name)
   const where = `${name} in ${column.name}`
   const isQueued = column.queued.has(name)
@@ -128,7 +148,12 @@ function Cell({ column, name, letter, valueIds, shown, actions, touched }: CellP
         </span>
       )}
       {letter && (
-        <span className="matrix-letter" data-letter={letter} title="Equal letters stand for equal values">
+        <span
+          className="matrix-letter"
+          data-letter={letter}
+          data-production={isProductions || undefined}
+          title={letterMeans(letter, isProductions)}
+        >
           {letter}
         </span>
       )}
@@ -153,6 +178,12 @@ function Cell({ column, name, letter, valueIds, shown, actions, touched }: CellP
   )
 }
 
+function letterMeans(letter: string, isProductions: boolean): string {
+  if (letter === '=') return 'All environments have this value'
+  if (isProductions) return 'Production and another environment have this value'
+  return 'Environments with the same letter have the same value'
+}
+
 const brokenMeans =
   'It was altered, moved here from elsewhere, or sealed under another key. Do not trust it; restore an earlier version or set it anew.'
 
@@ -168,7 +199,7 @@ function Value(props: { entry: Entry; where: string; shown: RowShown[string] | u
       aria-pressed={value !== null}
       onClick={onClick}
     >
-      {value === null ? '••••••••' : value === '' ? <span className="matrix-quiet">empty</span> : value}
+      {value === null ? '••••••' : value === '' ? <span className="matrix-quiet">empty</span> : value}
     </button>
   )
 }

@@ -1,6 +1,7 @@
-import { ActionIcon, Group, Menu, Text, Tooltip } from '@mantine/core'
+import { ActionIcon, Group, Menu, Tooltip } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
 import { SyncedBadge } from '../sync/synced-badge.tsx'
+import { EnvName } from '../ui/env-name.tsx'
 import {
   IconClipboardList,
   IconCopy,
@@ -8,6 +9,7 @@ import {
   IconEye,
   IconEyeOff,
   IconGitBranch,
+  IconLock,
   IconSettings,
   IconShieldCheck,
   IconTriangleAlert,
@@ -20,12 +22,15 @@ import type { MatrixDialog } from './matrix-dialog.ts'
 
 interface Props {
   column: Column
+  /** How many secrets this environment lacks that others have. */
+  missing: number
   onOpenDialog: (dialog: MatrixDialog) => void
   onReveal: () => void
   onHide: () => void
 }
 
-export function ColumnHead({ column, onOpenDialog, onReveal, onHide }: Props) {
+export function ColumnHead(props: Props) {
+  const { column, missing } = props
   const { org = '' } = useParams({ strict: false })
   const { name, slug, environmentId, isBranch, isProtected, own, loading, error, unreadable } = column
   const warning = error
@@ -34,72 +39,85 @@ export function ColumnHead({ column, onOpenDialog, onReveal, onHide }: Props) {
       ? `You hold no key to ${unreadable.join(', ')}, which is composed in here: its values are not shown.`
       : null
   return (
-    <Group gap={4} wrap="nowrap" justify="space-between">
-      <div style={{ minWidth: 0 }}>
-        <Group gap={5} wrap="nowrap">
-          {isBranch && <IconGitBranch size={14} aria-label="Branch" style={{ flex: 'none' }} />}
-          <AnchorLink
-            to="/orgs/$org/envs/$env"
-            params={{ org, env: environmentId }}
-            size="sm"
-            fw={600}
-            c="inherit"
-            truncate
-            title={name}
-          >
-            {name}
-          </AnchorLink>
-          {isProtected && (
-            <Tooltip label="Protected: changes need approval" withArrow>
-              <IconShieldCheck size={14} aria-label="Protected" style={{ flex: 'none' }} />
-            </Tooltip>
-          )}
-          <SyncedBadge environmentId={environmentId} isIcon />
-          {warning && (
-            <Tooltip label={warning} withArrow multiline maw={260}>
-              <IconTriangleAlert size={14} aria-label={warning} style={{ flex: 'none' }} />
-            </Tooltip>
-          )}
-        </Group>
-        <Text size="xs" c="dimmed" className="mono" truncate title={slug}>
-          {own || loading ? slug : 'you hold no key'}
-        </Text>
-      </div>
-      <Menu position="bottom-end" width={220}>
-        <Menu.Target>
-          <ActionIcon variant="subtle" color="gray" aria-label={`Actions for ${name}`}>
-            <IconEllipsisVertical size={16} />
-          </ActionIcon>
-        </Menu.Target>
-        <MenuItems>
-          <Menu.Item leftSection={<IconEye size={15} />} onClick={onReveal}>
-            Reveal all
+    <>
+      <Group gap={6} wrap="nowrap" miw={0} flex={1}>
+        {isBranch && <IconGitBranch size={14} aria-label="Branch" style={{ flex: 'none' }} />}
+        <AnchorLink
+          to="/orgs/$org/envs/$env"
+          params={{ org, env: environmentId }}
+          c="inherit"
+          miw={0}
+          title={`${name} (${slug})`}
+        >
+          <EnvName name={name} slug={isBranch ? 'branch' : slug} solid />
+        </AnchorLink>
+        {!own && !loading && <IconLock size={14} aria-label="You hold no key" style={{ flex: 'none' }} />}
+        {isProtected && (
+          <Tooltip label="Protected: changes need approval" withArrow>
+            <IconShieldCheck size={14} aria-label="Protected" style={{ flex: 'none' }} />
+          </Tooltip>
+        )}
+        <SyncedBadge environmentId={environmentId} isIcon />
+        {warning && (
+          <Tooltip label={warning} withArrow multiline maw={260}>
+            <IconTriangleAlert size={14} aria-label={warning} style={{ flex: 'none' }} />
+          </Tooltip>
+        )}
+      </Group>
+      {missing > 0 && (
+        <span
+          className="count"
+          data-tone="warn"
+          role="img"
+          aria-label={`${missing} missing`}
+          title={`${missing} missing`}
+        >
+          {missing}
+        </span>
+      )}
+      <ColumnMenu {...props} />
+    </>
+  )
+}
+
+function ColumnMenu({ column, onOpenDialog, onReveal, onHide }: Props) {
+  const { org = '' } = useParams({ strict: false })
+  const { name, environmentId, own } = column
+  return (
+    <Menu position="bottom-end" width={220}>
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" aria-label={`Actions for ${name}`}>
+          <IconEllipsisVertical size={16} />
+        </ActionIcon>
+      </Menu.Target>
+      <MenuItems>
+        <Menu.Item leftSection={<IconEye size={15} />} onClick={onReveal}>
+          Reveal all
+        </Menu.Item>
+        <Menu.Item leftSection={<IconEyeOff size={15} />} onClick={onHide}>
+          Hide all
+        </Menu.Item>
+        {column.entries.size > 0 && (
+          <Menu.Item leftSection={<IconCopy size={15} />} onClick={() => onOpenDialog({ kind: 'copy', column })}>
+            Copy to another…
           </Menu.Item>
-          <Menu.Item leftSection={<IconEyeOff size={15} />} onClick={onHide}>
-            Hide all
-          </Menu.Item>
-          {column.entries.size > 0 && (
-            <Menu.Item leftSection={<IconCopy size={15} />} onClick={() => onOpenDialog({ kind: 'copy', column })}>
-              Copy to another…
-            </Menu.Item>
-          )}
-          {own && (
-            <Menu.Item
-              leftSection={<IconClipboardList size={15} />}
-              onClick={() => onOpenDialog({ kind: 'paste', column })}
-            >
-              Paste .env…
-            </Menu.Item>
-          )}
-          <MenuLink
-            leftSection={<IconSettings size={15} />}
-            to="/orgs/$org/envs/$env"
-            params={{ org, env: environmentId }}
+        )}
+        {own && (
+          <Menu.Item
+            leftSection={<IconClipboardList size={15} />}
+            onClick={() => onOpenDialog({ kind: 'paste', column })}
           >
-            Access and settings
-          </MenuLink>
-        </MenuItems>
-      </Menu>
-    </Group>
+            Paste .env…
+          </Menu.Item>
+        )}
+        <MenuLink
+          leftSection={<IconSettings size={15} />}
+          to="/orgs/$org/envs/$env"
+          params={{ org, env: environmentId }}
+        >
+          Access and settings
+        </MenuLink>
+      </MenuItems>
+    </Menu>
   )
 }

@@ -7,7 +7,6 @@ import { lazy, type ReactNode, Suspense } from 'react'
 import type { Stale } from '../queries.ts'
 import { Empty } from '../ui/empty.tsx'
 import { IconPlus } from '../ui/icons.ts'
-import { AnchorLink } from '../ui/links.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Page } from '../ui/page.tsx'
 import { useDialog } from '../ui/use-dialog.ts'
@@ -50,12 +49,8 @@ export function EnvironmentsPage<T extends { environments: EnvironmentWithAccess
   return (
     <Page
       title={title}
-      width="wide"
-      description={
-        <AnchorLink to={list.to} params={{ org: org.slug }} size="sm">
-          {list.label}
-        </AnchorLink>
-      }
+      width="flush"
+      crumbs={[{ label: list.label, link: { to: list.to, params: { org: org.slug } } }]}
       actions={query.data?.environments.length ? newButton : null}
       tabs={tabs}
     >

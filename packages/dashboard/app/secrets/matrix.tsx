@@ -1,24 +1,25 @@
-// biome-ignore-all lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive lint/a11y/noNoninteractiveTabindex: rows of a table cannot be taken out of its flow
 import './matrix.css'
-import { Alert, Button, Group, Stack, Text } from '@mantine/core'
-import { useVirtualizer } from '@tanstack/react-virtual'
-import { type CSSProperties, lazy, type ReactNode, Suspense, useLayoutEffect, useMemo, useRef, useState } from 'react'
-import { useUnlocked } from '../keyring.ts'
+import { Button, Stack } from '@mantine/core'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { lazy, type ReactNode, Suspense, useMemo, useRef } from 'react'
+import { usePlaintext, useUnlocked } from '../keyring.ts'
 import { unlockPrompt } from '../prompts.ts'
 import { queryClient } from '../queries.ts'
 import { IconLock } from '../ui/icons.ts'
 import { describeProblem } from '../ui/problem.tsx'
 import { useDialog } from '../ui/use-dialog.ts'
-import { moveByArrow } from './arrow-keys.ts'
-import { Row } from './cell.tsx'
 import { ColumnHead } from './column-head.tsx'
 import { type Column, isUnreadable, namesOf } from './columns.ts'
+import type { Filter } from './filters.ts'
+import { Grid } from './grid.tsx'
 import type { MatrixDialog } from './matrix-dialog.ts'
+import { type MatrixSearch, matrixSearch } from './matrix-search.ts'
 import { EnvironmentLinks, NoKey } from './no-key.tsx'
-import { type Filter, Toolbar } from './toolbar.tsx'
+import { Toolbar } from './toolbar.tsx'
 import { UndoNotice } from './undo-notice.tsx'
 import { useCellActions } from './use-cell-actions.ts'
-import { rowState, stateKey, useValueIds } from './value-ids.ts'
+import { useValueMatches } from './use-value-matches.ts'
+import { rowState, useValueIds } from './value-ids.ts'
 
 interface Props {
   orgId: string
@@ -34,19 +35,20 @@ const Dialogs = lazy(async () => ({ default: (await import('./dialogs.tsx')).Dia
 
 /** The matrix of secrets by environment. Values are masked, compared and edited in place. */
 export function Matrix({ orgId, columns, empty, choices }: Props) {
-  const [search, setSearch] = useState('')
-  const [filter, setFilter] = useState<Filter>('all')
-  const dialog = useDialog<MatrixDialog>()
+  // What is searched for may be a value, so locking the keyring clears it.
+  const [search, setSearch] = usePlaintext('')
+  const { filter, setFilter, dialog } = useAddress(columns)
+  const matches = useValueMatches(columns, search)
   const visible = useRef<() => string[]>(() => [])
   const { valueIds, version } = useValueIds(columns, () => visible.current())
   const all = useMemo(() => namesOf(columns), [columns])
   // biome-ignore lint/correctness/useExhaustiveDependencies: valueIds are read as of `version`
   const names = useMemo(() => {
     const wanted = search.trim().toLowerCase()
-    const found = wanted === '' ? all : all.filter((name) => name.toLowerCase().includes(wanted))
+    const found = wanted === '' ? all : all.filter((name) => name.toLowerCase().includes(wanted) || matches.has(name))
     if (filter === 'all') return found
-    return found.filter((name) => matches(filter, rowState(name, columns, valueIds)))
-  }, [all, search, filter, columns, filter === 'all' ? 0 : version])
+    return found.filter((name) => passes(filter, rowState(name, columns, valueIds)))
+  }, [all, search, matches, filter, columns, filter === 'all' ? 0 : version])
   const unreadable = useMemo(() => countUnreadable(names, columns), [names, columns])
   const { actions, edits, shown, reveal, hide } = useCellActions(orgId, columns, dialog.open)
   // New secrets get a row as soon as someone types them.
@@ -89,6 +91,7 @@ export function Matrix({ orgId, columns, empty, choices }: Props) {
             <ColumnHead
               key={column.environmentId}
               column={column}
+              missing={countMissing(column, all)}
               onOpenDialog={dialog.open}
               onReveal={() =>
                 reveal(
@@ -111,11 +114,40 @@ export function Matrix({ orgId, columns, empty, choices }: Props) {
   )
 }
 
-function matches(filter: Filter, { kind, missing, tampered }: ReturnType<typeof rowState>): boolean {
+/** The filter and the open drawer are in the address, so that a link leads to them. Other dialogs are not. */
+function useAddress(columns: Column[]) {
+  const { show, secret, in: place }: MatrixSearch = useSearch({ strict: false })
+  const navigate = useNavigate()
+  const other = useDialog<MatrixDialog>()
+  const go = (change: MatrixSearch, replace: boolean) =>
+    void navigate({ to: '.', search: (before: MatrixSearch) => matrixSearch({ ...before, ...change }), replace })
+  const column = secret === undefined ? undefined : columnOf(columns, secret, place)
+  const close = () => go({ secret: undefined, in: undefined }, true)
+  return {
+    filter: (show ?? 'all') as Filter,
+    setFilter: (filter: Filter) => go({ show: filter === 'all' ? undefined : filter }, true),
+    dialog: {
+      open: (dialog: MatrixDialog) =>
+        dialog.kind === 'secret' ? go({ secret: dialog.name, in: dialog.column.slug }, false) : other.open(dialog),
+      show: (render: (onClose: () => void, dialog: MatrixDialog) => ReactNode) =>
+        other.show(render) ?? (column && render(close, { kind: 'secret', column, name: secret as string })),
+    },
+  }
+}
+
+/** The column of the address, or the first one that has the secret. A loading column may have it. */
+const columnOf = (columns: Column[], secret: string, slug: string | undefined) =>
+  columns.find((column) => column.slug === slug) ?? columns.find(({ entries }) => entries.has(secret))
+
+function passes(filter: Filter, { kind, missing, tampered, productionLetter }: ReturnType<typeof rowState>): boolean {
   if (filter === 'missing') return missing > 0
   if (filter === 'broken') return tampered
+  if (filter === 'production') return productionLetter !== null
   return kind === filter
 }
+
+const countMissing = (column: Column, names: string[]): number =>
+  column.loading ? 0 : names.filter((name) => !column.entries.has(name) && !isUnreadable(column, name)).length
 
 const countUnreadable = (names: string[], columns: Column[]): number =>
   columns.reduce((sum, column) => sum + names.filter((name) => isUnreadable(column, name)).length, 0)
@@ -139,18 +171,17 @@ function Locked({ waiting }: { waiting: number }) {
   const unlocked = useUnlocked()
   if (unlocked) return null
   return (
-    <Alert variant="light" color="gray" icon={<IconLock size={18} />} mb="sm" p="xs">
-      <Group justify="space-between" gap="xs" wrap="nowrap">
-        <Text size="sm">
-          Your keyring is locked: values can be neither shown nor compared.
-          {waiting > 0 &&
-            ` ${waiting === 1 ? 'One change is' : `${waiting} changes are`} not saved, and kept sealed until you unlock it.`}
-        </Text>
-        <Button size="xs" variant="default" flex="none" onClick={() => unlockPrompt.ask().catch(() => {})}>
-          Unlock
-        </Button>
-      </Group>
-    </Alert>
+    <div className="banner" role="alert">
+      <IconLock size={16} aria-hidden />
+      <span>
+        The keyring is locked. Values cannot be shown or compared.
+        {waiting > 0 &&
+          ` ${waiting === 1 ? 'One change is' : `${waiting} changes are`} not saved, and kept sealed until you unlock it.`}
+      </span>
+      <Button variant="default" flex="none" onClick={() => unlockPrompt.ask().catch(() => {})}>
+        Unlock
+      </Button>
+    </div>
   )
 }
 
@@ -161,16 +192,14 @@ function Failed({ columns }: { columns: Column[] }) {
   if (!first) return null
   const { title, advice } = describeProblem(first.error)
   return (
-    <Alert variant="light" color="red" mb="sm" p="xs" role="alert">
-      <Group justify="space-between" gap="xs" wrap="nowrap">
-        <Text size="sm">
-          Not all secrets of {failed.map(({ name }) => name).join(', ')} could be loaded. {title}. {advice}
-        </Text>
-        <Button size="xs" variant="default" flex="none" onClick={askAgain}>
-          Try again
-        </Button>
-      </Group>
-    </Alert>
+    <div className="banner" data-tone="danger" role="alert">
+      <span>
+        Not all secrets of {failed.map(({ name }) => name).join(', ')} could be loaded. {title}. {advice}
+      </span>
+      <Button variant="default" flex="none" onClick={askAgain}>
+        Try again
+      </Button>
+    </div>
   )
 }
 
@@ -179,109 +208,14 @@ const askAgain = () => void queryClient.refetchQueries({ predicate: ({ state }) 
 function Unsaved({ count, onRetry }: { count: number; onRetry: () => void }) {
   if (count === 0) return null
   return (
-    <Alert variant="light" color="orange" mb="sm" p="xs" role="status">
-      <Group justify="space-between" gap="xs">
-        <Text size="sm">
-          {count === 1 ? 'One change is' : `${count} changes are`} not saved. Kept in this page until saved.
-        </Text>
-        <Button size="xs" variant="default" onClick={onRetry}>
-          Save again
-        </Button>
-      </Group>
-    </Alert>
-  )
-}
-
-const rowHeight = 45
-
-function Grid(props: {
-  columns: Column[]
-  rows: string[]
-  valueIds: Parameters<typeof Row>[0]['valueIds']
-  version: number
-  shown: ReturnType<typeof useCellActions>['shown']
-  drafts: Edits['drafts']
-  actions: Parameters<typeof Row>[0]['actions']
-  loading: boolean
-  /** Rendered by the parent, so that scrolling does not render them again. */
-  heads: ReactNode[]
-  onVisible: (read: () => string[]) => void
-}) {
-  const { columns, rows, valueIds, shown, drafts, actions, loading, heads, onVisible } = props
-  const scroller = useRef<HTMLDivElement>(null)
-  const virtual = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => rowHeight,
-    getItemKey: (index) => rows[index] as string,
-    overscan: 6,
-  })
-  // All rows have the same height, except those with an editor.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: measured anew when an edit begins or ends
-  useLayoutEffect(() => virtual.measure(), [[...drafts.keys()].join()])
-  const items = virtual.getVirtualItems()
-  onVisible(() => items.map(({ index }) => rows[index] as string))
-  const gridTemplateColumns = `var(--matrix-name) repeat(${columns.length}, minmax(var(--matrix-column), 1fr))`
-  const minWidth = `calc(var(--matrix-name) + ${columns.length} * var(--matrix-column))`
-  return (
-    <div
-      ref={scroller}
-      className="matrix"
-      role="table"
-      aria-label="Secrets"
-      aria-busy={loading}
-      aria-rowcount={rows.length + 1}
-      tabIndex={0}
-      onKeyDown={moveByArrow}
-    >
-      <Head {...{ columns, heads }} style={{ gridTemplateColumns, minWidth }} />
-      <div role="rowgroup" className="matrix-body" style={{ height: virtual.getTotalSize(), minWidth }}>
-        {items.map(({ index, start, key }) => {
-          const name = rows[index] as string
-          return (
-            <div
-              key={key}
-              ref={drafts.has(name) ? virtual.measureElement : null}
-              data-index={index}
-              role="row"
-              aria-rowindex={index + 2}
-              className="matrix-row"
-              style={{ gridTemplateColumns, transform: `translateY(${start}px)` }}
-            >
-              <Row
-                {...{ name, columns, valueIds, actions }}
-                state={stateKey(name, columns, valueIds)}
-                shown={shown.get(name)}
-                drafts={drafts.get(name)}
-              />
-            </div>
-          )
-        })}
-      </div>
-      {rows.length === 0 && (
-        <Text size="sm" c="dimmed" p="lg" ta="center">
-          {loading ? 'Loading…' : 'Nothing matches.'}
-        </Text>
-      )}
-    </div>
-  )
-}
-
-function Head({ columns, heads, style }: { columns: Column[]; heads: ReactNode[]; style: CSSProperties }) {
-  return (
-    <div role="rowgroup" style={{ display: 'contents' }}>
-      <div role="row" className="matrix-head" style={style} aria-rowindex={1}>
-        <div role="columnheader">
-          <Text size="sm" fw={600}>
-            Secret
-          </Text>
-        </div>
-        {columns.map((column, i) => (
-          <div role="columnheader" key={column.environmentId}>
-            {heads[i]}
-          </div>
-        ))}
-      </div>
+    <div className="banner" data-tone="warn" role="status">
+      <span>
+        {count === 1 ? 'One change is' : `${count} changes are`} not saved. This page keeps{' '}
+        {count === 1 ? 'it' : 'them'} until you save.
+      </span>
+      <Button variant="default" onClick={onRetry}>
+        Save again
+      </Button>
     </div>
   )
 }

@@ -56,7 +56,7 @@ export function NamedThingsPage<T>(props: Props<T>) {
     { label: 'Delete…', danger: true, onClick: () => deleting.open(thing) },
   ]
   return (
-    <Page title={title} description={description} actions={isEmpty ? null : newButton}>
+    <Page title={title} actions={isEmpty ? null : newButton}>
       <List
         label={title}
         query={query}
@@ -68,7 +68,7 @@ export function NamedThingsPage<T>(props: Props<T>) {
         {...(mayChange ? { actions } : {})}
         empty={
           <Empty title={`No ${what} yet`} action={newButton} command={mayChange && command}>
-            {mayChange ? begin : 'An administrator of the organization creates the first one.'}
+            {description} {mayChange ? begin : 'An administrator of the organization creates the first one.'}
           </Empty>
         }
       />

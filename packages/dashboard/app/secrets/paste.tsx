@@ -18,15 +18,21 @@ import { proposeTogether, sealAndWrite } from './write.ts'
 interface Props {
   orgId: string
   column: Column
+  /** The text of a file that was dropped or chosen. */
+  text?: string
   onClose: () => void
 }
 
 const nothing: DotenvFile = { values: new Map(), stored: new Map(), problems: [], warnings: [], differences: [] }
 
 /** Pastes a `.env` file into an environment. It shows what would change before anything is stored. */
-export function PasteDialog({ orgId, column, onClose }: Props) {
+export function PasteDialog({ orgId, column, text: given = '', onClose }: Props) {
   const [text, setText, wasCleared] = usePlaintext('')
   const [file, setFile] = usePlaintext(nothing)
+  useEffect(() => {
+    setText(given)
+    setFile(readDotenv(given))
+  }, [given, setText, setFile])
   const { storing, progress, outcome, queued, store, forget } = useStoring(orgId)
   const { changes: compared, error } = useChanges(storing ?? column, file)
   const changes = useMarked(compared, column, queued)

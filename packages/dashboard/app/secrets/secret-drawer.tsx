@@ -81,7 +81,7 @@ export function SecretDrawer({ orgId, columns, column, name, onClose }: Props) {
           )}
         </Stack>
       ) : (
-        <Text size="sm">It is not here any more.</Text>
+        <Text size="sm">{column.loading ? 'Loading…' : `${column.name} has no ${name}.`}</Text>
       )}
     </Drawer>
   )

@@ -1,18 +1,10 @@
-import { Button, Group, Menu, SegmentedControl, Text, TextInput } from '@mantine/core'
+import { Button, Group, Menu, SegmentedControl, TextInput } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { useUnlocked } from '../keyring.ts'
 import { IconClipboardList, IconPlus, IconSearch } from '../ui/icons.ts'
 import { MenuItems } from '../ui/menu-items.tsx'
 import type { Column } from './columns.ts'
-
-export type Filter = 'all' | 'missing' | 'different' | 'same' | 'broken'
-
-const filters = [
-  { value: 'all', label: 'All' },
-  { value: 'missing', label: 'Missing' },
-  { value: 'different', label: 'Differ' },
-  { value: 'same', label: 'Same' },
-  { value: 'broken', label: 'Broken' },
-]
+import { type Filter, filters } from './filters.ts'
 
 export function Toolbar(props: {
   search: string
@@ -25,47 +17,44 @@ export function Toolbar(props: {
   onPaste: (column: Column) => void
   choices?: ReactNode
 }) {
+  const searchLabel = useUnlocked() ? 'Find by name or value' : 'Find by name'
   const { search, setSearch, filter, setFilter, count, writable, onAdd, onPaste, choices } = props
   return (
-    <Group gap="xs" mb="sm" justify="space-between">
-      <Group gap="xs" w={{ base: '100%', sm: 'auto' }}>
-        <TextInput
-          w={{ base: '100%', sm: 220 }}
-          size="xs"
-          aria-label="Search secrets by name"
-          placeholder="Search by name"
-          leftSection={<IconSearch size={15} />}
-          value={search}
-          onChange={(event) => setSearch(event.currentTarget.value)}
-        />
-        <SegmentedControl
-          size="xs"
-          aria-label="Show"
-          data={filters}
-          value={filter}
-          onChange={(value) => setFilter(value as Filter)}
-        />
-        <Text size="xs" c="dimmed" role="status">
-          {count}
-        </Text>
-      </Group>
-      <Group gap="xs">
+    <div className="matrix-tools-bar">
+      <TextInput
+        w={{ base: '100%', sm: 220 }}
+        aria-label={searchLabel}
+        placeholder={searchLabel}
+        leftSection={<IconSearch size={15} />}
+        value={search}
+        onChange={(event) => setSearch(event.currentTarget.value)}
+      />
+      <SegmentedControl
+        aria-label="Show"
+        data={filters}
+        value={filter}
+        onChange={(value) => setFilter(value as Filter)}
+      />
+      <span className="help" role="status">
+        {count}
+      </span>
+      <Group gap="sm">
         {choices}
         {writable.length > 0 && (
           <>
             <PasteButton writable={writable} onPaste={onPaste} />
-            <Button size="xs" leftSection={<IconPlus size={15} />} onClick={onAdd}>
+            <Button leftSection={<IconPlus size={15} />} onClick={onAdd}>
               Add secret
             </Button>
           </>
         )}
       </Group>
-    </Group>
+    </div>
   )
 }
 
 function PasteButton({ writable, onPaste }: { writable: Column[]; onPaste: (column: Column) => void }) {
-  const button = { size: 'xs', variant: 'default', leftSection: <IconClipboardList size={15} /> } as const
+  const button = { variant: 'default', leftSection: <IconClipboardList size={15} /> } as const
   const [only] = writable
   if (writable.length === 1 && only)
     return (

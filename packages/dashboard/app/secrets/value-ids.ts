@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { KeyringError, keyring, useUnlocked } from '../keyring.ts'
+import { isProduction } from '../look/environments.ts'
 import { type Column, isUnreadable, type Layer, sealedPart } from './columns.ts'
 import type { Secret } from './queries.ts'
 
@@ -131,9 +132,15 @@ async function markLayer(layer: Layer, secrets: Secret[]): Promise<number[]> {
   }
 }
 
-/** The comparison of a row's cells: a letter for each value, and counts of missing, unreadable and damaged cells. */
+/** The comparison of a row's cells, and counts of missing, unreadable and damaged cells. */
 export interface RowState {
+  /**
+   * The mark of each cell: `=` if all environments have the same value, a letter for a value that several have, and null
+   * for a value of its own.
+   */
   letters: (string | null)[]
+  /** The mark of production’s value, if another environment has that value and not all have it. */
+  productionLetter: string | null
   /** How the readable cells compare. It is `same` only if all cells can be read. */
   kind: 'same' | 'different' | 'unknown'
   missing: number
@@ -148,7 +155,7 @@ export function rowState(name: string, columns: Column[], valueIds: ValueIds): R
   let missing = 0
   let unreadable = 0
   let tampered = false
-  const letters = columns.map((column) => {
+  const ids = columns.map((column) => {
     const entry = column.entries.get(name)
     const isHidden = isUnreadable(column, name)
     if (isHidden) unreadable++
@@ -162,18 +169,35 @@ export function rowState(name: string, columns: Column[], valueIds: ValueIds): R
     if (id === undefined) known = false
     if (id === undefined || id === -1) return null
     if (!order.includes(id)) order.push(id)
-    return String.fromCharCode(65 + (order.indexOf(id) % 26))
+    return id
   })
   const kind = !known ? 'unknown' : order.length > 1 ? 'different' : unreadable > 0 ? 'unknown' : 'same'
-  return { letters, kind, missing, unreadable, tampered }
+  return { ...marksOf(ids, columns, kind === 'same' && missing === 0), kind, missing, unreadable, tampered }
+}
+
+/** Marks the values that several environments have. A value that one environment has alone is normal and gets no mark. */
+function marksOf(
+  ids: readonly (number | null)[],
+  columns: Column[],
+  areAllSame: boolean,
+): Pick<RowState, 'letters' | 'productionLetter'> {
+  const counts = new Map<number, number>()
+  for (const id of ids) if (id !== null) counts.set(id, (counts.get(id) ?? 0) + 1)
+  const shared = [...counts].filter(([, count]) => count > 1).map(([id]) => id)
+  const letters = ids.map((id) => {
+    if (id === null || !shared.includes(id)) return null
+    return areAllSame ? '=' : String.fromCharCode(65 + (shared.indexOf(id) % 26))
+  })
+  const production = areAllSame ? -1 : columns.findIndex(({ slug, isBranch }) => !isBranch && isProduction(slug))
+  return { letters, productionLetter: letters[production] ?? null }
 }
 
 /** Returns a text that stays the same as long as the row looks the same. */
 export function stateKey(name: string, columns: Column[], valueIds: ValueIds): string {
-  const { letters, kind, missing, unreadable, tampered } = rowState(name, columns, valueIds)
+  const { letters, productionLetter, kind, missing, unreadable, tampered } = rowState(name, columns, valueIds)
   const broken = columns.map(({ entries }) => {
     const entry = entries.get(name)
     return entry && valueIds.of(entry.layer, entry.secret) === -1 ? 1 : 0
   })
-  return [kind, missing, unreadable, tampered, ...letters, ...broken].join()
+  return [kind, missing, unreadable, tampered, productionLetter, ...letters, ...broken].join()
 }

@@ -12,7 +12,6 @@ export function SettingsPage({ part, children }: { part: string; children: React
     <Page
       title="Settings"
       part={part}
-      description={`They apply to all of ${org.name}.`}
       width="text"
       tabs={org.role !== 'member' && <TabNav label="Settings" tabs={settingsTabs} params={{ org: org.slug }} />}
     >

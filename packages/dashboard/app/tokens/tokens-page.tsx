@@ -12,14 +12,13 @@ import { ShownWhenMade, useMade } from './shown-when-made.tsx'
  */
 export function TokensPage<Made>(props: {
   title: string
-  description: string
   newLabel: string
   CreateDialog: ComponentType<{ onClose: () => void; onMade: (made: Made) => void }>
   /** Returns how to show the new token. `made` is null if the keyring has locked and cleared it. */
   shownOnce: (made: Made | null) => Omit<ComponentProps<typeof ShownWhenMade>, 'made'>
   children: ReactNode
 }) {
-  const { title, description, newLabel, CreateDialog, shownOnce, children } = props
+  const { title, newLabel, CreateDialog, shownOnce, children } = props
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const { create } = useSearch({ strict: false })
   const navigate = useNavigate()
@@ -30,7 +29,7 @@ export function TokensPage<Made>(props: {
     </Button>
   )
   return (
-    <Page title={title} description={description} actions={org.role !== 'member' && newButton}>
+    <Page title={title} actions={org.role !== 'member' && newButton}>
       <ForAdmins>
         {children}
         <ShownWhenMade made={made} {...shownOnce(made.value)} />

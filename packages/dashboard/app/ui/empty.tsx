@@ -1,5 +1,5 @@
-import { Paper, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { Chart } from './chart.tsx'
 import { CommandLine } from './command-line.tsx'
 
 /**
@@ -9,17 +9,12 @@ import { CommandLine } from './command-line.tsx'
 export function Empty(props: { title: string; children?: ReactNode; action?: ReactNode; command?: string | false }) {
   const { title, children, action, command } = props
   return (
-    <Paper p="xl">
-      <Stack align="center" gap="sm" ta="center">
-        <Text fw={600}>{title}</Text>
-        {children && (
-          <Text c="dimmed" size="sm" maw={440}>
-            {children}
-          </Text>
-        )}
-        {action}
-        {command && <CommandLine command={command} />}
-      </Stack>
-    </Paper>
+    <div className="empty">
+      <Chart seed={title} />
+      <strong>{title}</strong>
+      {children && <div className="help">{children}</div>}
+      {action}
+      {command && <CommandLine command={command} />}
+    </div>
   )
 }

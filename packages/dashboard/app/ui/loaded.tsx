@@ -1,4 +1,3 @@
-import { Skeleton, Stack } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { ProblemAlert } from './problem.tsx'
@@ -8,10 +7,10 @@ export function Loaded<T>({ query, children }: { query: UseQueryResult<T>; child
   if (query.data !== undefined) return <>{children(query.data)}</>
   if (query.error) return <ProblemAlert error={query.error} retry={() => query.refetch()} />
   return (
-    <Stack gap="xs" role="status" aria-busy="true" aria-label="Loading">
-      <Skeleton height={40} />
-      <Skeleton height={40} />
-      <Skeleton height={40} />
-    </Stack>
+    <div className="loading" role="status" aria-busy="true" aria-label="Loading">
+      <span />
+      <span />
+      <span />
+    </div>
   )
 }

@@ -1,43 +1,76 @@
-import { Box, Group, Stack, Text, Title } from '@mantine/core'
+import { Title } from '@mantine/core'
+import { Link, type LinkProps } from '@tanstack/react-router'
 import { type ReactNode, useEffect } from 'react'
+import { useFrame } from '../frame/frame-context.ts'
+import { IconMenu, IconSearch } from './icons.ts'
 
-const widths = { text: 720, table: 1120, wide: 'none' }
+/** A page above this one. */
+export interface Crumb {
+  label: string
+  link: LinkProps
+}
 
-/** The layout of a page: its title, a short description, its actions, and the tabs to related pages. */
+/**
+ * The layout of a page: a bar with its place, its title and its actions, the tabs of related pages, and its content.
+ */
 export function Page(props: {
   title: string
-  description?: ReactNode
+  /** The pages above this one, the outermost first. */
+  crumbs?: readonly Crumb[]
+  /** Facts about the object of the page, in one line above the content. */
+  about?: ReactNode
   actions?: ReactNode
   /** `tabs` links to related pages. `part` is the name of this one, which comes first in the document's title. */
   tabs?: ReactNode
   part?: string
-  /** `text` is narrow for reading, `table` is wide, and `wide` uses the whole width. */
-  width?: 'text' | 'table' | 'wide'
+  /** `text` is narrow for reading, `table` has lists from edge to edge, and `flush` leaves all of the space to the page. */
+  width?: 'text' | 'table' | 'flush'
   children: ReactNode
 }) {
-  const { title, description, actions, tabs, part, width = 'table', children } = props
+  const { title, crumbs = [], about, actions, tabs, part, width = 'table', children } = props
   const documentTitle = part === undefined ? title : `${part} · ${title}`
   useEffect(() => {
     document.title = `${documentTitle} · Skerry`
   }, [documentTitle])
-  // The space below the content is for a toast, which would otherwise cover the last buttons. A matrix scrolls by
-  // itself.
   return (
-    <Box maw={widths[width]} mx="auto" pb={width === 'wide' ? 'xl' : 88}>
-      <Group justify="space-between" align="flex-start" mb="lg" gap="md">
-        <Stack gap={2}>
-          <Title order={1}>{title}</Title>
-          {description && (
-            <Text c="dimmed" size="sm" maw={640}>
-              {description}
-            </Text>
-          )}
-        </Stack>
-        {actions && <Group gap="xs">{actions}</Group>}
-      </Group>
+    <>
+      <header className="bar">
+        <Place title={title} crumbs={crumbs} />
+        {actions && <div className="bar-actions">{actions}</div>}
+      </header>
       {tabs}
-      {children}
-    </Box>
+      <div className="body" data-width={width}>
+        {about && <div className="about">{about}</div>}
+        {children}
+      </div>
+    </>
+  )
+}
+
+/** The breadcrumbs, the last of which is the title. On a phone, buttons for the navigation and the palette are beside it. */
+function Place({ title, crumbs }: { title: string; crumbs: readonly Crumb[] }) {
+  const { find, openNav } = useFrame()
+  return (
+    <>
+      <button type="button" className="icon-button phone-only" aria-label="Navigation" onClick={openNav}>
+        <IconMenu size={18} />
+      </button>
+      <div className="crumbs">
+        {crumbs.length > 0 && (
+          <nav aria-label="Breadcrumb">
+            {crumbs.map(({ label, link }) => (
+              <Link key={label} className="crumb" {...link}>
+                {label}
+              </Link>
+            ))}
+          </nav>
+        )}
+        <h1 title={title}>{title}</h1>
+      </div>
+      <button type="button" className="icon-button phone-only" aria-label="Search" onClick={find}>
+        <IconSearch size={18} />
+      </button>
+    </>
   )
 }
 
@@ -45,23 +78,15 @@ export function Page(props: {
 export function Section(props: { title: string; description?: ReactNode; actions?: ReactNode; children?: ReactNode }) {
   const { title, description, actions, children } = props
   return (
-    <Box component="section" mb="xl">
-      <Group justify="space-between" align="flex-start" mb="sm" gap="md" wrap="nowrap">
-        <Stack gap={2} maw={560}>
+    <section className="section">
+      <div className="section-head">
+        <div>
           <Title order={2}>{title}</Title>
-          {description && (
-            <Text c="dimmed" size="sm">
-              {description}
-            </Text>
-          )}
-        </Stack>
-        {actions && (
-          <Group gap="xs" style={{ flexShrink: 0 }}>
-            {actions}
-          </Group>
-        )}
-      </Group>
+          {description && <div className="help">{description}</div>}
+        </div>
+        {actions && <div className="section-actions">{actions}</div>}
+      </div>
       {children}
-    </Box>
+    </section>
   )
 }

@@ -122,5 +122,9 @@ export function ProblemAlert(props: { error: unknown; retry?: () => void; onForb
 
 /** Shown by the router if a whole page failed. */
 export function RouteProblem({ error, reset }: { error: unknown; reset: () => void }) {
-  return <ProblemAlert error={error} retry={isOldBuild(error) ? () => location.reload() : reset} />
+  return (
+    <div className="body">
+      <ProblemAlert error={error} retry={isOldBuild(error) ? () => location.reload() : reset} />
+    </div>
+  )
 }

@@ -1,4 +1,4 @@
-import { Center, Group, Paper, Stack, Text, Title } from '@mantine/core'
+import { Stack } from '@mantine/core'
 import { type ReactNode, useEffect } from 'react'
 
 /** A page without the navigation, for signing in or for a single decision. */
@@ -7,19 +7,13 @@ export function StandalonePage({ title, children }: { title: string; children: R
     document.title = `${title} · Skerry`
   }, [title])
   return (
-    <Center mih="100dvh" p="md" component="main">
-      <Stack w="100%" maw={380} gap="md">
-        <Group gap="xs">
-          <img src="/skerry.svg" width={24} height={24} alt="" />
-          <Text fw={600}>Skerry</Text>
-        </Group>
-        <Paper>
-          <Stack gap="md">
-            <Title order={1}>{title}</Title>
-            {children}
-          </Stack>
-        </Paper>
-      </Stack>
-    </Center>
+    <main className="alone">
+      <div className="alone-mark">
+        <img src="/skerry.svg" width={20} height={20} alt="" />
+        Skerry
+      </div>
+      <h1>{title}</h1>
+      <Stack gap="lg">{children}</Stack>
+    </main>
   )
 }

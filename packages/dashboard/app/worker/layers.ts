@@ -63,6 +63,16 @@ export const layerOperations = {
     return opened.map((one, i) => ('value' in one ? numberOf(layer.secrets[i]!.name, one.value) : unopened))
   },
 
+  /** Returns the names of the secrets whose value contains the text, in either case of letters. */
+  findInValues: async ({ text, ...layer }: SealedLayer & { text: string }): Promise<string[]> => {
+    const wanted = text.toLowerCase()
+    const opened = await openLayer(layer)
+    return layer.secrets.flatMap(({ name }, i) => {
+      const one = opened[i]!
+      return 'value' in one && one.value.toLowerCase().includes(wanted) ? [name] : []
+    })
+  },
+
   /** Seals values for an environment. */
   sealSecrets: async (input: {
     wrappedDek: string

@@ -20,6 +20,8 @@ type Audience =
 /** The facts for each mail: names and instants, never a value or the error text of another system. */
 export interface NoticeFacts {
   invitation: { inviteId: string; orgName: string; until: string; invitedBy: string | null }
+  access_requested: { requestId: string; person: string; environments: string[]; reason: string | null }
+  access_decided: { status: string; environments: string[]; closedBy: string; answer: string | null }
   change_request_opened: ChangeFacts & {
     proposedBy: string | null
     note: string | null

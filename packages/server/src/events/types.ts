@@ -11,7 +11,25 @@ export interface EventFacts {
   'vault.connection.revoked': ConnectionFacts
   /** Emitted after many failures in a row; `host` is the host of its URL. */
   'vault.webhook.disabled': { webhookId: string; host: string; error: string }
-  'invite.created': { inviteId: string; email: string; orgName: string; expiresAt: string; invitedBy?: string }
+  'invite.created': InvitationFacts
+  'invite.resent': InvitationFacts
+  /** `person` is the name of the member who asks; `environments` are labels. */
+  'access_request.opened': {
+    requestId: string
+    userId: string
+    person: string
+    environments: string[]
+    reason: string | null
+  }
+  /** `status` is granted or declined. `environments` are the labels that were granted, or that stay without a key. */
+  'access_request.closed': {
+    requestId: string
+    userId: string
+    status: string
+    environments: string[]
+    closedBy: string
+    answer: string | null
+  }
   'change_request.opened': ChangeRequestFacts & {
     /** The name of the proposer. */
     proposedBy?: string
@@ -74,6 +92,14 @@ export interface EventFacts {
     ipAddress: string | null
     expiresAt: string
   }
+}
+
+export interface InvitationFacts {
+  inviteId: string
+  email: string
+  orgName: string
+  expiresAt: string
+  invitedBy?: string
 }
 
 /** The connection at the time of the event. Its products get the same data, however late the delivery is. */

@@ -36,6 +36,8 @@ const sectionOrder = [
   'syncConnections',
   'syncBindings',
   'logSinks',
+  'accessRequests',
+  'accessRequestEnvironments',
 ] as const
 
 type SectionName = (typeof sectionOrder)[number]

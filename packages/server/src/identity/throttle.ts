@@ -31,6 +31,8 @@ export const attemptRules = {
   invitation_address: { max: 100, seconds: 3600, noun: 'invitations from your address' },
   /** Per address of the caller, for organizations without a member, because anyone may have created those. */
   invitation_memberless: { max: 10, seconds: 3600, noun: 'invitations by organizations without a member' },
+  /** Per person and organization: each request is a mail to every admin. */
+  access_request: { max: 30, seconds: 3600, noun: 'requests for access' },
   /**
    * Per address of the caller: sign-in links, set-up links and passkeys. They have too many bits to be guessed anyway.
    */

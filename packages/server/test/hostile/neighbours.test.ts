@@ -132,19 +132,14 @@ describe.runIf(engine() === 'postgres')('while every connection of the pool is i
   /** The pool size of these worlds, minus the connection for batches. */
   const poolSize = 4
 
-  /**
-   * Returns the status of an answer. The pool has no free connection here, so a request waits forever if the last poll
-   * was too long ago. Such a request times out, and the next one is sent.
-   */
+  /** Returns the status of an answer. A request that the memory cannot answer waits for a connection, and times out. */
   const answered = ({ as }: Actor) =>
-    until('an answer', () =>
-      fetch(`${world.url}/v1/resolve?env=${envId}`, {
-        headers: { authorization: as },
-        signal: AbortSignal.timeout(unpolledMaxMs),
-      }).then(
-        ({ status }) => status,
-        () => undefined,
-      ),
+    fetch(`${world.url}/v1/resolve?env=${envId}`, {
+      headers: { authorization: as },
+      signal: AbortSignal.timeout(unpolledMaxMs),
+    }).then(
+      ({ status }) => status,
+      () => 'no answer',
     )
 
   test('tokens and people still get cached answers, and the server says that it is ready', async () => {
@@ -160,20 +155,24 @@ describe.runIf(engine() === 'postgres')('while every connection of the pool is i
         remembered(token)
         return polled.mock.calls.some(([atMs]) => atMs > ms)
       })
-    // The poll that sees these grants evicts earlier answers.
-    await untilPolledAfter(performance.now())
-    for (const one of [token, person])
-      await until('it is remembered', async () => {
-        await ask(one)
-        return remembered(one)
-      })
-
-    for (let taken = 0; taken < poolSize; taken++) locks.push(await held(db, (tx) => tx.rows('select 1')))
-    // Polls from before the pool was used up no longer count then.
-    await untilPolledAfter(performance.now() + unpolledMaxMs)
+    // A server whose poll was late or failed forgets its answers and asks the database. On a busy machine that can
+    // happen here, so the answers are then remembered anew.
+    await until('answers without a connection of the pool', async () => {
+      // The poll that sees the grants evicts earlier answers.
+      await untilPolledAfter(performance.now())
+      for (const one of [token, person])
+        await until('it is remembered', async () => {
+          await ask(one)
+          return remembered(one)
+        })
+      for (let taken = 0; taken < poolSize; taken++) locks.push(await held(db, (tx) => tx.rows('select 1')))
+      // Polls from before the pool was used up no longer count then.
+      await untilPolledAfter(performance.now() + unpolledMaxMs)
+      const statuses = [await answered(token), await answered(person), (await world.call(health.ready)).status]
+      await Promise.all(locks.splice(0).map((one) => one.commit()))
+      return statuses.every((status) => status === 200)
+    })
     polled.mockRestore()
-    for (const one of [token, person]) expect(await answered(one)).toBe(200)
-    expect((await world.call(health.ready)).status).toBe(200)
   })
 })
 

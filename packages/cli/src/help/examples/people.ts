@@ -26,7 +26,7 @@ export const people = {
   ],
   'invite ls': [
     ['skerry invite ls', 'List the open invitations'],
-    ['skerry invite ls --json', 'Print the open invitations as JSON'],
+    ['skerry invite ls --status accepted', 'List the invitations that were accepted'],
   ],
   'invite create': [
     ['skerry invite create bob@example.com', 'Invite a person as a member'],
@@ -63,6 +63,30 @@ export const people = {
   'grant revoke': [
     ['skerry grant revoke bob@example.com --env production', 'Take the key of production from a member'],
     ['skerry grant revoke ci --app shop --env production --yes', 'Take the key from a token without a question'],
+  ],
+  access: [
+    ['skerry access ask shop/staging --reason "I fix the checkout"', 'Ask for an environment'],
+    ['skerry access ls', 'List open requests'],
+  ],
+  'access ask': [
+    ['skerry access ask shop/staging --reason "I fix the checkout"', 'Ask for an environment'],
+    ['skerry access ask shop/staging shared:staging', 'Ask for an environment and one of a group'],
+  ],
+  'access ls': [
+    ['skerry access ls', 'List open requests'],
+    ['skerry access ls --status any --json', 'Print all requests as JSON'],
+  ],
+  'access grant': [
+    ['skerry access grant bob@example.com', 'Give a member what they asked for'],
+    ['skerry access grant bob@example.com --yes', 'Give it without a question'],
+  ],
+  'access decline': [
+    ['skerry access decline bob@example.com', 'Decline a request'],
+    ['skerry access decline bob@example.com --reason "use staging"', 'Decline a request and say why'],
+  ],
+  'access withdraw': [
+    ['skerry access withdraw acr_0123456789abcdefghijkl', 'Take your request back'],
+    ['skerry access withdraw acr_0123456789abcdefghijkl --json', 'Take it back and print it as JSON'],
   ],
   sessions: [
     ['skerry sessions ls', 'List the machines that you are signed in on'],
@@ -107,6 +131,10 @@ export const people = {
   'keys passphrase': [
     ['skerry keys passphrase', 'Change your passphrase'],
     ['skerry keys passphrase --new-file new-passphrase', 'Read the new passphrase from a file'],
+  ],
+  'keys kit': [
+    ['skerry keys kit', 'Make a recovery kit and print its code'],
+    ['skerry keys kit --remove', 'Remove your recovery kit'],
   ],
   'keys replace': [
     ['skerry keys replace', 'Make new keys after you forgot the passphrase'],

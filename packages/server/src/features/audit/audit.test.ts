@@ -282,6 +282,28 @@ describe('the timeline', () => {
     expect((await ask({}, await newMember(own, shop))).status).toBe(403)
   })
 
+  test('finds by an environment or an application what is about it or in it', async () => {
+    const own = await signUp(world)
+    const [shop, other] = [await newApp(world, own), await newApp(world, own)]
+    const env = await newEnv(world, own, shop.id)
+    const elsewhere = await newEnv(world, own, other.id)
+    await putSecret(world, own, env.id, 'INSIDE')
+    await putSecret(world, own, elsewhere.id, 'ELSEWHERE')
+    const found = async (query: Record<string, unknown>) => {
+      const { body } = await world.call(audit.list, { as: own.admin.as, params: { orgId: own.orgId }, query })
+      return body.entries.map(({ action }) => action).sort()
+    }
+    const inEnvironment = await found({ environmentId: env.id })
+    expect(inEnvironment).toContain('secret.written')
+    expect(inEnvironment.filter((action) => action === 'secret.written')).toHaveLength(1)
+    expect(inEnvironment).toContain('env.created')
+    expect(inEnvironment).not.toContain('app.created')
+    expect(await found({ applicationId: shop.id })).toEqual([...inEnvironment, 'app.created'].sort())
+    expect(await found({ applicationId: shop.id, environmentId: elsewhere.id })).toEqual([])
+    expect(await found({ applicationId: 'app_none' })).toEqual([])
+    expect(await found({ environmentId: env.id, text: 'inside' })).toEqual(['secret.written'])
+  })
+
   test('counts all actions about one type of resource in one group', () => {
     const pairs = new Set(Object.values(auditActions).map(({ about, group }) => `${about} ${group}`))
     expect(pairs.size).toBe(new Set(Object.values(auditActions).map(({ about }) => about)).size)
@@ -319,5 +341,7 @@ describe('an answer', () => {
       },
     })
     expect((await ask({ action: 'app.created' })).body.environments).toEqual({})
+    const made = (await ask({ action: 'env.created', resourceId: env.id })).body
+    expect(Object.keys(made.environments)).toEqual([env.id])
   })
 })

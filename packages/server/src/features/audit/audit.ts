@@ -5,7 +5,7 @@ import { byCreation, cursorAt, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
 import { checkedInstant } from '../../kernel/instant.ts'
 import type { InOrg } from '../orgs/scope.ts'
-import { environmentsOf, listNamed, namesOf } from './names-store.ts'
+import { environmentsOf, listNamed, namesOf, placesIn } from './names-store.ts'
 import type { Entry } from './scope.ts'
 import { type AuditContext, search } from './search.ts'
 import { beforeAll, type Filter, findEntries, isNarrow } from './store.ts'
@@ -39,11 +39,8 @@ export async function list({
   }
 }
 
-/** The environment that an entry is in, or is about. */
-function environmentIdOf({ resourceType, resourceId, metadata: { environmentId } }: Entry): string[] {
-  if (typeof environmentId === 'string') return [environmentId]
-  return resourceType === 'environment' && resourceId !== null ? [resourceId] : []
-}
+const environmentIdOf = ({ resourceId, metadata: { environmentId } }: Entry): string[] =>
+  [environmentId, resourceId].filter((id): id is string => typeof id === 'string' && id.startsWith('env_'))
 
 type Query = In<typeof audit.timeline>['query']
 
@@ -55,6 +52,10 @@ export async function filterOf(
   query: Query,
 ): Promise<Filter> {
   const named = query.text === undefined ? [] : (await listNamed(db, auditNames, org, query.text)).map(({ id }) => id)
-  const { since, until } = query
-  return { ...query, named, since: since && checkedInstant(since), until: until && checkedInstant(until) }
+  const { since, until, environmentId, applicationId } = query
+  const inApplication = applicationId === undefined ? undefined : await placesIn(db, org, applicationId)
+  // An entry must match both, so an environment of another application finds nothing.
+  const places =
+    environmentId === undefined ? inApplication : [environmentId].filter((id) => inApplication?.includes(id) ?? true)
+  return { ...query, named, places, since: since && checkedInstant(since), until: until && checkedInstant(until) }
 }

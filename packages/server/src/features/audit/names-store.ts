@@ -61,6 +61,15 @@ export async function environmentsOf(
   )
 }
 
+/** The id of an application, and those of its present environments and branches. */
+export async function placesIn(db: Sql, org: Org, applicationId: string): Promise<string[]> {
+  const rows = await db.rows<{ id: string }>('select id from environments where org_id = $1 and application_id = $2', [
+    org.id,
+    applicationId,
+  ])
+  return [applicationId, ...rows.map(({ id }) => id)]
+}
+
 const namesMax = 10_000
 
 /** Ids whose names contain the text, in upper or lower case. Each kind of name has its own limit: secrets may be many. */

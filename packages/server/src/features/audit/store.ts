@@ -11,6 +11,8 @@ export interface Filter {
   text?: string | undefined
   /** Ids whose names contain the text. */
   named: readonly string[]
+  /** An application, environments or both: entries about one of them, or about something in one of them. */
+  places?: readonly string[] | undefined
   /** Instants as they are stored: entries at or after `since`, and before `until`. */
   since?: string | undefined
   until?: string | undefined
@@ -42,19 +44,20 @@ const indexed = [
 ] as const
 
 /** True if every entry of a piece matches the filter. */
-export function isNarrow({ action, resourceType, resourceId, actorId, requestId, text }: Filter): boolean {
+export function isNarrow({ action, resourceType, resourceId, actorId, requestId, text, places }: Filter): boolean {
   const ids = [requestId, resourceId, actorId].filter((id) => id !== undefined)
-  return ids.length <= 1 && action === undefined && resourceType === undefined && text === undefined
+  const others = [action, resourceType, text, places]
+  return ids.length <= 1 && others.every((field) => field === undefined)
 }
 
 /**
  * Selects a piece and its matches. The index of one filter field, or of the time, finds the piece. The rest of the
  * filter is applied only to the entries of the piece, so that its size bounds the cost of a statement.
  */
-const pieceText = (column: string | undefined, isByText: boolean, found: string) => `
+const pieceText = (column: string | undefined, isByMetadata: boolean, found: string) => `
   with piece as materialized (
     select id, action, actor_type, actor_id, resource_type, resource_id, ip_address, user_agent, request_id, created_at,
-           ${isByText || found === asEntries ? 'metadata' : 'null::jsonb as metadata'}
+           ${isByMetadata || found === asEntries ? 'metadata' : 'null::jsonb as metadata'}
       from audit_entries
      where org_id = $1 and created_at >= $2::timestamptz and created_at < $3::timestamptz
        and (created_at, id) < ($4::timestamptz, $5::text) and ${column === undefined ? '$6::text is null' : `${column} = $6::text`}
@@ -63,7 +66,7 @@ const pieceText = (column: string | undefined, isByText: boolean, found: string)
     select * from piece
      where ($8::text is null or action = $8) and ($9::text is null or resource_type = $9)
        and ($10::text is null or resource_id = $10) and ($11::text is null or actor_id = $11)
-       and ${isByText ? hasText : '($12::text is null and $13::text[] is not null)'}
+       and ${isByMetadata ? `${hasText} and ${isInPlace}` : '$12::text is null and $13::text[] is not null and $15::text[] is null'}
   )
   select looked.entries as looked, last.created_at as last_at, last.id as last_id, found.*
     from (select count(*)::int as entries from piece) looked
@@ -71,8 +74,11 @@ const pieceText = (column: string | undefined, isByText: boolean, found: string)
     left join lateral (${found}) found on true`
 
 /** Matches the text in the names of the actor and the resource, and in the metadata of an entry. */
-const hasText = `(actor_id in (select unnest($13::text[])) or resource_id in (select unnest($13::text[]))
+const hasText = `($12::text is null or actor_id in (select unnest($13::text[])) or resource_id in (select unnest($13::text[]))
             or exists (select from jsonb_each_text(metadata) told where position(lower($12::text) in lower(told.value)) > 0))`
+
+const isInPlace = `($15::text[] is null or resource_id = any($15::text[]) or metadata->>'environmentId' = any($15::text[])
+            or metadata->>'applicationId' = any($15::text[]))`
 
 const asEntries = `select ${entryColumnsOf('matching')} from matching order by created_at desc, id desc limit $14`
 /** Counts entries by the hour or the day (UTC) in which they were written. */
@@ -81,7 +87,7 @@ const asCounts = `select date_trunc($14, created_at, 'UTC') as counted_at, resou
 
 const texts = (found: string) => {
   const made = [undefined, ...indexed.map(({ column }) => column)].flatMap((column) =>
-    [true, false].map((isByText) => [`${column} ${isByText}`, pieceText(column, isByText, found)] as const),
+    [true, false].map((isByMetadata) => [`${column} ${isByMetadata}`, pieceText(column, isByMetadata, found)] as const),
   )
   return new Map(made)
 }
@@ -95,13 +101,13 @@ async function readPiece<Row>(
   texts: Map<string, string>,
   last: unknown,
 ): Promise<Piece<Row>> {
-  const { action, resourceType, resourceId, actorId, text, named, since, until } = filter
+  const { action, resourceType, resourceId, actorId, text, named, places, since, until } = filter
   const by = indexed.find(({ field }) => filter[field] !== undefined)
   const rows = await db.rows<Row & { looked: number; lastAt: string | null; lastId: string }>(
-    texts.get(`${by?.column} ${text !== undefined}`) as string,
+    texts.get(`${by?.column} ${text !== undefined || places !== undefined}`) as string,
     [
       ...[org.id, since ?? '-infinity', until ?? 'infinity', after.at, after.id, by && filter[by.field], size],
-      ...[action, resourceType, resourceId, actorId, text, named, last],
+      ...[action, resourceType, resourceId, actorId, text, named, last, places],
     ],
   )
   const [first] = rows

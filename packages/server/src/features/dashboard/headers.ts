@@ -5,7 +5,8 @@ const trusted = { 'require-trusted-types-for': "'script'", 'trusted-types': 'def
 
 /**
  * The page may run only scripts of this build, which the import map and its hash name. It may use styles of this build,
- * and style elements of the component library with this answer's nonce. It may send requests only to this server.
+ * and style elements of the component library with this answer's nonce. It may load images and fonts only from this
+ * server, and send requests only to it.
  */
 export const pageHeaders = (nonce: string, importMapSha256: string) => ({
   ...always,
@@ -16,6 +17,7 @@ export const pageHeaders = (nonce: string, importMapSha256: string) => ({
     'style-src': `'self' 'nonce-${nonce}'`,
     'style-src-attr': "'none'",
     'img-src': "'self'",
+    'font-src': "'self'",
     'connect-src': "'self'",
     'worker-src': "'self'",
     'base-uri': "'none'",

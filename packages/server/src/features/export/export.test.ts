@@ -47,7 +47,7 @@ describe('an archive', () => {
     const order = `organization users memberships invitations machineClients applications groups environments compositions
       serviceTokens honeyTokens keyGrants secrets secretVersions changeRequests changeReviews kmsKeys kmsKeyVersions
       kmsGrants recoveries recoveryCustodians recoveryGrants recoveryRequests recoveryContributions agents agentPolicies
-      leaseTargets rotationPolicies syncConnections syncBindings logSinks auditProof auditGaps audit rowDigests`
+      leaseTargets rotationPolicies syncConnections syncBindings logSinks accessRequests accessRequestEnvironments auditProof auditGaps audit rowDigests`
     expect(manifest.sections.map(({ name }) => name)).toEqual(order.split(/\s+/))
   })
 

@@ -47,9 +47,12 @@ export async function planArchive(
 
 const organization = 'select id, name, slug, mfa_required, created_at, updated_at from organizations where id = $1'
 
-/** A private key is encrypted with a passphrase, and is given only to its owner. */
+/** A private key is encrypted with a passphrase and with the code of a recovery kit, and is given only to its owner. */
 const users = `
   select u.id, u.issuer, u.subject, u.email, u.verified_email, u.name, u.public_key_jwk,
-         case when u.id = $2 then u.encrypted_private_key end as encrypted_private_key, u.created_at
-    from users u join memberships m on m.user_id = u.id
+         case when u.id = $2 then u.encrypted_private_key end as encrypted_private_key,
+         k.encrypted_private_key as recovery_kit, k.created_at as recovery_kit_created_at, u.created_at
+    from users u
+    join memberships m on m.user_id = u.id
+    left join recovery_kits k on k.user_id = u.id and u.id = $2
    where m.org_id = $1 order by u.id`

@@ -5,6 +5,7 @@ import { readerWords } from '@skerry/contract/grants/readers'
 import type { Database, Tx } from '../../db/database.ts'
 import { recordIn, system } from '../../kernel/audit.ts'
 import { restoreOrganization } from '../../model/organizations/write.ts'
+import { restoreRecoveryKit } from '../../model/people/recovery-kits.ts'
 import { restoreKeys, restoreUser } from '../../model/people/users.ts'
 import type { Section } from '../archive.ts'
 import { openTrailRestore, type TrailRestore } from '../audit-proof/restored.ts'
@@ -153,11 +154,20 @@ async function addUser(tx: Tx, row: Row, restored: Restored): Promise<void> {
   const name = String(row.email ?? row.name ?? row.id)
   if (row.publicKeyJwk !== null && row.encryptedPrivateKey === null) restored.peopleWithoutKeys.push(name)
   const known = await listKnown(tx, row)
-  if (known.length === 0) return void (await restoreUser(tx, row))
+  if (known.length === 0) {
+    await restoreUser(tx, row)
+    return addRecoveryKit(tx, row)
+  }
   const [one] = known
   if (!one || known.length > 1 || one.id !== row.id || one.issuer !== row.issuer || one.subject !== row.subject)
     throw new NotRestorable(`${name} has signed in here before, under another id; restore before people sign in`)
   if (one.publicKeyJwk !== null && row.publicKeyJwk !== null && one.publicKeyJwk !== row.publicKeyJwk)
     throw new NotRestorable(`${name} has another key here than the one that the archive's keys are wrapped to`)
   await restoreKeys(tx, row)
+  await addRecoveryKit(tx, row)
+}
+
+/** An archive has the recovery kit of the person who made it, and of nobody else. */
+async function addRecoveryKit(tx: Tx, row: Row): Promise<void> {
+  if (typeof row.recoveryKit === 'string') await restoreRecoveryKit(tx, row)
 }

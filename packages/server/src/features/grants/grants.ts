@@ -5,6 +5,7 @@ import { fail } from '../../kernel/errors.ts'
 import { lockEnvironment } from '../../model/environments/table.ts'
 import { lockGrant } from '../../model/grants/table.ts'
 import { giveGrant, revokeGrant } from '../../model/grants/write.ts'
+import { closeAnswered } from '../access-requests/answered.ts'
 import type { InEnv } from '../envs/scope.ts'
 import type { Grant } from './scope.ts'
 import { findRecoveryOf, findUsableToken, holdsKeys, listGrants, listReaders } from './store.ts'
@@ -32,6 +33,7 @@ export async function create(input: In<typeof grants.create, InEnv>): Out<typeof
   await checkGrantee(input)
   const grant = await giveGrant(input, env, body)
   if (!grant) throw fail('conflict', `${body.principalId} already has a key grant on this environment`)
+  if (body.principalType === 'user') await closeAnswered(input, env, body.principalId)
   return { grant }
 }
 

@@ -8,6 +8,7 @@ import type { UserPrincipal } from '../../kernel/principal.ts'
 import { lockPerson } from '../../model/grants/table.ts'
 import { deleteGrantsOfPerson } from '../../model/grants/write.ts'
 import { deletePasskeys } from '../../model/people/passkeys.ts'
+import { deleteRecoveryKit } from '../../model/people/recovery-kits.ts'
 import { replaceKeys, resealKeys } from '../../model/people/users.ts'
 import { dropGrants } from '../kms/grantees.ts'
 import { removeCustodianships } from '../recovery/custodians.ts'
@@ -43,6 +44,7 @@ export async function replace(input: In<typeof me.replaceKeys, Person>): Out<typ
   const lost = await listHoldings(db, principal.id, now)
   await deleteGrantsOfPerson(db, principal.id)
   await deletePasskeys(db, principal.id)
+  await deleteRecoveryKit(db, principal.id)
   const { email, name } = (await findPerson(db, principal.id)) ?? {}
   const orgIds = await listOrgIds(db, principal.id)
   for (const orgId of orgIds) {

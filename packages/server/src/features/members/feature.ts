@@ -1,5 +1,14 @@
+import type { Notice } from '../../events/notices.ts'
+import type { InvitationFacts } from '../../events/types.ts'
 import type { Descriptor } from '../descriptor.ts'
 import { routes } from './routes.ts'
+import { isPending } from './scope.ts'
+
+const invitation = ({ inviteId, email, orgName, expiresAt, invitedBy }: InvitationFacts): Notice => ({
+  type: 'invitation',
+  to: { address: email },
+  facts: { inviteId, orgName, until: expiresAt, invitedBy: invitedBy ?? null },
+})
 
 /** Former members, under the name that the organization knew when they left. Older entries of a removal have no name. */
 const formerMembers = `(
@@ -17,7 +26,7 @@ export const feature: Descriptor = {
       {
         name: 'invitations',
         table: 'invitations',
-        columns: 'id, email, role, invited_by_id, created_at, expires_at',
+        columns: 'id, email, role, invited_by_id, created_at, expires_at, sent_at, accepted_at',
         order: 'id',
       },
     ],
@@ -27,15 +36,12 @@ export const feature: Descriptor = {
                  from memberships m join users u on u.id = m.user_id where m.org_id = $1
                 union all ${formerMembers}`,
   notices: {
-    'invite.created': ({ facts: { inviteId, email, orgName, expiresAt, invitedBy } }) => ({
-      type: 'invitation',
-      to: { address: email },
-      facts: { inviteId, orgName, until: expiresAt, invitedBy: invitedBy ?? null },
-    }),
+    'invite.created': ({ facts }) => invitation(facts),
+    'invite.resent': ({ facts }) => invitation(facts),
   },
   usage: {
     // An invited person already takes a seat, so that everyone who accepts an invitation gets one.
     members: `select (select count(*) from memberships where org_id = $1)
-                   + (select count(*) from invitations where org_id = $1 and expires_at > $2)`,
+                   + (select count(*) from invitations where org_id = $1 and ${isPending('$2')})`,
   },
 }

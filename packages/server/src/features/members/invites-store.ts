@@ -3,12 +3,20 @@ import type { Static } from 'typebox'
 import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
 import type { Org } from '../orgs/scope.ts'
-import { inviteColumns, type Invite as ScopedInvite } from './scope.ts'
+import { inviteColumns, isPending, type Invite as ScopedInvite } from './scope.ts'
 
-export const listInvites = (db: Sql, org: Org, now: string, cursor: KeysetCursor) =>
-  db.rows<Static<typeof Invite>>(
+type InviteRow = Static<typeof Invite>
+
+const withStatus = {
+  pending: isPending('$2'),
+  accepted: 'accepted_at <= $2',
+  all: '(accepted_at <= $2 or expires_at > $2)',
+}
+
+export const listInvites = (db: Sql, org: Org, status: keyof typeof withStatus, now: string, cursor: KeysetCursor) =>
+  db.rows<InviteRow>(
     `select ${inviteColumns} from invitations
-      where org_id = $1 and expires_at > $2 and ($3::timestamptz is null or (created_at, id) > ($3, $4))
+      where org_id = $1 and ${withStatus[status]} and ($3::timestamptz is null or (created_at, id) > ($3, $4))
       order by created_at, id limit $5`,
     [org.id, now, cursor.at, cursor.id, cursor.take],
   )
@@ -22,23 +30,33 @@ export const isMember = async (db: Sql, org: Org, email: string): Promise<boolea
 export const hasMember = async (db: Sql, org: Org): Promise<boolean> =>
   (await db.row('select 1 from memberships where org_id = $1 limit 1', [org.id])) !== undefined
 
-/** Replaces an expired invitation of the same address. Returns undefined if the address has a valid one. */
+/** Replaces an invitation of the same address that is over. Returns undefined if the address has a pending one. */
 export const insertInvite = (
   db: Tx,
   org: Org,
   invite: { id: string; email: string; role: string; invitedById: string; now: string; expiresAt: string },
 ) =>
-  db.row<Static<typeof Invite>>(
-    `insert into invitations (org_id, id, email, role, invited_by_id, created_at, expires_at)
-     values ($1, $2, $3, $4, $5, $6, $7)
+  db.row<InviteRow>(
+    `insert into invitations (org_id, id, email, role, invited_by_id, created_at, expires_at, sent_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $6)
      on conflict (org_id, email) do update
-       set id = $2, role = $4, invited_by_id = $5, created_at = $6, expires_at = $7
-       where invitations.expires_at <= $6
+       set id = $2, role = $4, invited_by_id = $5, created_at = $6, expires_at = $7, sent_at = $6, accepted_at = null
+       where invitations.accepted_at is not null or invitations.expires_at <= $6
      returning ${inviteColumns}`,
     [org.id, invite.id, invite.email, invite.role, invite.invitedById, invite.now, invite.expiresAt],
   )
 
+/** Returns undefined if it was accepted or revoked meanwhile. */
+export const renewInvite = (db: Tx, org: Org, invite: ScopedInvite, now: string, expiresAt: string) =>
+  db.row<InviteRow>(
+    `update invitations set sent_at = $3, expires_at = $4 where org_id = $1 and id = $2 and ${isPending('$3')}
+     returning ${inviteColumns}`,
+    [org.id, invite.id, now, expiresAt],
+  )
+
 /** Returns false if it was accepted or revoked meanwhile. */
 export const deleteInvite = async (db: Tx, org: Org, invite: ScopedInvite): Promise<boolean> =>
-  (await db.row('delete from invitations where org_id = $1 and id = $2 returning id', [org.id, invite.id])) !==
-  undefined
+  (await db.row('delete from invitations where org_id = $1 and id = $2 and accepted_at is null returning id', [
+    org.id,
+    invite.id,
+  ])) !== undefined

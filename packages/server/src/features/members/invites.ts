@@ -1,17 +1,20 @@
 import { limits } from '@skerry/contract/limits'
 import type { invites } from '@skerry/contract/members/endpoints'
+import type { Sql } from '../../db/database.ts'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
+import { after } from '../../identity/sessions.ts'
 import { takeAttempt } from '../../identity/throttle.ts'
 import { fail } from '../../kernel/errors.ts'
+import type { Principal } from '../../kernel/principal.ts'
 import { findName } from '../../model/people/names.ts'
-import { getOrg, type InOrg } from '../orgs/scope.ts'
-import { deleteInvite, hasMember, insertInvite, isMember, listInvites } from './invites-store.ts'
+import { getOrg, type InOrg, type Org } from '../orgs/scope.ts'
+import { deleteInvite, hasMember, insertInvite, isMember, listInvites, renewInvite } from './invites-store.ts'
 import type { Invite } from './scope.ts'
 
 export async function list({ db, org, query, now }: In<typeof invites.list, InOrg>): Out<typeof invites.list> {
   const cursor = pageFrom(query, 'invitation')
-  const page = pageOf(await listInvites(db, org, now, cursor), cursor, byCreation)
+  const page = pageOf(await listInvites(db, org, query.status ?? 'pending', now, cursor), cursor, byCreation)
   return { invites: page.rows, nextCursor: page.nextCursor }
 }
 
@@ -25,20 +28,40 @@ export async function create(input: In<typeof invites.create, InOrg>): Out<typeo
     role: body.role ?? 'member',
     invitedById: principal.id,
     now,
-    expiresAt: new Date(Date.parse(now) + limits.inviteTtlSeconds * 1000).toISOString(),
+    expiresAt: after(now, limits.inviteTtlSeconds),
   })
   if (!invite) throw fail('conflict', 'body.email: an invitation is already open')
   if (context.config.rateLimits) await takeInvitation(input, email)
-  const { name } = await getOrg(db, org)
-  const invitedBy = await findName(db, org.id, principal)
-  await emit('invite.created', { inviteId: invite.id, email, orgName: name, expiresAt: invite.expiresAt, invitedBy })
+  await emit('invite.created', await factsOf(db, org, principal, invite))
   audit('invite.created', invite.id, { email, role: invite.role })
   return { invite }
 }
 
+/** The mail names the person who sends it again. The invitation keeps the person who invited. */
+export async function resend(input: In<typeof invites.resend, InOrg & { invite: Invite }>): Out<typeof invites.resend> {
+  const { context, db, org, principal, now, audit, emit } = input
+  const invite = await renewInvite(db, org, input.invite, now, after(now, limits.inviteTtlSeconds))
+  if (!invite) throw fail('not_found', 'no such invite')
+  if (context.config.rateLimits) await takeInvitation(input, invite.email)
+  await emit('invite.resent', await factsOf(db, org, principal, invite))
+  audit('invite.resent', invite.id, { email: invite.email, role: invite.role })
+  return { invite }
+}
+
+async function factsOf(
+  db: Sql,
+  org: Org,
+  principal: Principal,
+  invite: { id: string; email: string; expiresAt: string },
+) {
+  const { id: inviteId, email, expiresAt } = invite
+  const { name: orgName } = await getOrg(db, org)
+  return { inviteId, email, orgName, expiresAt, invitedBy: await findName(db, org.id, principal) }
+}
+
 /** Counts in the database, so that the limits hold for all servers; always in one order, so that nothing deadlocks. */
 async function takeInvitation(
-  { db, org, origin, now }: In<typeof invites.create, InOrg>,
+  { db, org, origin, now }: Pick<In<typeof invites.resend, InOrg>, 'db' | 'org' | 'origin' | 'now'>,
   email: string,
 ): Promise<void> {
   const caller = origin.ipAddress ?? ''

@@ -105,6 +105,7 @@ describe('accepting', () => {
     // Simulates an address that the owner got after it was invited.
     const inviteAs = async (role: string) => {
       const id = await invite(newAddress(), role as 'member', { ...tenant, ...owner, machine: owner, admin: owner })
+      await db.rows('delete from invitations where email = $1', [email])
       await db.rows('update invitations set email = $2 where id = $1', [id, email])
       return id
     }
@@ -115,6 +116,7 @@ describe('accepting', () => {
     await db.rows(`update memberships set role = 'member' where user_id = $1`, [owner.id])
     await newPromoted(owner.orgId)
     const id = `inv_${'1'.repeat(22)}`
+    await db.rows('delete from invitations where email = $1', [email])
     await db.rows(
       `insert into invitations (org_id, id, email, role, invited_by_id, created_at, expires_at)
        values ($1, $2, $3, 'admin', $4, now(), now() + interval '100 days')`,

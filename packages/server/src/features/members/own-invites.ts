@@ -7,7 +7,7 @@ import { fail } from '../../kernel/errors.ts'
 import type { UserPrincipal } from '../../kernel/principal.ts'
 import { acceptMembership } from '../../model/people/memberships.ts'
 import { getOrg, type Org } from '../orgs/scope.ts'
-import { listOwnInvites, takeOwnInvite } from './own-invites-store.ts'
+import { deleteOwnInvite, listOwnInvites, takeOwnInvite } from './own-invites-store.ts'
 import { hasOwner, lockOrg } from './store.ts'
 
 interface Person {
@@ -34,7 +34,7 @@ export async function accept(input: In<typeof ownInvites.accept, Person>): Out<t
 
 export async function decline(input: In<typeof ownInvites.decline, Person>): Out<typeof ownInvites.decline> {
   const { db, principal, params, now, audit } = input
-  const invite = await takeOwnInvite(db, principal.id, params.inviteId, now)
+  const invite = await deleteOwnInvite(db, principal.id, params.inviteId, now)
   if (!invite) throw fail('not_found', 'no such invite')
   audit('invite.declined', invite.id, { role: invite.role }, { orgId: invite.orgId })
   return { ok: true }

@@ -15,6 +15,7 @@ export const routes = [
   route(members.remove, unbound(member), remove),
   route(invites.list, unbound(admin), invitations.list),
   route(invites.create, quota('members', unbound(admin)), invitations.create),
+  route(invites.resend, invite(unbound(admin)), invitations.resend),
   route(invites.delete, invite(unbound(admin)), invitations.remove),
   route(ownInvites.list, person, own.list),
   route(ownInvites.accept, person, own.accept),

@@ -6,11 +6,23 @@ import { type Org, within } from '../orgs/scope.ts'
 
 export type Invite = Checked<Static<typeof InviteRow>>
 
-export const inviteColumns = 'id, email, role, invited_by_id, created_at, expires_at'
+export const inviteColumns = `
+  id, email, role, invited_by_id, created_at, expires_at, coalesce(sent_at, created_at) as sent_at, accepted_at,
+  (select max(l.used_at) from magic_links l where l.invite_id = invitations.id) as link_used_at`
 
-/** Finds only an invitation that has not expired. An expired one is in no list either. */
+/** The columns of `invitations i` that the invited person sees, with the joins that they need. */
+export const ownInviteColumns = `i.id, o.name as org_name, o.slug as org_slug, i.role, by.email as invited_by,
+  by.name as invited_by_name, i.created_at, i.expires_at`
+export const ownInviteJoins = `
+  join organizations o on o.id = i.org_id
+  left join users by on by.id = i.invited_by_id`
+
+/** Whether an invitation waits for its person: it has not been accepted and has not expired. */
+export const isPending = (now: `$${number}`) => `accepted_at is null and expires_at > ${now}`
+
+/** Finds only a pending invitation. The others are over, and nobody can change them. */
 const findInvite = (db: Sql, org: Org, inviteId: string, now: string) =>
-  db.row<Invite>(`select ${inviteColumns} from invitations where org_id = $1 and id = $2 and expires_at > $3`, [
+  db.row<Invite>(`select ${inviteColumns} from invitations where org_id = $1 and id = $2 and ${isPending('$3')}`, [
     org.id,
     inviteId,
     now,

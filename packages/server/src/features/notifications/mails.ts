@@ -38,6 +38,15 @@ const changed = ({ secretName, others }: Pick<NoticeFacts['change_request_opened
 /** A line with words that the sender of a change wrote: one line, and no links in it. Without words there is no line. */
 const quoted = (title: string, text: string | null) => (text ? [`${title}: “${unlinked(text, factCharacters)}”`] : [])
 
+const namedMax = 10
+
+/** `web/staging, web/preview and 3 other environments`. */
+function nameAll(labels: string[]): string {
+  const others = labels.length - namedMax
+  if (others <= 0) return labels.join(', ')
+  return `${labels.slice(0, namedMax).join(', ')} and ${others} other ${others === 1 ? 'environment' : 'environments'}`
+}
+
 type ChangePlace = Pick<NoticeFacts['change_request_opened'], 'organization' | 'changeRequestId'>
 
 /** The page of a change in the dashboard. An event of an earlier release does not name its organization. */
@@ -69,6 +78,30 @@ const mails: { [T in NotificationType]: Row<T> } = {
       'If you did not expect this invitation, ignore this mail. Signing in alone does not make you a member.',
     ],
     invitation: ({ inviteId }) => inviteId,
+  },
+  access_requested: {
+    subject: (_, { orgName }) => `A member asks for access in ${orgName}`,
+    text: ({ requestId, person, environments, reason }, { baseUrl }) => [
+      `${person} asks for access to ${nameAll(environments)}.`,
+      ...quoted('Reason', reason),
+      '',
+      `Answer at ${baseUrl}, or with \`skerry access grant ${requestId}\`.`,
+    ],
+    many: {
+      subject: (count, { orgName }) => `${count} requests for access wait in ${orgName}`,
+      line: ({ person, environments }) => `${person}: ${nameAll(environments)}`,
+    },
+  },
+  access_decided: {
+    subject: ({ status }, { orgName }) => `Access that you asked for in ${orgName} was ${status}`,
+    text: ({ status, environments, closedBy, answer }, { baseUrl }) => [
+      status === 'granted'
+        ? `${closedBy} gave you access to ${nameAll(environments)}.`
+        : `${closedBy} declined your request for access to ${nameAll(environments)}.`,
+      ...quoted('Reason', answer),
+      '',
+      status === 'granted' ? `Open them at ${baseUrl}.` : `See your requests at ${baseUrl}.`,
+    ],
   },
   change_request_opened: {
     subject: (_, { orgName }) => `A change waits for your review in ${orgName}`,

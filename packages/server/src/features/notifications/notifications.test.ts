@@ -356,6 +356,8 @@ describe('letters', () => {
       userAgent: evil,
     },
     token_exposed: { tokenId: 'skt_x', name: evil, at: '2026-01-02T03:04:05.000Z', ipAddress: null, userAgent: null },
+    access_requested: { requestId: 'acr_x', person: evil, environments: ['shop/staging'], reason: evil },
+    access_decided: { status: 'declined', environments: ['shop/staging'], closedBy: evil, answer: evil },
     keys_replaced: { person: evil, environments: 2 },
     rotation_failed: { environment: evil, secretName: 'KEY' },
     sync_failed: { connection: evil, cause: 'credential' },

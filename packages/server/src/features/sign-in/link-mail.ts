@@ -5,7 +5,7 @@ import { after } from '../../identity/sessions.ts'
 import type { Mail } from '../../jobs/mail.ts'
 import { instant, newSecret, sha256 } from '../../kernel/context.ts'
 import { personOfAddress } from './person.ts'
-import { insertLink, isWelcome } from './store.ts'
+import { insertInvitationLink, insertLink, isWelcome } from './store.ts'
 
 /** Somebody asked for a link to this address. Whether anyone has the address is not known yet. */
 export interface LinkRequest {
@@ -15,35 +15,43 @@ export interface LinkRequest {
 
 /** Mails a link to an address that belongs to a user or is invited, and nothing to any other. */
 export async function mailLink(context: Context, { email, returnTo }: LinkRequest): Promise<void> {
-  const link = await makeLink(context, { email, returnTo, inviteId: null })
-  if (link) await context.mailer.send(linkMail(email, link))
+  const { db, mailer } = context
+  const now = instant(context)
+  if (!(await isWelcome(db, email, now)) && !(await findSamePerson(db, personOfAddress(email)))) return
+  const token = newSecret()
+  const expiresAt = after(now, limits.magicLinkTtlSeconds)
+  await insertLink(db, { email, returnTo, tokenHash: sha256(token), expiresAt })
+  await mailer.send(linkMail(email, urlOf(context, token)))
 }
 
 /** Mails an invitation with a link that signs in and accepts it. The link is left out if it could not work here. */
 export async function mailInvitation(context: Context, inviteId: string, letter: Mail): Promise<void> {
   const { mailer } = context
-  const wanted = { email: letter.to, returnTo: null, inviteId }
-  const link = context.oidc || !context.serverKey ? null : await makeLink(context, wanted)
+  const link = context.oidc || !context.serverKey ? null : await makeInvitationLink(context, inviteId, letter.to)
   if (!link) return mailer.send(letter)
-  const words = 'This link signs you in and accepts the invitation, within 15 minutes. It works once:'
-  const text = [letter.text, '', words, '', link].join('\n')
+  const text = [letter.text, '', ...linkWords, '', link].join('\n')
   await mailer.send({ ...letter, text })
 }
 
+const linkWords = [
+  'This link signs you in and accepts the invitation. It works once, until the invitation expires.',
+  'If you already have an account here, use it within 15 minutes, or sign in first:',
+]
+
 /**
- * Returns null for an address that belongs to no user and has no invitation. The job that mails the token creates it,
- * not the request: the queue is in the database, which may contain only the hash of the token.
+ * Returns null if the invitation is over. The job that mails the token creates it, not the request: the queue is in the
+ * database, which may contain only the hash of the token.
  */
-async function makeLink(context: Context, wanted: LinkRequest & { inviteId: string | null }): Promise<string | null> {
-  const { db, config } = context
+async function makeInvitationLink(context: Context, inviteId: string, email: string): Promise<string | null> {
   const now = instant(context)
-  if (!(await isWelcome(db, wanted.email, now)) && !(await findSamePerson(db, personOfAddress(wanted.email))))
-    return null
   const token = newSecret()
-  await insertLink(db, { ...wanted, tokenHash: sha256(token), expiresAt: after(now, limits.magicLinkTtlSeconds) })
-  // The token follows the `#`, which browsers do not send, so no log on the way contains it.
-  return `${config.baseUrl}/sign-in/link#${token}`
+  const accountUntil = after(now, limits.magicLinkTtlSeconds)
+  const link = { tokenHash: sha256(token), inviteId, email, accountUntil, now }
+  return (await insertInvitationLink(context.db, link)) ? urlOf(context, token) : null
 }
+
+/** The token follows the `#`, which browsers do not send, so no log on the way contains it. */
+const urlOf = ({ config }: Context, token: string) => `${config.baseUrl}/sign-in/link#${token}`
 
 const linkMail = (to: string, link: string): Mail => ({
   to,

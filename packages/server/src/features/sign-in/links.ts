@@ -5,12 +5,12 @@ import { needServerKey, startSession } from '../../identity/sessions.ts'
 import { returnAttempt, takeAttempt } from '../../identity/throttle.ts'
 import { makeUser } from '../../identity/users.ts'
 import { sha256 } from '../../kernel/context.ts'
-import { refuseAndCommit } from '../../kernel/errors.ts'
+import { fail, refuseAndCommit } from '../../kernel/errors.ts'
 import { linkedNotice } from '../identity-links/jobs.ts'
 import { acceptInvite } from '../members/own-invites.ts'
 import { signInLink } from './jobs.ts'
 import { needBuiltIn, personOfAddress } from './person.ts'
-import { hasSecondFactor, isWelcome, takeLink } from './store.ts'
+import { findInvitation, hasSecondFactor, isWelcome, takeLink } from './store.ts'
 
 /**
  * This does not look up whether anyone has the address. It writes the same row and sends the same answer for every
@@ -24,6 +24,15 @@ export async function request(input: In<typeof signIn.requestLink>): Out<typeof 
   await takeAttempt(db, 'mailbox', email, now)
   await enqueue(signInLink, { email, returnTo: body.returnTo ?? null })
   return { ok: true }
+}
+
+/** Joins nothing. A wrong or expired link gets the same answer as one that came with no invitation. */
+export async function showInvitation(input: In<typeof signIn.showInvitation>): Out<typeof signIn.showInvitation> {
+  const { db, context, body, now } = input
+  needBuiltIn(context)
+  const invitation = await findInvitation(db, sha256(body.token), now)
+  if (!invitation) throw fail('unauthorized', 'this link has expired or was replaced; ask for a new one')
+  return { invitation }
 }
 
 /** A wrong, used or expired link gets the same message as the link of a person who has been removed since. */

@@ -1,6 +1,9 @@
+import type { LinkedInvitation } from '@skerry/contract/sign-in/schemas'
+import type { Static } from 'typebox'
 import type { Sql, Tx } from '../../db/database.ts'
 import { hasOwnFactor } from '../../identity/session-store.ts'
 import { ownIssuer } from '../../identity/session-tokens.ts'
+import { ownInviteColumns, ownInviteJoins } from '../members/scope.ts'
 
 export const hasUsers = async (db: Sql): Promise<boolean> => (await db.row('select 1 from users limit 1')) !== undefined
 
@@ -38,26 +41,62 @@ export const hasUser = async (db: Sql, subject: string): Promise<boolean> =>
 export const isWelcome = async (db: Sql, email: string, now: string): Promise<boolean> =>
   (await db.row(
     `select 1 where exists (select from users where issuer = '${ownIssuer}' and subject = $1)
-                 or exists (select from invitations where email = $1 and expires_at > $2)`,
+                 or exists (select from invitations where email = $1 and accepted_at is null and expires_at > $2)`,
     [email, now],
   )) !== undefined
 
 export const insertLink = (
   db: Sql,
-  link: { tokenHash: string; email: string; returnTo: string | null; inviteId: string | null; expiresAt: string },
+  link: { tokenHash: string; email: string; returnTo: string | null; expiresAt: string },
 ) =>
-  db.rows('insert into magic_links (token_hash, email, return_to, invite_id, expires_at) values ($1, $2, $3, $4, $5)', [
+  db.rows('insert into magic_links (token_hash, email, return_to, expires_at) values ($1, $2, $3, $4)', [
     link.tokenHash,
     link.email,
     link.returnTo,
-    link.inviteId,
     link.expiresAt,
   ])
 
-/** Takes a link. If it is sent twice at once, the second request finds it gone. */
+/**
+ * Inserts the link of a pending invitation, which expires with it. The link in an earlier mail stops working. Returns
+ * false if the invitation is over.
+ */
+export const insertInvitationLink = async (
+  db: Sql,
+  link: { tokenHash: string; inviteId: string; email: string; accountUntil: string; now: string },
+): Promise<boolean> =>
+  (await db.row(
+    `with earlier as (delete from magic_links where invite_id = $2)
+     insert into magic_links (token_hash, email, invite_id, expires_at, account_until)
+     select $1, email, id, expires_at, $4 from invitations
+      where id = $2 and email = $3 and accepted_at is null and expires_at > $5
+     returning token_hash`,
+    [link.tokenHash, link.inviteId, link.email, link.accountUntil, link.now],
+  )) !== undefined
+
+/**
+ * Whether `magic_links l` still signs somebody in. The link of an invitation lives for days, so it must not be a key to an
+ * account for that long: forwarded mails and archives of mails hold it.
+ */
+const signsIn = (now: `$${number}`) => `l.used_at is null and l.expires_at > ${now}
+  and (l.account_until is null or l.account_until > ${now}
+       or not exists (select from users u where u.verified_email = l.email))`
+
+/** Takes a link. If it is sent twice at once, the second request finds it used. */
 export const takeLink = (db: Tx, tokenHash: string, now: string) =>
   db.row<{ email: string; returnTo: string | null; inviteId: string | null }>(
-    'delete from magic_links where token_hash = $1 and expires_at > $2 returning email, return_to, invite_id',
+    `update magic_links l set used_at = $2 where l.token_hash = $1 and ${signsIn('$2')}
+     returning l.email, l.return_to, l.invite_id`,
+    [tokenHash, now],
+  )
+
+/** Finds the invitation of a link, also after it was accepted. */
+export const findInvitation = (db: Sql, tokenHash: string, now: string) =>
+  db.row<Static<typeof LinkedInvitation>>(
+    `select ${ownInviteColumns}, i.email, l.used_at, i.accepted_at,
+            i.accepted_at is null and ${signsIn('$2')} as signs_in
+       from magic_links l join invitations i on i.id = l.invite_id and i.email = l.email
+       ${ownInviteJoins}
+      where l.token_hash = $1 and l.expires_at > $2`,
     [tokenHash, now],
   )
 

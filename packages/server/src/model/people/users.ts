@@ -2,6 +2,7 @@ import type { Tx } from '../../db/database.ts'
 import { deleteCliSessions } from './cli-sessions.ts'
 import { deletePasskeys } from './passkeys.ts'
 import { deletePreferences } from './preferences.ts'
+import { deleteRecoveryKit } from './recovery-kits.ts'
 
 // All statements that change `users`.
 
@@ -101,5 +102,6 @@ export async function deleteUser(db: Tx, userId: string): Promise<void> {
   await deleteCliSessions(db, userId)
   await deletePasskeys(db, userId)
   await deletePreferences(db, userId)
+  await deleteRecoveryKit(db, userId)
   await db.rows('delete from users where id = $1', [userId])
 }

@@ -54,7 +54,7 @@ function CliSessions() {
     stale: [cliSessionsQuery],
   }))
   return (
-    <AccountPage part="CLI sessions" description="Terminals that act for you until they are revoked or expire.">
+    <AccountPage part="CLI sessions">
       <List
         label="CLI sessions"
         query={query}

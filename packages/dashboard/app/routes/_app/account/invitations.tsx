@@ -11,7 +11,7 @@ export const Route = createFileRoute('/_app/account/invitations')({
 
 function Invitations() {
   return (
-    <AccountPage part="Invitations" description="Anyone can invite your address. You join what you accept here.">
+    <AccountPage part="Invitations">
       <OwnInvitations empty={<Empty title="No invitation waits for you">Those of your address show up here.</Empty>} />
     </AccountPage>
   )

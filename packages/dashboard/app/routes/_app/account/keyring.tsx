@@ -45,7 +45,7 @@ function Keyring() {
   const query = useQuery(keysQuery)
   const userId = me.user?.id ?? ''
   return (
-    <AccountPage part="Keyring" description="The key with which you read values, and what unlocks it.">
+    <AccountPage part="Keyring">
       <Loaded query={query}>
         {({ publicKeyJwk, encryptedPrivateKey }) =>
           publicKeyJwk && encryptedPrivateKey ? (

@@ -28,7 +28,7 @@ function Notifications() {
     queryClient.setQueryData(notificationsQuery.queryKey, answer)
   })
   return (
-    <AccountPage part="Notifications" description="The mails that Skerry sends you.">
+    <AccountPage part="Notifications">
       <Stack>
         <Loaded query={query}>
           {({ prefs }) =>

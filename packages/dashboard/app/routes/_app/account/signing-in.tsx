@@ -21,7 +21,7 @@ export const Route = createFileRoute('/_app/account/signing-in')({
 function SigningIn() {
   const query = useQuery(secondFactorQuery)
   return (
-    <AccountPage part="Signing in" description="Your second factors, and where you are signed in.">
+    <AccountPage part="Signing in">
       <Loaded query={query}>
         {(factors) =>
           factors.managed ? (

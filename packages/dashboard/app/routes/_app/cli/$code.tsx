@@ -30,7 +30,7 @@ function Approval() {
   return (
     <Page
       title="A terminal asks to sign in as you"
-      description="Approve it only if you have just run skerry login yourself, and it shows this code."
+      about="Approve it only if you have just run skerry login yourself, and it shows this code."
       width="text"
     >
       <Loaded query={query}>{({ request }) => <Asked request={request} />}</Loaded>

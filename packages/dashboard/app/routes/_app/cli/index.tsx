@@ -12,7 +12,7 @@ function EnterCode() {
   const form = useApiForm('cliLogin', 'poll', { code: '' }, ({ code }) => ({ code: code.toUpperCase() }))
   const open = useSubmit(form, ({ code }) => navigate({ to: '/cli/$code', params: { code } }))
   return (
-    <Page title="Sign a terminal in" description="Enter the code that skerry login shows." width="text">
+    <Page title="Sign a terminal in" about="Enter the code that skerry login shows." width="text">
       <Form onSubmit={() => open.run()}>
         <Stack maw={280}>
           <TextInput

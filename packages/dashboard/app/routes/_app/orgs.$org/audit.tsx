@@ -1,23 +1,19 @@
-import { Button, Menu, Text } from '@mantine/core'
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { Button, Menu } from '@mantine/core'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
-import { Action, Actor, EntryDetails, Resource } from '../../../audit/entry.tsx'
 import { csvOf, download, jsonOf } from '../../../audit/export.ts'
 import { withKnownNames } from '../../../audit/known-names.ts'
-import { auditQuery, type Entry, type EntryEnvironment, filterOf } from '../../../audit/queries.ts'
-import { environmentLabelsQuery } from '../../../people/environment-labels.ts'
+import { auditQuery, type Entry, filterOf } from '../../../audit/queries.ts'
 import { RekeyNotice } from '../../../people/rekey-notice.tsx'
-import { useNameOf } from '../../../secrets/use-name-of.ts'
 import { Empty } from '../../../ui/empty.tsx'
 import { ForAdmins } from '../../../ui/for-admins.tsx'
 import { IconDownload } from '../../../ui/icons.ts'
-import { List, type ListColumn } from '../../../ui/list.tsx'
 import { MenuItems } from '../../../ui/menu-items.tsx'
 import { Page } from '../../../ui/page.tsx'
-import { RelativeTime } from '../../../ui/relative-time.tsx'
 
 // These load separately, so that the list appears sooner.
+const Entries = lazy(async () => ({ default: (await import('../../../audit/entries.tsx')).Entries }))
 const Filters = lazy(async () => ({ default: (await import('../../../audit/filters.tsx')).Filters }))
 const Proof = lazy(async () => ({ default: (await import('../../../audit/proof.tsx')).Proof }))
 const Timeline = lazy(async () => ({ default: (await import('../../../audit/timeline.tsx')).Timeline }))
@@ -40,15 +36,11 @@ function AuditLog() {
   const navigate = Route.useNavigate()
   const query = useInfiniteQuery({ ...auditQuery(org.id, filter), enabled: org.role !== 'member' })
   const entries = query.data?.pages.flatMap((page) => page.entries) ?? []
-  const pages = query.data?.pages ?? []
-  const names = Object.assign({}, ...pages.map((page) => page.names))
-  const columns = useColumns(names, Object.assign({}, ...pages.map(({ environments }) => environments)))
-  const searchedUntil = query.data?.pages.at(-1)?.searchedUntil
   const isFiltered = Object.keys(filter).length > 0
   return (
     <Page
       title="Audit log"
-      description="Who did what, newest first. It contains no values: the server never has them."
+      about="The log has no values, because the server never has them."
       actions={entries.length > 0 && <Export entries={entries} />}
     >
       <ForAdmins>
@@ -62,28 +54,16 @@ function AuditLog() {
         <Suspense fallback={<div style={{ height: 44 }} />}>
           <Proof />
         </Suspense>
-        <List
-          label="Audit log"
-          query={query}
-          rows={({ pages }) => pages.flatMap((page) => page.entries)}
-          columns={columns}
-          minWidth={760}
-          rowId={({ id }) => id}
-          rowName={({ action }) => action}
-          details={(entry) => <EntryDetails entry={entry} />}
-          remark={
-            searchedUntil && (
-              <Text size="sm" c="dimmed">
-                Searched back to <RelativeTime at={searchedUntil} />
-              </Text>
-            )
-          }
-          empty={
-            <Empty title={isFiltered ? 'No matching entry' : 'Nothing yet'} command={commandOf(org.slug, filter)}>
-              {isFiltered ? 'Widen the filter above.' : 'Every change in this organization is recorded here.'}
-            </Empty>
-          }
-        />
+        <Suspense>
+          <Entries
+            filter={filter}
+            empty={
+              <Empty title={isFiltered ? 'No matching entry' : 'Nothing yet'} command={commandOf(org.slug, filter)}>
+                {isFiltered ? 'Widen the filter above.' : 'Every change in this organization is recorded here.'}
+              </Empty>
+            }
+          />
+        </Suspense>
       </ForAdmins>
     </Page>
   )
@@ -91,29 +71,6 @@ function AuditLog() {
 
 function commandOf(slug: string, { action }: { action?: string }): string {
   return `skerry audit ${action === undefined ? '' : `--action ${action} `}--org ${slug}`
-}
-
-/** Returns the columns. `names` came with the entries, and names resources as well as people. */
-function useColumns(
-  names: Record<string, string>,
-  environments: Record<string, EntryEnvironment>,
-): ListColumn<Entry>[] {
-  const { org } = Route.useRouteContext()
-  const nameOfHolder = useNameOf(org.id)
-  const nameOf = (id: string) => names[id] ?? nameOfHolder(id)
-  const { data: places } = useQuery(environmentLabelsQuery(org.id))
-  const labels = new Map([...(places ?? []).map(({ id, label }) => [id, label] as const), [org.id, org.name]])
-  return [
-    { header: 'What happened', cell: (entry) => <Action entry={entry} />, width: 220 },
-    { header: 'By', cell: (entry) => <Actor entry={entry} nameOf={nameOf} /> },
-    {
-      header: 'To',
-      cell: (entry) => (
-        <Resource entry={entry} nameOf={(id) => labels.get(id) ?? nameOf(id)} environments={environments} />
-      ),
-    },
-    { header: 'When', cell: ({ createdAt }) => <RelativeTime at={createdAt} />, width: 140 },
-  ]
 }
 
 function Export({ entries }: { entries: Entry[] }) {

@@ -30,7 +30,6 @@ function MachineClients() {
   return (
     <TokensPage<Credentials>
       title="Machine clients"
-      description="Programs administer the organization with these, without a key: they make service tokens, and read nothing."
       newLabel="New machine client"
       CreateDialog={CreateClientDialog}
       shownOnce={secretShown}

@@ -33,7 +33,6 @@ function HoneyTokens() {
   return (
     <TokensPage<string>
       title="Honey tokens"
-      description="Decoys that look like service tokens and never work. Anyone who tries one has been where nobody should be."
       newLabel="New honey token"
       CreateDialog={CreateDecoyDialog}
       shownOnce={(token) => ({

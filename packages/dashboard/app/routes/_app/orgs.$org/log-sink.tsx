@@ -9,7 +9,7 @@ function LogSinkPage() {
   return (
     <Page
       title="Log sink"
-      description="A collector of OpenTelemetry logs that is sent every entry of the audit log. It gets no values: the server never has them."
+      about="A collector of OpenTelemetry logs that is sent every entry of the audit log. It gets no values: the server never has them."
       width="text"
     >
       <ForAdmins>

@@ -38,7 +38,6 @@ function Members() {
   return (
     <Page
       title="Members"
-      description="Who is in this organization, and the keys to which values are encrypted for them."
       actions={
         isAdmin && (
           <Button leftSection={<IconUserPlus size={16} />} onClick={() => navigate({ search: { create: true } })}>

@@ -26,7 +26,6 @@ function PlanPage() {
   return (
     <Page
       title="Plan and usage"
-      description="What the plan includes, and how much of it is used."
       actions={
         org.role !== 'member' && (
           <>

@@ -33,7 +33,7 @@ function RotationPage() {
   return (
     <Page
       title="Rotation"
-      description="Secrets that this server replaces at intervals. It can read every environment in which it does."
+      about="Secrets that this server replaces at intervals. It can read every environment in which it does."
       actions={org.role !== 'member' && newButton}
     >
       <ForAdmins>

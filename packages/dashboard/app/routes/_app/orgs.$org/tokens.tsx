@@ -34,7 +34,6 @@ function Tokens() {
   return (
     <TokensPage<Made>
       title="Service tokens"
-      description="Programs read secrets with these. Each token has its own key, created together with it."
       newLabel="New token"
       CreateDialog={CreateTokenDialog}
       shownOnce={(made) => ({

@@ -1,4 +1,4 @@
-import { Badge, Button, Group } from '@mantine/core'
+import { Badge, Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { createFileRoute, notFound } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
@@ -8,7 +8,6 @@ import { Tasks } from '../../../../agents/tasks.tsx'
 import { Versions } from '../../../../agents/versions.tsx'
 import { environmentLabelsQuery } from '../../../../people/environment-labels.ts'
 import { ForAdmins } from '../../../../ui/for-admins.tsx'
-import { AnchorLink } from '../../../../ui/links.tsx'
 import { Page } from '../../../../ui/page.tsx'
 import { useDialog } from '../../../../ui/use-dialog.ts'
 
@@ -36,14 +35,8 @@ function AgentPage() {
   return (
     <Page
       title={agent?.name ?? 'Agent'}
-      description={
-        <Group gap="xs" component="span">
-          <AnchorLink to="/orgs/$org/agents" params={{ org: org.slug }} size="sm">
-            Agents
-          </AnchorLink>
-          {agent && <Binding agent={agent} />}
-        </Group>
-      }
+      crumbs={[{ label: 'Agents', link: { to: '/orgs/$org/agents', params: { org: org.slug } } }]}
+      about={agent && <Binding agent={agent} />}
       actions={
         agent && (
           <Button variant="default" onClick={() => editing.open()}>

@@ -32,11 +32,7 @@ function Agents() {
     </Button>
   )
   return (
-    <Page
-      title="Agents"
-      description="They use credentials through a proxy, within policies that admins sign, and never hold one."
-      actions={org.role !== 'member' && newButton}
-    >
+    <Page title="Agents" actions={org.role !== 'member' && newButton}>
       <ForAdmins>
         <AgentList />
         <Suspense>

@@ -37,7 +37,12 @@ function Change({ change, reviews }: { change: ChangeRequest; reviews: Review[] 
   return (
     <Page
       title={titleOf(change)}
-      description={<Where change={change} />}
+      crumbs={[{ label: 'Changes', link: { to: '/orgs/$org/changes', params: { org: org.slug } } }]}
+      about={
+        <span>
+          <Where change={change} />
+        </span>
+      }
       actions={<StatusBadge status={change.status} />}
       width="text"
     >

@@ -29,10 +29,7 @@ function Changes() {
   const filter = Route.useSearch()
   const navigate = Route.useNavigate()
   return (
-    <Page
-      title="Changes"
-      description="Changes to protected environments: those that wait for approval, and earlier ones."
-    >
+    <Page title="Changes">
       <Suspense fallback={<div style={{ height: 46 }} />}>
         <Filters filter={filter} onChange={(search) => navigate({ search, replace: true })} />
       </Suspense>

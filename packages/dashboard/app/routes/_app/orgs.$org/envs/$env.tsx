@@ -1,4 +1,4 @@
-import { Breadcrumbs, Group, Text } from '@mantine/core'
+import { Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { createFileRoute, Outlet } from '@tanstack/react-router'
 import { useParent } from '../../../../envs/use-parent.ts'
@@ -6,6 +6,7 @@ import { envTabs } from '../../../../nav.ts'
 import { envQuery, granteesQuery } from '../../../../secrets/queries.ts'
 import type { Environment } from '../../../../secrets/use-columns.ts'
 import { SyncedBadge } from '../../../../sync/synced-badge.tsx'
+import { EnvName } from '../../../../ui/env-name.tsx'
 import { AnchorLink } from '../../../../ui/links.tsx'
 import { Loaded } from '../../../../ui/loaded.tsx'
 import { Page } from '../../../../ui/page.tsx'
@@ -25,41 +26,31 @@ function EnvironmentLayout() {
   const { org } = Route.useRouteContext()
   const { env } = Route.useParams()
   const query = useQuery(envQuery(org.id, env))
+  return <Loaded query={query}>{({ environment }) => <EnvironmentPage key={env} environment={environment} />}</Loaded>
+}
+
+function EnvironmentPage({ environment }: { environment: Environment }) {
+  const { org } = Route.useRouteContext()
+  const parent = useParent(environment)
+  const tabs = envTabs.filter(({ when }) => when?.(environment) ?? true)
   return (
-    <Loaded query={query}>
-      {({ environment }) => {
-        const tabs = envTabs.filter(({ when }) => when?.(environment) ?? true)
-        return (
-          <Page
-            key={env}
-            title={environment.name}
-            description={<Where environment={environment} />}
-            tabs={<TabNav label="Environment" tabs={tabs} params={{ org: org.slug, env }} />}
-          >
-            <Outlet />
-          </Page>
-        )
-      }}
-    </Loaded>
+    <Page
+      title={environment.name}
+      crumbs={parent ? [{ label: parent.name, link: parent.link }] : []}
+      about={<Where environment={environment} />}
+      tabs={<TabNav label="Environment" tabs={tabs} params={{ org: org.slug, env: environment.id }} />}
+    >
+      <Outlet />
+    </Page>
   )
 }
 
-/** Shows the environment's application or group, its slug, and when a branch expires. */
+/** Shows the environment's slug, its sync, and when a branch expires. */
 function Where({ environment }: { environment: Environment }) {
   const { org } = Route.useRouteContext()
-  const parent = useParent(environment)
   return (
-    <Group gap="xs" component="span">
-      <Breadcrumbs component="span" separator="/">
-        {parent && (
-          <AnchorLink {...parent.link} size="sm">
-            {parent.name}
-          </AnchorLink>
-        )}
-        <Text span size="sm" className="mono">
-          {environment.slug}
-        </Text>
-      </Breadcrumbs>
+    <>
+      <EnvName name={environment.slug} slug={environment.parentEnvironmentId ? 'branch' : environment.slug} />
       <SyncedBadge environmentId={environment.id} />
       {environment.parentEnvironmentId && (
         <Text span size="sm">
@@ -75,6 +66,6 @@ function Where({ environment }: { environment: Environment }) {
           , expires <RelativeTime at={environment.expiresAt} />
         </Text>
       )}
-    </Group>
+    </>
   )
 }

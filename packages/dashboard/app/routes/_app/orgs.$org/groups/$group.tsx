@@ -3,10 +3,12 @@ import { createFileRoute, notFound } from '@tanstack/react-router'
 import { api } from '../../../../api.ts'
 import { noteMade } from '../../../../envs/meanings.ts'
 import { EnvironmentsPage, Secrets } from '../../../../secrets/environments-page.tsx'
+import { matrixSearch } from '../../../../secrets/matrix-search.ts'
 import { groupQuery, groupsQuery } from '../../../../secrets/queries.ts'
 import { type EnvironmentWithAccess, useColumns } from '../../../../secrets/use-columns.ts'
 
 export const Route = createFileRoute('/_app/orgs/$org/groups/$group')({
+  validateSearch: matrixSearch,
   loader: async ({ context, params }) => {
     const { groups } = await context.queryClient.ensureQueryData(groupsQuery(context.org.id))
     const group = groups.find(({ slug }) => slug === params.group)

@@ -52,6 +52,7 @@ function Shown({ orgId, id }: { orgId: string; id: string }) {
 }
 
 function Found({ orgId, managed }: { orgId: string; managed: ManagedKey }) {
+  const { org } = Route.useRouteContext()
   const dialog = useDialog<KeyDialogKind>()
   const enable = useAction(() => api.kms.enable({ params: { orgId, kmsKeyId: managed.id } }), {
     stale: [orgQueries(orgId, 'kms')],
@@ -66,7 +67,8 @@ function Found({ orgId, managed }: { orgId: string; managed: ManagedKey }) {
     <Page
       title={managed.name}
       part="Managed key"
-      description={`${below}: it ${main}. Version ${managed.currentVersion} is the current one.`}
+      crumbs={[{ label: 'Managed keys', link: { to: '/orgs/$org/kms', params: { org: org.slug } } }]}
+      about={`${below}: it ${main}. Version ${managed.currentVersion} is the current one.`}
       actions={
         <>
           {!managed.disabled && button('Rotate…', 'rotate')}

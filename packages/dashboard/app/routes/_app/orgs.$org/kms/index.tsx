@@ -24,7 +24,6 @@ function ManagedKeys() {
   return (
     <Page
       title="Managed keys"
-      description="Keys with which programs encrypt and sign. The server stores them wrapped, and can use none of them."
       actions={
         isAdmin && (
           <Button leftSection={<IconPlus size={16} />} onClick={() => navigate({ search: { create: true } })}>

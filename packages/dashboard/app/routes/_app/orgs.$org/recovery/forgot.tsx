@@ -17,11 +17,13 @@ export const Route = createFileRoute('/_app/orgs/$org/recovery/forgot')({
 })
 
 function ForgotPage() {
+  const { org } = Route.useRouteContext()
   return (
     <Page
       title="You forgot your passphrase"
       part="Recovery"
-      description="Nobody can tell it to you. With the custodians’ help you can read again under a new one."
+      crumbs={[{ label: 'Recovery', link: { to: '/orgs/$org/recovery', params: { org: org.slug } } }]}
+      about="Nobody can tell it to you. With the custodians’ help you can read again under a new one."
       width="text"
     >
       <Suspense>

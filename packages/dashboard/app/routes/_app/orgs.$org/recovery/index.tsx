@@ -24,7 +24,7 @@ function RecoveryPage() {
   return (
     <Page
       title="Recovery"
-      description="A key that no machine has. Custodians hold shares of it, and enough of them together open what it covers."
+      about="A key that no machine has. Custodians hold shares of it, and enough of them together open what it covers."
     >
       <Suspense>{org.role !== 'member' && <Status />}</Suspense>
       <OwnShareSection />

@@ -6,7 +6,6 @@ import { useAction } from '../../../../action.ts'
 import { api } from '../../../../api.ts'
 import { orgQueries } from '../../../../queries.ts'
 import { ForAdmins } from '../../../../ui/for-admins.tsx'
-import { AnchorLink } from '../../../../ui/links.tsx'
 import { Loaded } from '../../../../ui/loaded.tsx'
 import { Page, Section } from '../../../../ui/page.tsx'
 import { ProblemAlert } from '../../../../ui/problem.tsx'
@@ -63,11 +62,7 @@ function Found({ project, executor }: { project: Project; executor: Executor | n
     <Page
       title={project.name}
       part="Vault"
-      description={
-        <AnchorLink to="/orgs/$org/vault" params={{ org: org.slug }} size="sm">
-          Vault
-        </AnchorLink>
-      }
+      crumbs={[{ label: 'Vault', link: { to: '/orgs/$org/vault', params: { org: org.slug } } }]}
       actions={
         isDisabled ? (
           <Button variant="default" loading={enable.pending} onClick={() => enable.run()}>

@@ -31,11 +31,7 @@ function Vault() {
     </Button>
   )
   return (
-    <Page
-      title="Vault"
-      description="The accounts that users of your products connect. The server stores their credentials, and can open none of them."
-      actions={org.role !== 'member' && newButton}
-    >
+    <Page title="Vault" actions={org.role !== 'member' && newButton}>
       <ForAdmins>
         <ProjectList />
         <Suspense>{create && <NewProjectDialog onClose={() => navigate({ search: {} })} />}</Suspense>

@@ -5,13 +5,17 @@ import { useMemo, useState } from 'react'
 import { api } from '../../../../../api.ts'
 import { noteMade } from '../../../../../envs/meanings.ts'
 import { EnvironmentsPage, Secrets } from '../../../../../secrets/environments-page.tsx'
+import { matrixSearch } from '../../../../../secrets/matrix-search.ts'
 import { appBranchesQuery, appQuery } from '../../../../../secrets/queries.ts'
 import { AppTabs, useApp } from '../../../../../secrets/use-app.tsx'
 import { type Environment, type EnvironmentWithAccess, useColumns } from '../../../../../secrets/use-columns.ts'
 import { IconGitBranch } from '../../../../../ui/icons.ts'
 import { MenuItems } from '../../../../../ui/menu-items.tsx'
 
-export const Route = createFileRoute('/_app/orgs/$org/apps/$app/')({ component: ApplicationSecrets })
+export const Route = createFileRoute('/_app/orgs/$org/apps/$app/')({
+  validateSearch: matrixSearch,
+  component: ApplicationSecrets,
+})
 
 const noBranches: Environment[] = []
 

@@ -5,7 +5,6 @@ import { appsQuery } from '../../../../../secrets/queries.ts'
 import { AppTabs, useApp } from '../../../../../secrets/use-app.tsx'
 import { Copy } from '../../../../../ui/copy.tsx'
 import { ForAdmins } from '../../../../../ui/for-admins.tsx'
-import { AnchorLink } from '../../../../../ui/links.tsx'
 import { Page } from '../../../../../ui/page.tsx'
 import { RenameDialog } from '../../../../../ui/rename-dialog.tsx'
 import { SettingsRow } from '../../../../../ui/settings-row.tsx'
@@ -23,16 +22,12 @@ function ApplicationSettings() {
     <Page
       title={app.name}
       part="Settings"
-      width="wide"
-      description={
-        <AnchorLink to="/orgs/$org/apps" params={{ org: org.slug }} size="sm">
-          Applications
-        </AnchorLink>
-      }
+      width="text"
+      crumbs={[{ label: 'Applications', link: { to: '/orgs/$org/apps', params: { org: org.slug } } }]}
       tabs={<AppTabs />}
     >
       <ForAdmins>
-        <Box maw={720}>
+        <Box>
           <SettingsRow
             title="Name"
             action={

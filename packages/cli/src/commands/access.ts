@@ -1,0 +1,149 @@
+import type { Answer } from '@skerry/contract/endpoint'
+import type { endpoints } from '@skerry/contract/endpoints'
+import { idPattern } from '@skerry/contract/prefixes'
+import { type Command, Option } from 'commander'
+import { openDirectory } from '../directory.ts'
+import { Failure, usage } from '../failure.ts'
+import { type InOrg, inOrg, type SignedIn, signedIn } from '../frame.ts'
+import { grantAll, keysOf, lookUpGrantee, openPlace } from '../grants.ts'
+import { accepting, confirmable, explained, leaf } from '../options.ts'
+import { note, type Output, writeLine, writeTable } from '../output.ts'
+import { checkNames, findNamed } from '../places.ts'
+import { confirmOrRefuse } from '../prompt.ts'
+import { acceptGrantees, type ReaderFlags } from '../readers.ts'
+import type { Session } from '../session.ts'
+import type { Confirmable, Flags } from '../settings.ts'
+
+type AccessRequest = Answer<typeof endpoints.accessRequests.get>['request']
+interface Reason {
+  reason?: string
+}
+
+export function register(command: Command): void {
+  explained(
+    command,
+    'A member asks for environments. An admin who can read them answers: with `grant` on this machine, in the dashboard, or with any `skerry grant`. The server gives nobody a key.',
+  )
+  explained(
+    leaf(command, 'ask <environments...>', 'Ask for access to environments'),
+    'Name each environment as app/env or group:env.',
+  )
+    .option('--reason <text>', 'reason for the admins and the audit log; the server can read it')
+    .action(signedIn(askFor))
+  explained(leaf(command, 'ls', 'List requests for access'), 'An admin sees those of everyone, a member their own.')
+    .addOption(
+      new Option('--status <status>', 'only requests with this status')
+        .choices(['open', 'closed', 'any'])
+        .default('open'),
+    )
+    .action(inOrg(list))
+  accepting(confirmable(leaf(command, 'grant <request>', 'Give the access that was asked for'))).action(inOrg(grant))
+  leaf(command, 'decline <request>', 'Decline a request')
+    .option('--reason <text>', 'reason for the person who asked; the server can read it')
+    .action(inOrg(decline))
+  leaf(command, 'withdraw <request>', 'Take your request back').action(inOrg(withdraw))
+}
+
+async function askFor(named: string[], { session, flags }: SignedIn<Flags & Reason>): Promise<Output> {
+  const places = await Promise.all(named.map((name) => findNamed(session, name, flags)))
+  const { id: orgId } = await session.org()
+  const environmentIds = [...new Set(places.map(({ envId }) => envId))]
+  const body = { environmentIds, ...(flags.reason === undefined ? {} : { reason: flags.reason }) }
+  const { request } = await session.client.accessRequests.create({ params: { orgId }, body })
+  note(`asked for ${places.map(({ label }) => label).join(', ')}; the admins were told`)
+  return { json: { request }, text: () => writeLine(request.id) }
+}
+
+async function list({
+  session,
+  flags: { status },
+  orgId,
+}: InOrg<Flags & { status: 'open' | 'closed' | 'any' }>): Promise<Output> {
+  const query = status === 'any' ? {} : { status }
+  const { requests, open } = await session.client.accessRequests.list({ params: { orgId }, query })
+  return {
+    json: { requests, open },
+    text: async () => {
+      const nameOf = await namesOf(session, requests)
+      writeTable(
+        ['by', 'asks for', 'status', 'reason', 'at', 'id'],
+        requests.map((one) => [
+          nameOf(one),
+          one.environments.map(({ label, granted }) => (granted ? `${label} (granted)` : label)).join(', '),
+          one.status,
+          one.reason ?? '',
+          one.createdAt,
+          one.id,
+        ]),
+      )
+    },
+  }
+}
+
+async function grant(
+  wanted: string,
+  { session, flags, orgId }: InOrg<Flags & Confirmable & ReaderFlags>,
+): Promise<Output> {
+  const request = await find(session, orgId, wanted)
+  const missing = request.environments.filter(({ granted }) => !granted)
+  const [held, others] = [missing.filter((one) => one.held), missing.filter((one) => !one.held)]
+  if (held.length === 0) throw noKeys(others)
+  const { name, wantedName, ...grantee } = await lookUpGrantee(session, { user: request.userId })
+  const named = held.map(({ environmentId: envId, label }) => ({ envId, label }))
+  await checkNames(session, orgId, named)
+  const places = await Promise.all(named.map(({ envId, label }) => openPlace(session, orgId, envId, label)))
+  const keep = await acceptGrantees(
+    session,
+    { what: keysOf(places), grantees: [{ ...grantee, name, wantedName }] },
+    flags,
+  )
+  // The user has not named these environments, so the question names them.
+  await confirmOrRefuse(`grants ${labelsOf(held)} to ${name}`, flags)
+  keep()
+  const { granted } = await grantAll(session, places, grantee)
+  for (const label of granted) note(`granted ${label} to ${name}`)
+  if (others.length > 0) note(`you hold no key to ${labelsOf(others)}; another admin must grant the rest`)
+  return { json: { request: request.id, granted, left: others.map(({ label }) => label) } }
+}
+
+async function decline(wanted: string, { session, flags, orgId }: InOrg<Flags & Reason>): Promise<Output> {
+  const { id: accessRequestId } = await find(session, orgId, wanted)
+  const body = flags.reason === undefined ? {} : { reason: flags.reason }
+  const { request } = await session.client.accessRequests.decline({ params: { orgId, accessRequestId }, body })
+  note('declined the request; the person was told')
+  return { json: { request } }
+}
+
+async function withdraw(accessRequestId: string, { session, orgId }: InOrg): Promise<Output> {
+  const { request } = await session.client.accessRequests.withdraw({ params: { orgId, accessRequestId } })
+  note('took the request back')
+  return { json: { request } }
+}
+
+/** Finds a request by its id, or the only open one of a person. */
+async function find(session: Session, orgId: string, wanted: string): Promise<AccessRequest> {
+  const { client } = session
+  if (new RegExp(idPattern('accessRequest')).test(wanted))
+    return (await client.accessRequests.get({ params: { orgId, accessRequestId: wanted } })).request
+  const { requests } = await client.accessRequests.list({ params: { orgId }, query: { status: 'open' } })
+  const nameOf = await namesOf(session, requests)
+  const [found, another] = requests.filter((one) => nameOf(one) === wanted)
+  if (!found) throw new Failure('notFound', `${wanted} has no open request`, 'see `skerry access ls`')
+  if (another) throw usage(`${wanted} has several open requests`, 'name one by its id, as `skerry access ls` shows it')
+  return found
+}
+
+async function namesOf(session: Session, requests: AccessRequest[]) {
+  const nameOf = await openDirectory(
+    session,
+    requests.map(({ userId }) => userId),
+  )
+  return ({ userId }: AccessRequest): string => nameOf(userId) ?? userId
+}
+
+const labelsOf = (environments: { label: string }[]): string => environments.map(({ label }) => label).join(', ')
+
+const noKeys = (environments: { label: string }[]) =>
+  environments.length === 0
+    ? new Failure('conflict', 'the person can read all of it already')
+    : new Failure('refused', `you hold no key to ${labelsOf(environments)}`, 'ask another admin to grant it')

@@ -1,0 +1,62 @@
+import { Type } from 'typebox'
+import { get, post } from '../endpoint.ts'
+import { limits } from '../limits.ts'
+import { FreeText, Id, NextCursor, Page, Strict } from '../schema.ts'
+import { AccessRequest } from './schemas.ts'
+
+const One = Strict({ request: AccessRequest })
+const Reason = { reason: Type.Optional(FreeText) }
+
+/**
+ * A member asks for environments. An admin who holds their keys answers with ordinary key grants, and the last one closes
+ * the request. The server gives nobody a key.
+ */
+export const accessRequests = {
+  list: get('/v1/orgs/:orgId/access-requests', {
+    summary: 'Requests for access, oldest first: all for admins, else the caller’s own',
+    query: Strict({
+      ...Page.properties,
+      status: Type.Optional(
+        Type.Union([Type.Literal('open'), Type.Literal('closed')], { description: 'open and closed unless given' }),
+      ),
+    }),
+    responses: {
+      200: Strict({
+        requests: Type.Array(AccessRequest),
+        open: Type.Integer({ description: 'How many open ones the caller may see' }),
+        nextCursor: NextCursor,
+      }),
+    },
+  }),
+  create: post('/v1/orgs/:orgId/access-requests', {
+    summary: 'Ask for environments; admins are told',
+    body: Strict({
+      environmentIds: Type.Array(Id('environment'), {
+        minItems: 1,
+        maxItems: limits.accessRequestEnvironmentsMax,
+        uniqueItems: true,
+      }),
+      ...Reason,
+    }),
+    responses: { 201: One },
+    refuses: ['conflict'],
+    audits: ['access_request.opened'],
+  }),
+  get: get('/v1/orgs/:orgId/access-requests/:accessRequestId', {
+    summary: 'A request for access, for admins and the person who asked',
+    responses: { 200: One },
+  }),
+  decline: post('/v1/orgs/:orgId/access-requests/:accessRequestId/decline', {
+    summary: 'Decline a request; the person is told the reason. Keys that were granted meanwhile stay',
+    body: Strict(Reason),
+    responses: { 200: One },
+    refuses: ['conflict'],
+    audits: ['access_request.declined'],
+  }),
+  withdraw: post('/v1/orgs/:orgId/access-requests/:accessRequestId/withdraw', {
+    summary: 'Withdraw one’s own request',
+    responses: { 200: One },
+    refuses: ['conflict'],
+    audits: ['access_request.withdrawn'],
+  }),
+}

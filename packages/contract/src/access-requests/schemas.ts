@@ -1,0 +1,29 @@
+import { type TSchema, Type } from 'typebox'
+import { Id, Instant, Nullable, Strict } from '../schema.ts'
+
+export const accessRequestStatuses = ['open', 'granted', 'declined', 'withdrawn', 'expired'] as const
+
+const literals = <const T extends string>(texts: readonly T[]) =>
+  Type.Unsafe<T>(Type.Union(texts.map((text) => Type.Literal(text)) as TSchema[]))
+
+/** An environment that somebody asks for. */
+const AccessRequestEnvironment = Strict({
+  environmentId: Id('environment'),
+  label: Type.String({ description: '`app/env`, `app/env@branch` or `group:env`' }),
+  granted: Type.Boolean({ description: 'The person holds the key now' }),
+  held: Type.Boolean({ description: 'The caller holds the key, and can grant it as an admin' }),
+})
+
+export const AccessRequest = Strict({
+  id: Id('accessRequest'),
+  status: literals(accessRequestStatuses),
+  userId: Id('user'),
+  environments: Type.Array(AccessRequestEnvironment),
+  reason: Nullable(Type.String()),
+  createdAt: Instant,
+  expiresAt: Instant,
+  closedAt: Nullable(Instant),
+  closedByType: Nullable(Type.String()),
+  closedById: Nullable(Type.String()),
+  answer: Nullable(Type.String({ description: 'The reason of the admin who declined' })),
+})

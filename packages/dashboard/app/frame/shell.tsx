@@ -1,0 +1,46 @@
+import { useDisclosure, useHotkeys } from '@mantine/hooks'
+import { Outlet } from '@tanstack/react-router'
+import { lazy, Suspense, useMemo, useState } from 'react'
+import { isCovered } from '../ui/layer.tsx'
+import { useDialog } from '../ui/use-dialog.ts'
+import { FrameContext } from './frame-context.ts'
+import { Sidebar } from './sidebar.tsx'
+
+// These load separately, so that the page appears sooner.
+const Palette = lazy(async () => ({ default: (await import('../palette/palette.tsx')).Palette }))
+const Shortcuts = lazy(async () => ({ default: (await import('./shortcuts.tsx')).Shortcuts }))
+const Toasts = lazy(async () => ({ default: (await import('../ui/toasts.tsx')).Toasts }))
+
+/** The frame around every page: the sidebar, the palette and the toasts. */
+export function Shell() {
+  const [isNavOpen, { open, close }] = useDisclosure()
+  const [search, setSearch] = useState(0)
+  const frame = useMemo(() => {
+    // The palette does not open over a dialog, because it would lead away from unsaved input.
+    const find = () => isCovered() || setSearch((count) => count + 1)
+    return { find, openNav: open }
+  }, [open])
+  const shortcuts = useDialog()
+  useHotkeys([['mod + K', frame.find]], [])
+  // A person who types a question mark into a field wants no help.
+  useHotkeys([['shift + ?', () => isCovered() || shortcuts.open()]])
+  return (
+    <FrameContext value={frame}>
+      <div className="frame">
+        <Sidebar isOpen={isNavOpen} onClose={close} />
+        <main className="main">
+          <Outlet />
+        </main>
+      </div>
+      <Suspense>
+        {shortcuts.show((onClose) => (
+          <Shortcuts onClose={onClose} />
+        ))}
+      </Suspense>
+      <Suspense>{search > 0 && <Palette asked={search} />}</Suspense>
+      <Suspense>
+        <Toasts />
+      </Suspense>
+    </FrameContext>
+  )
+}

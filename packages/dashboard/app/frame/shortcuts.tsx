@@ -1,0 +1,33 @@
+import { Table } from '@mantine/core'
+import { Dialog } from '../ui/dialog.tsx'
+
+const shortcuts = [
+  ['Ctrl K', 'Find a page, a secret, a person or an action'],
+  ['?', 'Show these shortcuts'],
+  ['Escape', 'Close the uppermost dialog'],
+  ['← ↑ → ↓', 'Move between the values of a matrix'],
+  ['Enter', 'Reveal or hide the value, or set a missing one'],
+  ['Enter', 'Save the value that you edit'],
+  ['Shift Enter', 'Begin a new line in the value that you edit'],
+  ['Escape', 'Cancel the edit'],
+] as const
+
+/** The keys that do something on every page and in a matrix. */
+export function Shortcuts({ onClose }: { onClose: () => void }) {
+  return (
+    <Dialog opened onClose={onClose} title="Keyboard shortcuts">
+      <Table>
+        <Table.Tbody>
+          {shortcuts.map(([keys, meaning]) => (
+            <Table.Tr key={meaning}>
+              <Table.Td w={120}>
+                <kbd>{keys}</kbd>
+              </Table.Td>
+              <Table.Td>{meaning}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Dialog>
+  )
+}

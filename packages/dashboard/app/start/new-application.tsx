@@ -1,0 +1,58 @@
+import { Button, Checkbox, Group, Stack } from '@mantine/core'
+import { useRouteContext } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api } from '../api.ts'
+import { noteMade } from '../envs/meanings.ts'
+import { NameAndSlug } from '../form/name-and-slug.tsx'
+import { useApiForm, useSubmit } from '../form/use-api-form.ts'
+import { keyring } from '../keyring.ts'
+import { acceptedRecoveryKey } from '../recovery/covering.ts'
+import { appsQuery } from '../secrets/queries.ts'
+import { EnvName } from '../ui/env-name.tsx'
+import { Form } from '../ui/form.tsx'
+import { ProblemAlert } from '../ui/problem.tsx'
+
+/** The environments that most applications begin with. */
+const usual = ['Production', 'Staging', 'Development']
+
+/** Creates the first application with its environments. Their keys are made in this browser. */
+export function NewApplication() {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const form = useApiForm('apps', 'create', { name: '', slug: '' })
+  const [chosen, setChosen] = useState(usual)
+  const create = useSubmit(form, (body) => createApplication(org.id, body, chosen), { stale: [appsQuery(org.id)] })
+  return (
+    <Form onSubmit={() => create.run()}>
+      <Stack maw={420}>
+        <NameAndSlug form={form} placeholder="Web shop" />
+        <Checkbox.Group label="Environments" value={chosen} onChange={setChosen}>
+          <Group gap="lg" mt={4}>
+            {usual.map((name) => (
+              <Checkbox key={name} value={name} label={<EnvName name={name} slug={name.toLowerCase()} />} />
+            ))}
+          </Group>
+        </Checkbox.Group>
+        <ProblemAlert error={create.error} />
+        <Group>
+          <Button type="submit" loading={create.pending} disabled={chosen.length === 0}>
+            Create
+          </Button>
+        </Group>
+      </Stack>
+    </Form>
+  )
+}
+
+async function createApplication(orgId: string, body: { name: string; slug: string }, environments: string[]) {
+  await keyring.unlock()
+  const recoveryPublicKeyJwk = await acceptedRecoveryKey(orgId)
+  const { app } = await api.apps.create({ params: { orgId }, body })
+  for (const name of usual.filter((one) => environments.includes(one))) {
+    const key = await keyring.call('newEnvironmentKey', { recoveryPublicKeyJwk })
+    const made = await api.apps.createEnv({
+      params: { orgId, appId: app.id },
+      body: { name, slug: name.toLowerCase(), ...key },
+    })
+    noteMade(orgId, app.name, made.environment)
+  }
+}

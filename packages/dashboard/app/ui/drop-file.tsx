@@ -1,0 +1,37 @@
+import { Button, FileButton } from '@mantine/core'
+import { type DragEvent, type ReactNode, useState } from 'react'
+
+/** Larger files are no `.env` files, and reading one would stop the page. */
+const bytesMax = 5 * 1024 * 1024
+
+/** Takes a text file that is dropped here or chosen. The file is read in this page. */
+export function DropFile({ onText, children }: { onText: (text: string) => void; children: ReactNode }) {
+  const [isOver, setIsOver] = useState(false)
+  const [isTooLarge, setIsTooLarge] = useState(false)
+  const take = async (file: File | null | undefined) => {
+    if (!file) return
+    setIsTooLarge(file.size > bytesMax)
+    if (file.size <= bytesMax) onText(await file.text())
+  }
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the button in it does the same for a keyboard
+    <div
+      className="drop"
+      data-over={isOver || undefined}
+      onDragOver={(event: DragEvent) => {
+        event.preventDefault()
+        setIsOver(true)
+      }}
+      onDragLeave={() => setIsOver(false)}
+      onDrop={(event: DragEvent) => {
+        event.preventDefault()
+        setIsOver(false)
+        void take(event.dataTransfer.files[0])
+      }}
+    >
+      {children}
+      <FileButton onChange={take}>{(props) => <Button {...props}>Choose a file</Button>}</FileButton>
+      {isTooLarge && <div role="alert">The file is larger than 5 MB. Choose a file with names and values only.</div>}
+    </div>
+  )
+}
