@@ -150,7 +150,11 @@ async function checkCredential(session: Session): Promise<Check> {
     const org = await session.org()
     const { role } = orgs.find((one) => one.id === org.id) ?? {}
     if (role === undefined)
-      throw new Failure('refused', `${principal.id} is no member of ${org.slug}`, 'see `skerry whoami`; an admin can invite you')
+      throw new Failure(
+        'refused',
+        `${principal.id} is no member of ${org.slug}`,
+        'see `skerry whoami`; an admin can invite you',
+      )
     return `${principal.id} is ${role} of ${org.slug}`
   })
   return isCheck(answer) ? answer : { what: 'credential', state: 'ok', message: answer }

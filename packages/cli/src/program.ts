@@ -138,7 +138,8 @@ function unknownCommand(message: string, path: Command[]): Failure {
   const names = new Set(near.map((name) => below.find((one) => one.aliases().includes(name))?.name() ?? name))
   const byLetters = names.size > 0 && `did you mean ${[...names].map((name) => `\`${command} ${name}\``).join(' or ')}?`
   const belowNames = below.map((one) => one.name())
-  const next = argumentFor(word, above) ?? suggestionFor(word, above, belowNames) ?? (byLetters || `see \`${command} --help\``)
+  const next =
+    argumentFor(word, above) ?? suggestionFor(word, above, belowNames) ?? (byLetters || `see \`${command} --help\``)
   return new Failure('usage', `there is no command \`${command} ${word}\``, next)
 }
 

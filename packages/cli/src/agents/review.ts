@@ -30,7 +30,9 @@ export async function review(
         `${count(summary.total, 'request')} in ${count(days, 'day')}: ${summary.allowed} allowed, ${summary.refused} refused`,
       )
       if (!isReported && rules.length > 0)
-        return note('nothing was reported, so no rule is known to be unused; a proxy reports only with a service token in SKERRY_TOKEN')
+        return note(
+          'nothing was reported, so no rule is known to be unused; a proxy reports only with a service token in SKERRY_TOKEN',
+        )
       if (summary.redacted > 0)
         note(`hosts sent secrets back ${count(summary.redacted, 'time')}; the proxy replaced them`)
       writeStderr(

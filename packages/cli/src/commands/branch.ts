@@ -83,11 +83,13 @@ async function create(
   const { orgId, envId } = parent
   const recovery = await withRecovery(session)
   const receivers = flags.private ? undefined : await receiversOf(session, parent)
-  const { isAccepted, keep } = await acceptReaders(session, { ...recovery, ...(receivers && { receivers }) }, flags).catch(
-    (error) => {
-      throw receivers ? orPrivate(error) : error
-    },
-  )
+  const { isAccepted, keep } = await acceptReaders(
+    session,
+    { ...recovery, ...(receivers && { receivers }) },
+    flags,
+  ).catch((error) => {
+    throw receivers ? orPrivate(error) : error
+  })
   await keep()
   // The SDK lists the readers of the parent again, and compares them with the readers that were accepted here.
   const reads = receivers ? isAccepted : () => false
@@ -109,7 +111,11 @@ const isTaken = (error: unknown): boolean => {
 }
 
 const taken = (label: string, slug: string): Failure =>
-  new Failure('conflict', `${label} has a branch or an environment ${slug} already`, 'choose another name, or see `skerry branch ls`')
+  new Failure(
+    'conflict',
+    `${label} has a branch or an environment ${slug} already`,
+    'choose another name, or see `skerry branch ls`',
+  )
 
 const parseCreate = (flags: CreateOptions, slug: string) => ({
   slug: checkSlug(slug, 'a branch'),

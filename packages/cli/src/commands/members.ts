@@ -175,7 +175,12 @@ async function trust(who: string, { session, flags }: SignedIn<Confirmable>): Pr
     note(`this machine knows this key as the key of ${known.name}`)
     await confirmOrRefuse(`accepts the same key for ${label}. Ask them for its words first`, flags)
   }
-  if (!known && !flags.yes && canAsk() && !(await ask(`Did ${label} tell you these words, and not through this server?`)))
+  if (
+    !known &&
+    !flags.yes &&
+    canAsk() &&
+    !(await ask(`Did ${label} tell you these words, and not through this server?`))
+  )
     throw new Failure('failure', 'nothing was changed')
   pin(session, orgId, grantee)
   note(`the key of ${label} is known now`)
