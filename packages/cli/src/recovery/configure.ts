@@ -95,7 +95,7 @@ function parseThreshold(text: string | undefined, custodians: number): number {
   if (threshold < limits.recoveryThresholdMin)
     throw usage(`--threshold must be a whole number, ${limits.recoveryThresholdMin} or more`)
   if (threshold > custodians)
-    throw usage(`--threshold is ${threshold}, but you name only ${count(custodians, 'custodian')}`)
+    throw usage(`--threshold is ${threshold}, but there ${custodians === 1 ? 'is' : 'are'} only ${count(custodians, 'custodian')}`)
   return threshold
 }
 
