@@ -108,7 +108,6 @@ const nameOnCommandLine: Readonly<Record<string, string>> = {
   resourceType: '--resource-type',
   scopes: '--scope',
   since: '--since',
-  slug: 'the short name',
   statements: '--statement',
   targetId: '--target',
   ttlSeconds: '--ttl',
@@ -169,6 +168,8 @@ function withoutPlace(text: string): string {
   const [, path, problem] = /^((?:body|query|params)\.[\w.]+|\w+): (.*)/s.exec(text) ?? []
   if (path === undefined || problem === undefined) return inWords(text)
   const field = path.split('.').at(-1)!
+  const taken = /^(another \w+) uses it$/.exec(problem)?.[1]
+  if (taken !== undefined) return `${taken} has this ${field} already`
   return `${rowOf(nameOnCommandLine, field) ?? field}: ${inWords(problem)}`
 }
 

@@ -107,7 +107,7 @@ async function create(
 
 const isTaken = (error: unknown): boolean => {
   const { kind, message } = toFailure(error)
-  return kind === 'conflict' && message.startsWith('slug: ')
+  return kind === 'conflict' && message.startsWith('another environment has this slug')
 }
 
 const taken = (label: string, slug: string): Failure =>
