@@ -16,7 +16,7 @@ import { findCurrentParent } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
-import { findToken, wantedTokenName } from '../tokens/find.ts'
+import { findToken, listTokens, wantedTokenName } from '../tokens/find.ts'
 import { registerAgain } from '../tokens/register.ts'
 
 interface CreateOptions extends Flags {

@@ -172,7 +172,7 @@ describe('removing', () => {
       'later@example.com',
       'Later',
     ])
-    const list = (query: object) =>
+    const list = (query: Record<string, string>) =>
       world.call(audit.list, { as: tenant.admin.as, params: { orgId: tenant.orgId }, query })
     const { body } = await list({ actorId: target.id })
     expect(body.names[target.id]).toBe('leaving@example.com')
