@@ -11,7 +11,7 @@ process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'skerry-test-compiled')
 const totalsFile = process.env.SKERRY_TEST_TOTALS
 
 /** Time to fail, not to wait: a machine that has other things to do passes, only later. */
-const patient = { testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: { timeout: 60_000 } } }
+const patient = { testTimeout: 400_000, hookTimeout: 500_000, expect: { poll: { timeout: 60_000 } } }
 
 const server = ['packages/server/src/**/*.test.ts', 'packages/server/test/**/*.test.ts']
 // These run both engines themselves.

@@ -3,11 +3,11 @@ import { dirname } from 'node:path'
 import { networkError } from '@skerry/sdk/internal/transport'
 import { isTold } from '@skerry/sdk/rollback'
 import { credentialsPath } from './credentials.ts'
-import { type Failure, redact, toFailure } from './failure.ts'
+import { Failure, redact, toFailure } from './failure.ts'
 import { cacheFolder } from './folders.js'
 import { openWithGroups } from './grants.ts'
 import { isStrict, RollbackHere } from './known-state.ts'
-import { boundPlace, findPlace } from './places.ts'
+import { boundPlace, findUnlessBound, type Place } from './places.ts'
 import { openSession, type Session, userAgent } from './session.ts'
 import { type Flags, readSettings, type Settings } from './settings.ts'
 
@@ -39,7 +39,10 @@ export async function* checkAll(flags: Flags): AsyncGenerator<Check> {
   if (isCheck(session)) return yield session
   const known = await checkCredential(session)
   yield known
-  if (known.state !== 'fail') yield await checkKey(session, flags)
+  if (known.state === 'fail') return
+  const bound = settings.scopeIsExplicit ? undefined : await boundPlace(session).catch(() => undefined)
+  yield* checkBinding(settings, bound)
+  yield await checkKey(session, flags)
 }
 
 function checkNode(): Check {
@@ -146,19 +149,35 @@ async function checkCredential(session: Session): Promise<Check> {
     const { principal, orgs } = await session.client.me.get()
     const org = await session.org()
     const { role } = orgs.find((one) => one.id === org.id) ?? {}
-    return `${principal.id} is ${role ?? 'no member'} of ${org.slug}`
+    if (role === undefined)
+      throw new Failure(
+        'refused',
+        `${principal.id} is no member of ${org.slug}`,
+        'see `skerry whoami`; an admin can invite you',
+      )
+    return `${principal.id} is ${role} of ${org.slug}`
   })
   return isCheck(answer) ? answer : { what: 'credential', state: 'ok', message: answer }
+}
+
+/** The environment of a bound token comes before the project's file, which may surprise somebody who reads the file. */
+function checkBinding({ found, app, env }: Settings, bound: Place | undefined): Check[] {
+  const what = 'token'
+  if (!bound) return []
+  const named = `${app}/${env}`
+  if (!found || env === undefined || named === bound.label)
+    return [{ what, state: 'ok', message: `bound to ${bound.label}` }]
+  const message = `bound to ${bound.label}, which commands use here instead of ${named} in skerry.json`
+  return [{ what, state: 'warn', message, next: `use another credential to work on ${named}` }]
 }
 
 /** Checks the key of the environment that `run` would use. */
 async function checkKey(session: Session, flags: Flags): Promise<Check> {
   const what = 'key'
-  const { app, env, branch, scopeIsExplicit } = session.settings
+  const { app, env, branch } = session.settings
   const answer = await attemptAsync(what, async () => {
-    const bound = scopeIsExplicit ? undefined : await boundPlace(session, branch)
-    if (!bound && (app === undefined || env === undefined)) return 'no environment is named'
-    const place = bound ?? (await findPlace(session, { app, env, branch }))
+    if ((app === undefined || env === undefined) && (await isUnbound(session))) return 'no environment is named'
+    const place = await findUnlessBound(session, flags, { app, env, branch })
     const places = await openWithGroups(session, place)
     const { changesOf } = await import('./trust.ts')
     const { changes } = await changesOf(session, { flags })
@@ -167,6 +186,14 @@ async function checkKey(session: Session, flags: Flags): Promise<Check> {
     return `this credential can read ${places.map(({ label }) => label).join(', ')}`
   })
   return isCheck(answer) ? answer : { what, state: 'ok', message: answer }
+}
+
+async function isUnbound(session: Session): Promise<boolean> {
+  try {
+    return (await boundPlace(session)) === undefined
+  } catch {
+    return false
+  }
 }
 
 const isCheck = (value: unknown): value is Check => typeof value === 'object' && value !== null && 'what' in value

@@ -1,6 +1,6 @@
 import type { Kind } from './completion.ts'
 import { readCredentials } from './credentials.ts'
-import { findApp, findPlace, namedPlace } from './places.ts'
+import { findApp, findCurrent, findCurrentParent } from './places.ts'
 import { openSession, type Session } from './session.ts'
 import type { Flags } from './settings.ts'
 
@@ -25,11 +25,11 @@ const ask: Record<Exclude<Kind, 'profile'>, (session: Session, flags: Flags) => 
     return slugs((await client.groups.envs({ params: { orgId: found.orgId, groupId: found.id } })).environments)
   },
   branch: async (session, flags) => {
-    const { orgId, envId } = await findPlace(session, { ...namedPlace(session, flags), branch: undefined })
+    const { orgId, envId } = await findCurrentParent(session, flags)
     return slugs((await session.client.branches.list({ params: { orgId, envId } })).branches)
   },
   secret: async (session, flags) => {
-    const { orgId, envId } = await findPlace(session, namedPlace(session, flags))
+    const { orgId, envId } = await findCurrent(session, flags)
     return (await session.client.secrets.list({ params: { orgId, envId } })).secrets.map(({ name }) => name)
   },
 }

@@ -1,3 +1,4 @@
+import { limits } from '@skerry/contract/limits'
 import { Failure, toFailure, usage } from './failure.ts'
 import { checkTokenId } from './names.ts'
 import { listPlaces } from './places.ts'
@@ -15,11 +16,13 @@ export async function openDirectory(session: Session, ids: readonly (string | nu
   const { client } = session
   const params = { orgId: (await session.org()).id }
   const sources: Record<string, () => Promise<(readonly [string, string])[]>> = {
-    usr_: async () =>
-      (await client.orgs.members({ params })).members.map(({ userId, email, name }) => [
-        userId,
-        email ?? name ?? userId,
-      ]),
+    usr_: async () => {
+      const named = (await client.orgs.members({ params })).members.map(
+        ({ userId, email, name }) => [userId, email ?? name ?? userId] as const,
+      )
+      const isMember = (id: string | null) => !id?.startsWith('usr_') || named.some(([userId]) => userId === id)
+      return ids.every(isMember) ? named : [...(await unlessRefused(() => listFormerMembers(session))), ...named]
+    },
     skt_: async () => (await listTokens(session)).map(({ id, name }) => [id, name]),
     m2m_: async () => (await client.machineClients.list({ params })).clients.map(({ id, name }) => [id, name]),
     app_: async () => (await client.apps.list({ params })).apps.map(({ id, slug }) => [id, slug]),
@@ -30,8 +33,22 @@ export async function openDirectory(session: Session, ids: readonly (string | nu
   const found = await Promise.all(
     kinds.map((kind) => (Object.hasOwn(sources, kind) ? unlessRefused(sources[kind]!) : [])),
   )
-  const names = new Map(found.flat())
+  const own = [session.principal.id, session.principal.name] as const
+  const names = new Map([own, ...found.flat()])
   return (id) => names.get(id ?? '')
+}
+
+/**
+ * Lists people who were removed, oldest first, with the address that they had. Only admins may read it. An entry of an
+ * earlier release has no address.
+ */
+async function listFormerMembers({ client, org }: Session): Promise<(readonly [string, string])[]> {
+  const params = { orgId: (await org()).id }
+  const { entries } = await client.audit.list({ params, query: { action: 'member.removed', limit: limits.auditMax } })
+  return entries.reverse().flatMap(({ resourceId, metadata: { email, name } }) => {
+    const known = email ?? name
+    return resourceId !== null && typeof known === 'string' ? [[resourceId, known] as const] : []
+  })
 }
 
 /**
@@ -55,6 +72,8 @@ export async function principalIdOf(session: Session, wanted: string, option: st
   ]
   if (found.length > 1) throw usage(`${option} ${wanted} names ${found.join(', ')}`, 'give one of these ids')
   if (found[0] !== undefined) return found[0]
+  const former = (await unlessRefused(() => listFormerMembers(session))).findLast(([, name]) => name === wanted)
+  if (former) return former[0]
   const what = `${option} ${wanted} is not a member, token or machine client that you can see`
   throw new Failure('notFound', what, 'see `skerry members ls`, `skerry token ls` and `skerry client ls`')
 }

@@ -33,6 +33,9 @@ export class Failure extends Error {
   }
 }
 
+/** The credential has no key to an environment. */
+export class NoKeyFailure extends Failure {}
+
 export const usage = (message: string, next?: string) => new Failure('usage', message, next)
 
 /**
@@ -125,12 +128,15 @@ export function toFailure(error: unknown): Failure {
   const text = typeof message === 'string' && message !== '' ? message : 'something unexpected happened'
   const badOption = name === 'invalid_request' ? optionProblem(firstLine(text)) : undefined
   if (badOption !== undefined) return usage(badOption)
-  const told = withoutPlace(firstLine(text))
+  const told = firstLine(text) === 'no such org' ? noOrg : withoutPlace(firstLine(text))
   // The message of the server already says when to try again.
   const isRepeated = name === 'rate_limited' && told.includes('again in')
   const hint = typeof next === 'string' ? next : isRepeated ? undefined : hintOf(name, told)
   return new Failure(rowOf(kindOfCode, name) ?? 'failure', told, hint)
 }
+
+/** The server answers somebody who was removed like somebody who asks for an organization that never existed. */
+const noOrg = 'you are not a member of this organization any more, or it was deleted'
 
 /** The hint for a pipeline, where nobody can sign in and the stored token must be replaced. */
 const inPipeline =
@@ -139,6 +145,9 @@ const inPipeline =
 function hintOf(code: string, told: string): string | undefined {
   // Another credential would be refused, too.
   if (code === 'forbidden' && told.endsWith(' is disabled')) return 'enable it first, or ask an admin to do so'
+  if (code === 'forbidden' && told.startsWith('someone else has to approve'))
+    return 'ask another admin: `skerry members ls` shows them'
+  if (told === noOrg) return 'see `skerry whoami` for your organizations; an admin can invite you again'
   if (code === 'forbidden' && told.endsWith(' a share of the recovery key'))
     return 'ask a custodian; `skerry recovery status` lists them'
   const isPipeline = Boolean(process.env.CI) && process.env.SKERRY_TOKEN !== undefined
@@ -159,6 +168,8 @@ function withoutPlace(text: string): string {
   const [, path, problem] = /^((?:body|query|params)\.[\w.]+|\w+): (.*)/s.exec(text) ?? []
   if (path === undefined || problem === undefined) return inWords(text)
   const field = path.split('.').at(-1)!
+  const taken = /^(another \w+) uses it$/.exec(problem)?.[1]
+  if (taken !== undefined) return `${taken} has this ${field} already`
   return `${rowOf(nameOnCommandLine, field) ?? field}: ${inWords(problem)}`
 }
 
@@ -167,6 +178,7 @@ const inWords = (text: string): string =>
     .replace(/\bmust match pattern .*/, 'does not have the required format')
     .replace('must be <= ', 'must be at most ')
     .replace('must be >= ', 'must be at least ')
+    .replace(/^its unused last bits are not zero$/, 'a character is wrong or missing')
     .replace(/\bby force\b/, 'with --force')
     .replace(/\b(\d+) s\b/g, (_, seconds) => formatDuration(Number(seconds)))
 

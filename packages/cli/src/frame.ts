@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { Failure } from './failure.ts'
-import { lacksKey, noKey } from './no-key.ts'
+import { isBoundElsewhere, lacksKey, noKey } from './no-key.ts'
 import { type Output, writeOutput } from './output.ts'
-import { checkNamed, findNamed, findPlace, namedPlace, type Place } from './places.ts'
+import { checkNamed, findCurrent, findNamed, type Place } from './places.ts'
 import { type Org, openSession, type Session } from './session.ts'
 import type { Flags } from './settings.ts'
 
@@ -98,7 +98,7 @@ async function naming(session: Session, found: unknown, act: () => unknown): Pro
     return await act()
   } catch (error) {
     const { place } = found as { place?: Place }
-    if (place === undefined || error instanceof Failure || !lacksKey(error)) throw error
+    if (place === undefined || error instanceof Failure || !(lacksKey(error) || isBoundElsewhere(error))) throw error
     throw await noKey(session, place.label)
   }
 }
@@ -112,7 +112,7 @@ export const inOrg = lookingUp(async (session) => {
 
 /** The environment that options and settings name. */
 export const atPlace = lookingUp(async (session, flags) => ({
-  place: await findPlace(session, namedPlace(session, flags)),
+  place: await findCurrent(session, flags),
 }))
 
 /** The environment that the first argument names; without one, the environment that options and settings name. */

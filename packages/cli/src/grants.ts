@@ -1,9 +1,10 @@
 import { idPattern, isNamed } from '@skerry/contract/prefixes'
 import { environmentKey, type Grantee, grantEnvironment } from '@skerry/sdk/secrets'
-import { Failure, toFailure } from './failure.ts'
+import { Failure, NoKeyFailure, toFailure } from './failure.ts'
 import { environmentShared, noteReaders } from './known-readers.ts'
-import { keyFailure, NoKeyFailure } from './no-key.ts'
-import { checkNames, listPlaces, type Place } from './places.ts'
+import { placeOptions } from './labels.ts'
+import { keyFailure } from './no-key.ts'
+import { checkNames, findPlaceById, listPlaces, type Place } from './places.ts'
 import type { Session } from './session.ts'
 import { findToken, wantedTokenName } from './tokens/find.ts'
 
@@ -96,7 +97,7 @@ export async function grantAll(session: Session, places: OpenPlace[], grantee: G
       await grantEnvironment(session.client, { orgId, envId, ...grantee }, key.bytes)
       granted.push(label)
     } catch (error) {
-      if (toFailure(error).kind !== 'conflict') throw incomplete(error, granted, label)
+      if (toFailure(error).kind !== 'conflict') throw await incomplete(session, error, { granted, at: label, grantee })
       held.push(label)
     }
     await noteReaders(session, await environmentShared(orgId, envId, key), [grantee])
@@ -104,14 +105,35 @@ export async function grantAll(session: Session, places: OpenPlace[], grantee: G
   return { granted, held }
 }
 
-function incomplete(error: unknown, granted: string[], at: string): Failure {
+/** @param at the environment whose key was not granted */
+async function incomplete(
+  session: Session,
+  error: unknown,
+  { granted, at, grantee }: { granted: string[]; at: string; grantee: Grantee },
+): Promise<Failure> {
   const { kind, message, next } = toFailure(error)
   const done = granted.length === 0 ? 'nothing was granted' : `granted: ${granted.join(', ')}`
+  if (message.includes('bound to another environment')) {
+    const what = `${await boundWordsOf(session, grantee)}, so it cannot get the key of ${at}; ${done}`
+    return new Failure(
+      'conflict',
+      what,
+      `create a token for it with \`skerry token create <name> ${placeOptions(at)}\``,
+    )
+  }
   return new Failure(
     kind,
     `granting ${at} failed (${message}); ${done}`,
     kind === 'refused' ? next : 'run `skerry grant` again',
   )
+}
+
+/** Says which environment a token is bound to. */
+async function boundWordsOf(session: Session, { principalId }: Grantee): Promise<string> {
+  const { name, environmentId } = await findToken(session, principalId)
+  const { id: orgId } = await session.org()
+  const place = environmentId === null ? undefined : await findPlaceById(session, orgId, environmentId)
+  return `the token ${name} is bound to ${place?.label ?? 'another environment'}`
 }
 
 /**

@@ -2,29 +2,40 @@ import { note, warn } from './output.ts'
 import { listPlaces } from './places.ts'
 import type { Session } from './session.ts'
 
+interface Held {
+  label: string
+  isProtected: boolean
+}
+
 /**
  * Lists the environments whose key a principal has, such as `web/production`. Call it before the grants are deleted.
  */
-async function heldBy(session: Session, principalId: string): Promise<string[]> {
+async function heldBy(session: Session, principalId: string): Promise<Held[]> {
   const { id: orgId } = await session.org()
-  const held: string[] = []
+  const held: Held[] = []
   for (const { envId, label } of await listPlaces(session)) {
-    const { grants } = await session.client.grants.list({ params: { orgId, envId } })
-    if (grants.some((grant) => grant.principalId === principalId)) held.push(label)
+    const params = { orgId, envId }
+    const { grants } = await session.client.grants.list({ params })
+    if (!grants.some((grant) => grant.principalId === principalId)) continue
+    const { protection } = await session.client.protection.get({ params })
+    held.push({ label, isProtected: protection !== null })
   }
   return held
 }
 
 /** Like `heldBy`, but undefined if the list fails, because that must not stop a command that ends somebody's access. */
-export const heldByIfKnown = (session: Session, principalId: string): Promise<string[] | undefined> =>
+export const heldByIfKnown = (session: Session, principalId: string): Promise<Held[] | undefined> =>
   heldBy(session, principalId).catch(() => undefined)
 
 /** After somebody's access has ended, says which keys they may have kept, and which commands replace these. */
-export function hintRekey(who: string, held: string[] | undefined): void {
+export function hintRekey(who: string, held: Held[] | undefined): void {
   if (held === undefined) warn(`the keys that ${who} had are not known: see \`skerry grant ls\``)
   if (held === undefined || held.length === 0) return
+  const labels = held.map(({ label }) => label).join(', ')
   note(
-    `${who} had the key of ${held.join(', ')}, and may have kept a copy. Give these environments a new key, then change their values:`,
+    `${who} had the key of ${labels}, and may have kept a copy. Give these environments a new key, then change their values:`,
   )
-  for (const label of held) note(`  skerry env rekey ${label}`)
+  for (const { label, isProtected } of held) {
+    note(`  skerry env rekey ${label}${isProtected ? '    # protected: take the protection off first' : ''}`)
+  }
 }

@@ -1,5 +1,8 @@
+import type { Answer } from '@skerry/contract/endpoint'
+import type { me } from '@skerry/contract/me/endpoints'
 import type { Client } from '@skerry/sdk/client'
-import { toFailure } from './failure.ts'
+import { describe, toFailure } from './failure.ts'
+import { tellHowToShare } from './first-run/person.ts'
 import { ownerOf } from './keyring/owner.ts'
 import { readSealed } from './keyring/sealed.ts'
 import { noKey } from './no-key.ts'
@@ -15,16 +18,23 @@ import type { Session } from './session.ts'
  * project. It is silent if the server cannot be asked, because the command itself has succeeded.
  */
 export async function noteNext(client: Client, url: string): Promise<void> {
-  const next = await nextForPerson(client, url).catch(() => undefined)
-  if (next !== undefined) note(next)
+  try {
+    const person = await client.me.get()
+    note(await nextForPerson(client, url, person))
+    const { user, orgs } = person
+    if (user) tellHowToShare(url, user.email ?? user.id, orgs)
+  } catch {
+    // The next step is advice.
+  }
 }
 
-async function nextForPerson(client: Client, url: string): Promise<string> {
-  const { user, orgs } = await client.me.get()
+async function nextForPerson(client: Client, url: string, { user, orgs }: Person): Promise<string> {
   if (!user || user.publicKeyJwk === null) return 'next: `skerry keys init`, to be able to read secrets'
   if (readSealed(url, user.id) === undefined) return 'next: `skerry keys unlock`, to use your keys on this machine'
   return orgs.length === 0 ? nextToJoin(client) : nextToSetUp
 }
+
+type Person = Answer<typeof me.get>
 
 /** The next command for a person in no organization. */
 async function nextToJoin(client: Client): Promise<string> {
@@ -47,7 +57,7 @@ export async function noteAccess(session: Session, place: Place): Promise<boolea
   }
   const missing = await missingKey(session, place)
   if (missing !== undefined) {
-    warn(`you cannot read it yet: ${missing}`)
+    warn(`you cannot read it: ${missing}`)
     return false
   }
   const isNewHere = isPerson && readSealed(session.settings.url, ownerOf(session).userId) === undefined
@@ -56,12 +66,12 @@ export async function noteAccess(session: Session, place: Place): Promise<boolea
   return true
 }
 
-/** Returns the command that an admin must run, if this credential lacks the key of the environment or of one of its groups. */
+/** Returns the reason and the command that helps, if this credential lacks the key of the environment or of one of its groups. */
 async function missingKey(session: Session, place: Place): Promise<string | undefined> {
   try {
     await listSources(session, place)
   } catch (error) {
     if (toFailure(error).kind !== 'refused' || (error as { code?: unknown }).code !== 'forbidden') throw error
-    return (await noKey(session, place.label)).next
+    return describe(await noKey(session, place.label))
   }
 }

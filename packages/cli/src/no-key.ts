@@ -1,11 +1,10 @@
 import { RollbackError } from '@skerry/sdk/rollback'
-import { Failure, toFailure } from './failure.ts'
+import { Failure, NoKeyFailure, toFailure } from './failure.ts'
+import { profileWithKeys } from './first-run/person.ts'
 import { placeOptions, trustHint } from './labels.ts'
+import { boundPlace } from './places.ts'
 import type { Session } from './session.ts'
 import { listTokens } from './tokens/find.ts'
-
-/** The credential has no key to an environment. */
-export class NoKeyFailure extends Failure {}
 
 /** Explains why there is no key: none was granted, or the key has changed since this machine last used it. */
 export async function keyFailure(error: unknown, session: Session, label: string): Promise<unknown> {
@@ -19,21 +18,62 @@ export async function keyFailure(error: unknown, session: Session, label: string
   )
 }
 
-/** The error for an environment that the caller cannot read. It has the command with which an admin grants the key. */
-export async function noKey(session: Session, label: string): Promise<Failure> {
-  const name = await granteeName(session)
-  const who = session.principal.type === 'user' ? `you (${name}) do` : `the token ${name} does`
-  return new NoKeyFailure('refused', `${who} not have the key of ${label}`, await grantHint(session, label))
+/**
+ * The error for an environment that the caller cannot read, with the command that helps.
+ *
+ * @param lacking the environments without a key, if they are not the environment itself but its groups
+ */
+export async function noKey(session: Session, label: string, lacking = label): Promise<Failure> {
+  const { type, name } = session.principal
+  if (type === 'user' && (await hasNoKeys(session))) {
+    const next = `run \`skerry keys init\`; then ${await grantHint(session, label)}`
+    return new NoKeyFailure('refused', `you (${name}) have no keys yet, so you cannot read ${label}`, next)
+  }
+  const elsewhere = await boundElsewhere(session, label)
+  if (elsewhere) return elsewhere
+  const who = type === 'user' ? `you (${name}) do` : `the token ${await granteeName(session)} does`
+  return new NoKeyFailure('refused', `${who} not have the key of ${lacking}`, await grantHint(session, label))
 }
 
+/** The error for an environment that a bound token cannot read, whoever grants it. Undefined if a grant can help. */
+async function boundElsewhere(session: Session, label: string): Promise<Failure | undefined> {
+  if (label.includes(':')) return undefined
+  const bound = await boundPlace(session).catch(() => undefined)
+  return bound && withoutBranch(bound.label) !== withoutBranch(label) ? boundTo(bound.label, label) : undefined
+}
+
+const withoutBranch = (label: string) => label.replace(/@.*$/, '')
+
+export const boundTo = (bound: string, label: string): Failure =>
+  new NoKeyFailure(
+    'refused',
+    `this token is bound to ${bound}, and cannot read ${label}`,
+    `leave --app and --env out to use ${bound}, or use another credential`,
+  )
+
+const hasNoKeys = async ({ client }: Session): Promise<boolean> =>
+  (await client.me.getKeys().catch(() => undefined))?.publicKeyJwk === null
+
+/** A token of the same person may be stored on this machine. It can grant what it can read. */
 export async function grantHint(session: Session, label: string): Promise<string> {
-  return `an admin who can read it must run \`skerry grant ${await granteeName(session)} ${placeOptions(label)}\``
+  const command = `skerry grant ${await granteeName(session)} ${placeOptions(label)}`
+  const profile =
+    session.principal.type === 'user' ? profileWithKeys(session.settings.url, [await session.org()]) : undefined
+  return profile === undefined
+    ? `an admin who can read it must run \`${command}\``
+    : `run \`${command} --profile ${profile}\`, or ask an admin who can read it to run it without --profile`
 }
 
 /** Whether the server refused a request because the caller holds no key of an environment. */
-export const lacksKey = (error: unknown): boolean => {
+export const lacksKey = (error: unknown): boolean => refusedWith(error, 'you hold no key grant on')
+
+/** Whether the server refused a bound token because of the environment that the request names. */
+export const isBoundElsewhere = (error: unknown): boolean =>
+  refusedWith(error, 'this token is bound to another environment')
+
+function refusedWith(error: unknown, words: string): boolean {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
-  return code === 'forbidden' && typeof message === 'string' && message.includes('you hold no key grant on')
+  return code === 'forbidden' && typeof message === 'string' && message.includes(words)
 }
 
 /**

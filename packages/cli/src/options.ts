@@ -37,6 +37,12 @@ export const explained = (command: Command, text: string): Command =>
 /** Adds an option that an earlier version had. It keeps working, and no help shows it. */
 export const formerly = (command: Command, flags: string): Command => command.addOption(new Option(flags).hideHelp())
 
+/** Adds another spelling of an option, which no help shows: `--expires` where the option is `--ttl`. */
+export const alias = (command: Command, spelling: string, option: string): Command =>
+  command
+    .addOption(new Option(`${spelling} <value>`).hideHelp())
+    .on(`option:${spelling.slice(2)}`, (value: string) => command.setOptionValue(option, value))
+
 /**
  * Returns the value that is an argument now and was an option before.
  *

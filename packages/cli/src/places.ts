@@ -112,16 +112,37 @@ function placeNamed(session: Session, named: string | undefined, flags: Flags): 
 }
 
 export const findNamed = (session: Session, named: string | undefined, flags: Flags): Promise<Place> =>
-  findPlace(session, placeNamed(session, named, flags))
+  named === undefined ? findCurrent(session, flags) : findPlace(session, placeNamed(session, named, flags))
+
+/**
+ * Finds the environment that a command works on, as `skerry run` does. Options and variables come first, then the
+ * environment that a token is bound to, then the project's file.
+ */
+export const findCurrent = (session: Session, flags: Flags): Promise<Place> =>
+  findUnlessBound(session, flags, namedPlace(session, flags))
+
+/** Finds the same environment without its branch. */
+export const findCurrentParent = (session: Session, flags: Flags): Promise<Place> =>
+  findUnlessBound(session, flags, { ...namedPlace(session, flags), branch: undefined })
+
+/** Finds the environment of a bound token, unless an option or a variable names another. */
+export async function findUnlessBound(session: Session, flags: Flags, name: PlaceName): Promise<Place> {
+  if (session.settings.scopeIsExplicit || flags.group !== undefined) return findPlace(session, name)
+  try {
+    return (await boundPlace(session, name.branch)) ?? (await findPlace(session, name))
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== 'forbidden') throw error
+    // A token that lacks the key of one group may still write to the environment itself.
+    if (name.env !== undefined) return findPlace(session, name)
+    const { refusal } = await import('./run/refusal.ts')
+    throw await refusal(error as Error, session, boundWords, undefined)
+  }
+}
 
 /** @throws RollbackError if the name is a different environment than before. */
 export async function findPlace(session: Session, name: PlaceName): Promise<Place> {
-  if (name.env === undefined) {
-    const isUnnamed = name.app === undefined && name.group === undefined
-    const bound = isUnnamed ? await boundPlace(session, name.branch) : undefined
-    if (bound) return bound
+  if (name.env === undefined)
     throw usage('no environment is named', 'use --env, SKERRY_ENV, or `skerry setup` in the project')
-  }
   if (name.group !== undefined) return findGroupPlace(session, name.group, name.env)
   const app = await findApp(session, name.app)
   const params = { orgId: app.orgId, appId: app.id }
@@ -135,15 +156,18 @@ export async function findPlace(session: Session, name: PlaceName): Promise<Plac
   const { id: orgId } = await session.org()
   await checkNames(session, orgId, [{ label, envId: parent.id }])
   const place = { orgId, parentId: parent.id }
-  if (name.branch === undefined) return { ...place, envId: parent.id, environment: parent, label, kind: 'app' }
-  const { branches } = await session.client.branches.list({ params: { orgId, envId: parent.id } })
-  const branch = branches.find(isNamed(name.branch))
-  if (branch) {
-    const found = { label: `${label}@${branch.slug}`, envId: branch.id }
-    await checkNames(session, orgId, [found])
-    return { ...place, ...found, environment: branch, kind: 'branch' }
-  }
-  throw noBranch(session, name.branch, label)
+  const found: Place = { ...place, envId: parent.id, environment: parent, label, kind: 'app' }
+  return name.branch === undefined ? found : findBranch(session, found, name.branch)
+}
+
+async function findBranch(session: Session, parent: Place, slug: string): Promise<Place> {
+  const { orgId, envId, label } = parent
+  const { branches } = await session.client.branches.list({ params: { orgId, envId } })
+  const branch = branches.find(isNamed(slug))
+  if (!branch) throw noBranch(session, slug, label)
+  const found = { label: `${label}@${branch.slug}`, envId: branch.id }
+  await checkNames(session, orgId, [found])
+  return { orgId, parentId: envId, ...found, environment: branch, kind: 'branch' }
 }
 
 export function noBranch({ settings: { gitBranch } }: Session, branch: string, label: string): Failure {
@@ -191,16 +215,23 @@ async function lookUpById(session: Session, orgId: string, envId: string): Promi
   return { ...place, label: `${app.slug}/${parent.environment.slug}@${environment.slug}`, kind: 'branch' }
 }
 
+/** Stands for the environment of a bound token before its name is known. */
+export const boundWords = 'the token’s environment'
+
 /** The environment that a token is bound to, or a branch of it; undefined for a credential that is bound to none. */
 export async function boundPlace(session: Session, branch?: string): Promise<Place | undefined> {
   if (!mayBeBound(session)) return undefined
+  const scope = await boundScope(session)
+  if (scope === undefined) return undefined
+  const { orgId, envId } = scope
+  await session.knownState.writing.check({ meanings: { bound: envId, organization: { name: '', id: orgId } } })
+  const place = await findPlaceById(session, orgId, envId)
+  return branch === undefined ? place : findBranch(session, place, branch)
+}
+
+async function boundScope(session: Session) {
   try {
-    const { scope } = await session.client.resolve.get({ query: branch === undefined ? {} : { branch } })
-    const { orgId, envId, branchOf = envId } = scope
-    const organization = { name: '', id: orgId }
-    const bound = branch === undefined ? envId : branchOf
-    await session.knownState.writing.check({ meanings: { bound, organization } })
-    return await findPlaceById(session, orgId, envId)
+    return (await session.client.resolve.get({ query: {} })).scope
   } catch (error) {
     if ((error as { code?: unknown }).code !== 'invalid_request') throw error
     rememberUnbound(session)

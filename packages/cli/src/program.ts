@@ -112,9 +112,16 @@ function usageFailure(error: CommanderError, path: Command[]): Failure {
     .replace(/^error: /, '')
     .replace(/(--?[^'=\s]*)=[^']*/g, '$1=...')
     .replace(/(but got \d+): .*/s, '$1')
+    .replace(/\.$/, '')
   const option = /unknown option '([^'=]*)/.exec(error.message)?.[1]
   const next = (option && optionFor(option)) ?? `see \`${command} --help\``
   return new Failure('usage', message.split('\n').join(' '), next)
+}
+
+/** Suggests the verb that was left out before its argument. */
+function argumentFor(word: string, above: readonly string[]): string | undefined {
+  const verb = above.length === 1 && above[0] === 'invite' && word.includes('@') ? 'create' : undefined
+  return verb === undefined ? undefined : `use \`skerry ${above[0]} ${verb} ${word}\``
 }
 
 /** Whether the command line is wrong. Commander throws for help and the version too. */
@@ -131,7 +138,8 @@ function unknownCommand(message: string, path: Command[]): Failure {
   const names = new Set(near.map((name) => below.find((one) => one.aliases().includes(name))?.name() ?? name))
   const byLetters = names.size > 0 && `did you mean ${[...names].map((name) => `\`${command} ${name}\``).join(' or ')}?`
   const belowNames = below.map((one) => one.name())
-  const next = suggestionFor(word, above, belowNames) ?? (byLetters || `see \`${command} --help\``)
+  const next =
+    argumentFor(word, above) ?? suggestionFor(word, above, belowNames) ?? (byLetters || `see \`${command} --help\``)
   return new Failure('usage', `there is no command \`${command} ${word}\``, next)
 }
 

@@ -31,6 +31,7 @@ export async function signInPerson(settings: Settings, options: { browser: boole
   note(`open ${address}`)
   note(`and approve it there if the page shows the code ${asked.code}`)
   if (options.browser && hasDesktop()) await openBrowser(asked.verifyUrl)
+  note(`waiting for the approval, until ${asked.requestExpiresAt}`)
   const expiresAt = await approved(client, { ...asked, id })
   return keep(settings, { id, bearer, expiresAt }, options.profile)
 }

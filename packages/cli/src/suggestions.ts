@@ -7,6 +7,7 @@ const commandsOfWord: Readonly<Record<string, readonly string[]>> = {
   add: ['secrets set'],
   application: ['app'],
   approve: ['changes approve'],
+  apply: ['changes approve', 'secrets import'],
   'audit-log': ['audit'],
   auth: ['login'],
   backup: ['org export'],
@@ -14,6 +15,7 @@ const commandsOfWord: Readonly<Record<string, readonly string[]>> = {
   clone: ['secrets copy'],
   compare: ['secrets diff'],
   config: ['setup', 'env'],
+  configs: ['env'],
   configure: ['setup'],
   context: ['profile use'],
   copy: ['secrets copy'],
@@ -50,6 +52,7 @@ const commandsOfWord: Readonly<Record<string, readonly string[]>> = {
   list: ['secrets ls'],
   load: ['secrets import'],
   lock: ['keys lock'],
+  log: ['activity', 'audit'],
   logs: ['audit'],
   ls: ['secrets ls'],
   me: ['whoami'],
@@ -66,7 +69,7 @@ const commandsOfWord: Readonly<Record<string, readonly string[]>> = {
   put: ['secrets set'],
   read: ['secrets get'],
   register: ['signup'],
-  remove: ['secrets rm'],
+  remove: ['secrets rm', 'members rm'],
   render: ['secrets substitute'],
   restore: ['secrets restore'],
   revoke: ['token revoke', 'grant revoke'],
@@ -83,6 +86,7 @@ const commandsOfWord: Readonly<Record<string, readonly string[]>> = {
   start: ['run'],
   status: ['whoami', 'doctor'],
   switch: ['profile use'],
+  team: ['members'],
   template: ['secrets substitute'],
   transit: ['kms'],
   unlock: ['keys unlock'],
@@ -102,6 +106,9 @@ const commandsOfWord: Readonly<Record<string, readonly string[]>> = {
   write: ['secrets set'],
 }
 
+const nameEnvironment =
+  'name the environment with --env or SKERRY_ENV in each command, or change skerry.json with `skerry setup --env <slug>`'
+
 /** Words for things that Skerry does not do, with the reason. */
 const notDone: Readonly<Record<string, string>> = {
   scan: 'Skerry does not search files for leaked secrets. `skerry honey create` makes a decoy that reports who tries it',
@@ -110,6 +117,9 @@ const notDone: Readonly<Record<string, string>> = {
   operator: 'Skerry needs no unsealing. `skerry keys unlock` unlocks your own keyring',
   unseal: 'Skerry needs no unsealing. `skerry keys unlock` unlocks your own keyring',
   precommit: 'Skerry keeps secrets out of the checkout, so it has no commit hook',
+  checkout: nameEnvironment,
+  'self-update': 'update Skerry with npm or with your package manager',
+  use: nameEnvironment,
   update: 'update Skerry with npm or with your package manager',
   upgrade: 'update Skerry with npm or with your package manager',
 }
@@ -117,7 +127,7 @@ const notDone: Readonly<Record<string, string>> = {
 /** Groups of verbs with one meaning, for subcommands. The first verb that exists there is suggested. */
 const verbs: readonly (readonly string[])[] = [
   ['get', 'show', 'view', 'read', 'cat', 'info', 'describe', 'inspect', 'reveal', 'status'],
-  ['ls', 'list', 'all', 'mine'],
+  ['ls', 'list', 'all', 'mine', 'search', 'find'],
   ['set', 'create', 'add', 'new', 'make', 'put', 'write', 'edit', 'update', 'change', 'setup', 'invite', 'register'],
   ['rm', 'delete', 'remove', 'revoke', 'unbind', 'disable', 'del', 'unset', 'destroy', 'drop', 'cancel', 'end'],
   ['rename', 'mv', 'move'],
@@ -140,6 +150,7 @@ const verbs: readonly (readonly string[])[] = [
  */
 export function suggestionFor(word: string, path: readonly string[], below: readonly string[]): string | undefined {
   if (path.length === 0 && Object.hasOwn(notDone, word)) return notDone[word]
+  if (path[0] === 'env' && (word === 'use' || word === 'switch' || word === 'select')) return nameEnvironment
   const found = path.length === 0 ? ofWord(word) : sameVerb(word, below).map((name) => [...path, name].join(' '))
   return found.length === 0 ? undefined : `use ${found.map((command) => `\`skerry ${command}\``).join(' or ')}`
 }
@@ -168,6 +179,13 @@ const optionsElsewhere: Readonly<Record<string, string>> = {
   '--raw': 'the value alone is printed to a pipe; add --reveal on a terminal',
   '--show': 'use --reveal',
   '--no-file': 'use `skerry secrets export`, which prints to stdout',
+  '--from': 'use --env for the environment to copy from',
+  '--user': 'use --actor <address>',
+  '--only-names': '`skerry secrets ls --json` prints the names without values',
+  '--method': 'use `skerry login --token`',
+  '--read-only': 'no token is read-only; see `skerry help read-only token`',
+  '--readonly': 'no token is read-only; see `skerry help read-only token`',
+  '--version': 'see the values of earlier versions with `skerry secrets history <NAME> --reveal`',
   '--value': 'a value is never an argument; write it to stdin, or use --file',
   '--no-interactive': 'use --yes',
   '--silent': 'send stderr to /dev/null',

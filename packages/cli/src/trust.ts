@@ -3,7 +3,7 @@ import type { Rollback } from '@skerry/sdk/rollback'
 import { environmentKey } from '@skerry/sdk/secrets'
 import { memoryHere } from './known-state.ts'
 import { note } from './output.ts'
-import { boundPlace, findNamed, type Place } from './places.ts'
+import { findNamed, type Place } from './places.ts'
 import { type Session, userAgent } from './session.ts'
 import type { Flags } from './settings.ts'
 
@@ -37,7 +37,7 @@ interface Asked {
  * stored.
  */
 async function lookAt(session: Session, asked: Asked): Promise<Place> {
-  const place = await placeOf(session, asked)
+  const place = await findNamed(session, asked.named, asked.flags)
   const { client, settings, knownState } = session
   const { orgId, envId, parentId, label } = place
   if (place.kind !== 'group') {
@@ -53,12 +53,4 @@ async function lookAt(session: Session, asked: Asked): Promise<Place> {
   ])
   await knownState.reading.check({ environments: [{ environmentId: envId, label, key: key.bytes, secrets }] })
   return place
-}
-
-/** Finds the environment that `skerry run` would use: a bound token overrides the project's file. */
-async function placeOf(session: Session, { flags, named }: Asked): Promise<Place> {
-  const { scopeIsExplicit, branch } = session.settings
-  const isNamed = named !== undefined || scopeIsExplicit || flags.group !== undefined
-  const bound = isNamed ? undefined : await boundPlace(session, branch)
-  return bound ?? findNamed(session, named, flags)
 }

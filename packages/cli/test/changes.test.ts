@@ -81,7 +81,7 @@ describe('a change that is proposed on the command line', () => {
     expect(about).toContain('protection: changes need 1 approval')
     const waits = await ok('echo -n 1 | skerry secrets set OF_BRANCH --branch try --json')
     expect(JSON.parse(waits).changeRequest.status).toBe('open')
-    await ok('skerry env unprotect development --branch try')
+    await ok('skerry env unprotect development --branch try --yes')
     await ok('echo -n 1 | skerry secrets set OF_BRANCH --branch try')
     expect(await ok('skerry secrets get OF_BRANCH --branch try')).toBe('1')
     expect(await ok('skerry env show development')).toContain('protection: changes need 1 approval')

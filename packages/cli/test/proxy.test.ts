@@ -262,7 +262,7 @@ describe.skipIf(isQuick)('on the command line,', () => {
       ['', 'no preset and no agent is named'],
       ['--preset none', 'there is no preset none'],
       ['--agent builder', '--agent needs --signer'],
-      ['--agent builder --signer short', 'policy.signers[0]: is no thumbprint'],
+      ['--agent builder --signer short', 'policy.signers[0]: must be the thumbprint of a key'],
     ])('%s is refused', async (options, message) => {
       for (const command of ['init --file new.toml', 'compose --image skerry']) {
         const { code, stderr } = await machine.shell(`skerry proxy ${command} ${options}`)

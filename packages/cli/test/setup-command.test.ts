@@ -54,7 +54,7 @@ describe('skerry setup in a folder with a skerry.json', () => {
     const { code, stderr, stdout } = await setUp(bob, project('production'), '--json')
     expect([code, stderr]).toEqual([
       0,
-      expect.stringMatching(/warning: you cannot read it yet: .*`skerry grant .*bob@example\.com/),
+      expect.stringMatching(/warning: you cannot read it: .*`skerry grant .*bob@example\.com/),
     ])
     expect(JSON.parse(stdout)).toMatchObject({
       org: 'acme',

@@ -294,7 +294,9 @@ export function tell(
   asked: Answered,
 ): void {
   for (const [name, times] of counts) {
-    warn(`${asked.host} sent the value of ${name} back; the proxy replaced it ${times} times`)
+    warn(
+      `${asked.host} sent the value of ${name} back; the proxy replaced it ${times === 1 ? 'once' : `${times} times`}`,
+    )
     telemetry?.redacted(asked.host, name, times)
   }
   if ('decision' in asked) activity?.redacted(asked, counts)

@@ -8,6 +8,7 @@ import { parseLimit } from '../options.ts'
 import { isTerminal, note, type Output, writeLine } from '../output.ts'
 import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
+import { count } from '../units.ts'
 import type { Happening, Wanted } from './happening.ts'
 import { readLog } from './log.ts'
 import { findScope, type Scope } from './scope.ts'
@@ -32,6 +33,7 @@ export async function activity({ session, flags, input }: SignedIn<Options, type
     },
     after: () => {
       if (told.length === 0) note(`nothing happened in ${scope.label}${input.since === undefined ? '' : ' since then'}`)
+      if (told.length === input.limit) note(`these are the newest ${count(told.length, 'event')}; --limit shows more`)
       if (source === 'secrets') note('only admins may read the audit log; these are changes of secrets, and proposals')
       if (searchedUntil !== null) note(`searched back to ${searchedUntil}; \`skerry audit\` goes further`)
     },

@@ -1,4 +1,4 @@
-import { findApp, findPlace, namedPlace } from '../places.ts'
+import { findApp, findCurrent, namedPlace } from '../places.ts'
 import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 
@@ -20,7 +20,7 @@ export async function findScope(session: Session, flags: Flags): Promise<Scope> 
   const name = namedPlace(session, flags)
   const isWhole = flags.app !== undefined && flags.env === undefined && !process.env.SKERRY_ENV
   if (isWhole || (name.app !== undefined && name.env === undefined)) return applicationScope(session, name.app)
-  const { orgId, envId, label } = await findPlace(session, name)
+  const { orgId, envId, label } = await findCurrent(session, flags)
   return scopeOf({ orgId, label, appId: undefined }, [{ envId, label, canDecrypt: true }])
 }
 

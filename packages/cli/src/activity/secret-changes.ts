@@ -1,5 +1,5 @@
 import type { ChangeRequest } from '@skerry/sdk/secrets'
-import { NoKeyFailure } from '../no-key.ts'
+import { NoKeyFailure } from '../failure.ts'
 import { listSecrets } from '../secrets/values.ts'
 import type { Session } from '../session.ts'
 import { type Happening, newest, type Wanted } from './happening.ts'

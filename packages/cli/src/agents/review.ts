@@ -19,7 +19,9 @@ export async function review(
   const params = { orgId, agentId: agent.id }
   const rules = await rulesInForce(session, orgId, agent)
   const evidence = await session.client.tasks.activity({ params, query: { days } })
-  const proposed = narrowPolicy(rules, evidence)
+  // Without a report nothing is known to be unused.
+  const isReported = evidence.summary.total > 0
+  const proposed = isReported ? narrowPolicy(rules, evidence) : rules
   return {
     json: { summary: evidence.summary, activity: evidence.activity, rules: proposed },
     text: () => {
@@ -27,6 +29,10 @@ export async function review(
       note(
         `${count(summary.total, 'request')} in ${count(days, 'day')}: ${summary.allowed} allowed, ${summary.refused} refused`,
       )
+      if (!isReported && rules.length > 0)
+        return note(
+          'nothing was reported, so no rule is known to be unused; a proxy reports only with a service token in SKERRY_TOKEN',
+        )
       if (summary.redacted > 0)
         note(`hosts sent secrets back ${count(summary.redacted, 'time')}; the proxy replaced them`)
       writeStderr(

@@ -83,20 +83,26 @@ export async function withdraw(ids: string[], work: InOrg<Options>): Promise<Out
 
 const bodyOf = ({ comment }: Options) => ({ body: comment === undefined ? {} : { comment } })
 
-/** Decides one change after the other and reports each. The first refusal ends the command. */
+/** Decides one change after the other and reports each. A change that is closed already does not stop the others. */
 async function decideEach(
   ids: string[],
   { session, orgId }: InOrg<Options>,
   decide: (session: Session, decided: Decided) => Promise<ChangeRequest>,
 ): Promise<Output> {
   const decided = new Map<string, ChangeRequest>()
+  const closed: string[] = []
   for (const named of ids) {
     const { id, change, together } = await findChange(session, orgId, named)
     // If the change was already decided together with its group, it is skipped.
     if (decided.has(id)) continue
     const names = together.map(({ secretName }) => secretName).join(', ')
     const params = { orgId, changeRequestId: change.id }
+    if (change.status !== 'open') {
+      closed.push(`${id} (${names}) is ${change.status} already`)
+      continue
+    }
     decided.set(id, await decide(session, { id, names, together, params }))
   }
+  if (closed.length > 0) throw new Failure('conflict', closed.join(', '), 'see `skerry changes ls --status any`')
   return { json: { changeRequests: [...decided.values()].map(withoutCiphertext) } }
 }

@@ -3,7 +3,7 @@ import { openDirectory } from '../directory.ts'
 import { usage } from '../failure.ts'
 import type { SignedIn } from '../frame.ts'
 import { note, type Output, writeTable } from '../output.ts'
-import { findPlace, findPlaceById, namedPlace } from '../places.ts'
+import { findCurrent, findPlaceById } from '../places.ts'
 import { withoutCiphertext } from '../secrets/queued.ts'
 import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
@@ -18,7 +18,7 @@ interface Options extends Flags {
  */
 export async function list({ session, flags }: SignedIn<Options>): Promise<Output> {
   const isNamed = [flags.env, flags.group, flags.branch].some((name) => name !== undefined)
-  const place = isNamed ? await findPlace(session, namedPlace(session, flags)) : undefined
+  const place = isNamed ? await findCurrent(session, flags) : undefined
   const { id: orgId } = await session.org()
   const { changeRequests, nextCursor } = await session.client.changes.list({
     params: { orgId },

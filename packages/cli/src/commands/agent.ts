@@ -13,7 +13,7 @@ import {
 import { parseReview, review } from '../agents/review.ts'
 import { dispatch, parseDispatch, parseRevoke, revoke, tasks } from '../agents/tasks.ts'
 import { inOrg, type SignedIn, signedIn } from '../frame.ts'
-import { addressed, confirmable, explained, gather, leaf, noun, overwriting } from '../options.ts'
+import { addressed, alias, confirmable, explained, gather, leaf, noun, overwriting } from '../options.ts'
 import type { Confirmable } from '../settings.ts'
 
 export function register(command: Command): void {
@@ -35,7 +35,11 @@ export function register(command: Command): void {
     signedIn(remove),
   )
   registerPolicy(noun(command, 'policy', 'Policies: the rules that an admin signs for an agent', ['policies']))
-  leaf(command, 'dispatch <agent>', 'Give a task to an agent: print its token once, to stdout')
+  alias(
+    leaf(command, 'dispatch <agent>', 'Give a task to an agent: print its token once, to stdout'),
+    '--expires',
+    'ttl',
+  )
     .option('--scope <name>', 'secret that the task may use (default: all that the policy allows); repeatable', gather)
     .option('--no-secrets', 'the task may use no secret')
     .option('--ttl <duration>', 'lifetime', '15m')
@@ -56,7 +60,11 @@ function registerPolicy(command: Command): void {
     .option('--secret <name>', 'secret that the request uses')
     .option('--file <path>', 'file with rules to try instead of the current ones')
     .action(signedIn(simulate, parseSimulate))
-  explained(confirmable(leaf(command, 'publish <agent>', 'Sign rules and publish them')), publishHelp)
+  alias(
+    explained(confirmable(leaf(command, 'publish <agent>', 'Sign rules and publish them')), publishHelp),
+    '--ttl',
+    'expires',
+  )
     .requiredOption('--file <path>', 'JSON file with a list of rules; - is stdin')
     .option('--expires <duration>', 'when the rules stop working, 1h to 90d', '30d')
     .action(signedIn(publish, parsePublish))

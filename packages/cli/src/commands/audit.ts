@@ -9,6 +9,7 @@ import { checkpoint, verify } from '../audit/verify.ts'
 import { inOrg, type SignedIn, signedIn, withoutSession } from '../frame.ts'
 import { leaf, parseLimit } from '../options.ts'
 import { note, writeLine, writeTable } from '../output.ts'
+import { count } from '../units.ts'
 
 interface Options extends FilterFlags {
   limit: string
@@ -54,7 +55,7 @@ async function audit({ session, flags, input: { limit } }: SignedIn<Options, typ
     for (const entry of entries.slice(0, left)) {
       const { createdAt, action, actorType, actorId, resourceType, resourceId } = entry
       // An older server sends no environments.
-      const environment = environments[String(entry.metadata.environmentId)]
+      const environment = environments[String(entry.metadata.environmentId)] ?? environments[resourceId ?? '']
       if (flags.json) writeLine(JSON.stringify({ ...entry, ...(environment && { environment }) }))
       else
         rows.push([
@@ -66,6 +67,7 @@ async function audit({ session, flags, input: { limit } }: SignedIn<Options, typ
     cursor = nextCursor
   } while (cursor !== null && left > 0)
   if (!flags.json) writeTable(['when', 'action', 'by', 'on', 'in', 'id'], rows)
+  if (cursor !== null) note(`these are the newest ${count(limit, 'entry', 'entries')}; --limit 0 shows all`)
 }
 
 function parseAudit(flags: Options) {

@@ -2,14 +2,14 @@ import { isClient } from '@skerry/contract/grants/readers'
 import { createBranch } from '@skerry/sdk/environments'
 import type { Command } from 'commander'
 import { parseDuration } from '../duration.ts'
-import { usage } from '../failure.ts'
+import { Failure, toFailure, usage } from '../failure.ts'
 import { type AtPlace, lookingUp, type SignedIn, signedIn } from '../frame.ts'
 import { openPlace } from '../grants.ts'
 import { branchesShared, environmentShared, noteKeyMade } from '../known-readers.ts'
 import { checkSlug } from '../names.ts'
-import { accepting, confirmable, explained, formerly, leaf } from '../options.ts'
+import { accepting, alias, confirmable, explained, formerly, leaf } from '../options.ts'
 import { note, type Output, writeLine, writeTable } from '../output.ts'
-import { findApp, findPlace, type Place } from '../places.ts'
+import { findApp, findPlace, findUnlessBound, type Place } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import { acceptReaders, type ReaderFlags } from '../readers.ts'
 import { readersAtFirst, withRecovery } from '../recovery/key.ts'
@@ -40,7 +40,7 @@ export function register(command: Command): void {
     signedIn(list, checkParent),
   )
   explained(
-    accepting(forked(leaf(command, 'create <slug>', 'Create a branch of an environment'))),
+    alias(accepting(forked(leaf(command, 'create <slug>', 'Create a branch of an environment'))), '--expires', 'ttl'),
     'A branch stores only the values that differ, and expires by itself.',
   )
     .option('--ttl <duration>', 'when it expires: 24h, 7d or never', '7d')
@@ -58,8 +58,13 @@ function checkParent({ env, from }: Options): void {
 }
 
 /** Finds the environment that `--env` names, or the project's environment, or a branch of it. */
-const findParent = (session: Session, flags: Options, branch?: string) =>
-  findPlace(session, { app: session.settings.app, env: parentOf(flags) ?? session.settings.env, branch })
+function findParent(session: Session, flags: Options, branch?: string): Promise<Place> {
+  const { app, env } = session.settings
+  const named = parentOf(flags)
+  return named === undefined
+    ? findUnlessBound(session, flags, { app, env, branch })
+    : findPlace(session, { app, env: named, branch })
+}
 
 const atParent = lookingUp(
   async (session, flags: Options) => ({ place: await findParent(session, flags) }),
@@ -78,12 +83,20 @@ async function create(
   const { orgId, envId } = parent
   const recovery = await withRecovery(session)
   const receivers = flags.private ? undefined : await receiversOf(session, parent)
-  const { isAccepted, keep } = await acceptReaders(session, { ...recovery, ...(receivers && { receivers }) }, flags)
+  const { isAccepted, keep } = await acceptReaders(
+    session,
+    { ...recovery, ...(receivers && { receivers }) },
+    flags,
+  ).catch((error) => {
+    throw receivers ? orPrivate(error) : error
+  })
   await keep()
   // The SDK lists the readers of the parent again, and compares them with the readers that were accepted here.
   const reads = receivers ? isAccepted : () => false
   const place = { orgId, envId, slug, ttlSeconds, ...named, reads, ...recovery }
-  const { branch, key } = await createBranch(session.client, place, await ownPublicKey(session))
+  const { branch, key } = await createBranch(session.client, place, await ownPublicKey(session)).catch((error) => {
+    throw isTaken(error) ? taken(parent.label, slug) : error
+  })
   const label = `${parent.label}@${slug}`
   await session.knownState.reading.made({ orgId, name: label, environmentId: branch.id }, key.bytes)
   await noteKeyMade(session, { orgId, envId: branch.id }, key, receivers?.readers)
@@ -92,10 +105,28 @@ async function create(
   return { json: { branch }, text: () => writeLine(branch.id) }
 }
 
+const isTaken = (error: unknown): boolean => {
+  const { kind, message } = toFailure(error)
+  return kind === 'conflict' && message.startsWith('another environment has this slug')
+}
+
+const taken = (label: string, slug: string): Failure =>
+  new Failure(
+    'conflict',
+    `${label} has a branch or an environment ${slug} already`,
+    'choose another name, or see `skerry branch ls`',
+  )
+
 const parseCreate = (flags: CreateOptions, slug: string) => ({
   slug: checkSlug(slug, 'a branch'),
   ttlSeconds: flags.ttl === 'never' ? null : parseDuration(flags.ttl, '--ttl'),
 })
+
+/** A CI job that knows no reader of the environment may want the branch for itself. */
+function orPrivate(error: unknown): unknown {
+  if (!(error instanceof Failure) || error.kind !== 'refused' || error.next === undefined) return error
+  return new Failure(error.kind, error.message, `${error.next}, or keep the branch to yourself with --private`)
+}
 
 /** The readers of a branch are the readers of its parent. */
 async function receiversOf(session: Session, { orgId, envId, label }: Place) {

@@ -9,7 +9,7 @@ import { groupEnvironment, openPlace } from '../grants.ts'
 import { environmentShared, noteReaders } from '../known-readers.ts'
 import { accepting, confirmable, leaf } from '../options.ts'
 import { note, type Output, warn, writeTable } from '../output.ts'
-import { findGroup, findPlace, namedPlace, type Place } from '../places.ts'
+import { findCurrentParent, findGroup, type Place } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import { acceptReaders, type ReaderFlags } from '../readers.ts'
 import { noteRemoved } from '../removed-layers.ts'
@@ -36,8 +36,7 @@ export function register(command: Command): void {
   confirmable(ofEnvironment(leaf(command, 'rm <group>', 'Remove a group from an environment'))).action(atTarget(remove))
 }
 
-const findTarget = (session: Session, flags: Flags) =>
-  findPlace(session, { ...namedPlace(session, flags), branch: undefined })
+const findTarget = (session: Session, flags: Flags) => findCurrentParent(session, flags)
 
 const atTarget = lookingUp(async (session, flags) => ({ place: await findTarget(session, flags) }))
 

@@ -6,14 +6,15 @@ import { Failure, toFailure, usage } from '../failure.ts'
 import type { AtPlace } from '../frame.ts'
 import { note, type Output, warn } from '../output.ts'
 import type { Place } from '../places.ts'
+import { confirmOrRefuse } from '../prompt.ts'
 import type { Session } from '../session.ts'
-import type { Flags } from '../settings.ts'
+import type { Confirmable, Flags } from '../settings.ts'
+import { count } from '../units.ts'
 
 type Protection = Answer<typeof endpoints.put>['protection']
 
 export function protectionWords({ requiredApprovals, allowSelfApproval }: Protection): string {
-  const approvals = requiredApprovals === 1 ? '1 approval' : `${requiredApprovals} approvals`
-  return `changes need ${approvals}, ${allowSelfApproval ? 'the proposer’s counts' : 'not by the proposer'}`
+  return `changes need ${count(requiredApprovals, 'approval')}, ${allowSelfApproval ? 'the proposer’s counts' : 'not by the proposer'}`
 }
 
 interface ProtectFlags extends Flags {
@@ -88,11 +89,25 @@ async function findApprovers({ client }: Session, { orgId, envId }: Place) {
   }
 }
 
-export async function unprotect(_slug: string, { session, place }: AtPlace): Promise<Output> {
-  const params = { orgId: place.orgId, envId: place.envId }
+/** The command that protects an environment as it is protected now. Its settings are lost when the protection ends. */
+export const protectCommand = (label: string, { requiredApprovals, allowSelfApproval }: Protection): string =>
+  `skerry env protect ${label} --approvals ${requiredApprovals}${allowSelfApproval ? ' --self-approval' : ''}`
+
+export async function unprotect(
+  _slug: string,
+  { session, flags, place: { orgId, envId, label } }: AtPlace<Confirmable>,
+): Promise<Output> {
+  const params = { orgId, envId }
+  const { protection } = await session.client.protection.get({ params })
+  if (protection === null) throw new Failure('conflict', `${label} is not protected`, 'see `skerry env show`')
+  await confirmOrRefuse(
+    `lets every reader of ${label} change it without an approval, and mails all admins about it`,
+    flags,
+  )
   await session.client.protection.delete({ params })
   const { openChangeRequests } = await session.client.protection.get({ params })
-  const waiting = openChangeRequests === 0 ? '' : `; changes that still wait: ${openChangeRequests}`
-  note(`${place.label} is not protected any more${waiting}`)
-  return { json: { environmentId: place.envId, protection: null, openChangeRequests } }
+  const waiting = openChangeRequests === 0 ? '' : `; ${count(openChangeRequests, 'change')} still open`
+  note(`${label} is not protected any more${waiting}`)
+  note(`its settings are not kept; to protect it as before: \`${protectCommand(label, protection)}\``)
+  return { json: { environmentId: envId, protection: null, openChangeRequests } }
 }

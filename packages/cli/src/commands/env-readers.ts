@@ -1,3 +1,4 @@
+import { openDirectory } from '../directory.ts'
 import type { AtPlace } from '../frame.ts'
 import { type Output, writeLine, writeTable } from '../output.ts'
 import { typeName } from '../principals.ts'
@@ -8,14 +9,18 @@ export async function readers(_slug: string, { session, place }: AtPlace): Promi
   const answer = await session.client.grants.readers({ params })
   return {
     json: answer,
-    text: () => {
+    text: async () => {
+      const nameOf = await openDirectory(
+        session,
+        answer.readers.flatMap((one) => [one.principalId, one.grantedById]),
+      )
       writeTable(
         ['reader', 'type', 'since', 'granted by', 'in force', 'grant'],
         answer.readers.map(({ name, principalId, principalType, since, grantId, ...one }) => [
-          name ?? principalId,
+          name ?? nameOf(principalId) ?? principalId,
           typeName(principalType),
           since,
-          one.grantedByName ?? one.grantedById,
+          one.grantedByName ?? nameOf(one.grantedById) ?? one.grantedById ?? '',
           one.inForce ? 'yes' : 'no',
           grantId,
         ]),

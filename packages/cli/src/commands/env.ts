@@ -13,6 +13,7 @@ import { noKey } from '../no-key.ts'
 import { accepting, branchHelp, confirmable, explained, formerly, gatherGroups, leaf, owned } from '../options.ts'
 import { note, type Output, warn, writeLine, writeTable } from '../output.ts'
 import { findApp, findGroup, type Place } from '../places.ts'
+import { typeName } from '../principals.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import { acceptReaders, type ReaderFlags } from '../readers.ts'
 import { readersAtFirst, withRecovery } from '../recovery/key.ts'
@@ -21,7 +22,7 @@ import { ownPublicKey, type Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
 import { environmentCells, environmentHeader } from '../tables.ts'
 import { count } from '../units.ts'
-import { checkProtect, protect, protectionWords, unprotect } from './env-protection.ts'
+import { checkProtect, protect, protectCommand, protectionWords, unprotect } from './env-protection.ts'
 import { readers } from './env-readers.ts'
 
 /** The environment is the argument, or the one of the project. It was an option of `rekey` and `trust` before. */
@@ -50,7 +51,7 @@ export function register(command: Command): void {
     .option('--self-approval', 'admins may approve their own changes')
     .option('--no-self-approval', 'admins may not approve their own changes (default)')
     .action(atNamed(protect, checkProtect))
-  ofOne(leaf(command, 'unprotect [env]', 'Require no approvals any more; open changes stay open')).action(
+  confirmable(ofOne(leaf(command, 'unprotect [env]', 'Require no approvals any more; open changes stay open'))).action(
     atNamed(unprotect),
   )
   accepting(confirmable(ofOne(leaf(command, 'rekey [env]', 'Replace the key, after someone lost access'))))
@@ -120,7 +121,7 @@ async function show(_slug: string, { session, place }: AtPlace): Promise<Output>
       if (isApp) writeLine(`branches: ${branches.map((branch) => branch.slug).join(', ') || 'none'}`)
       const waiting = openChangeRequests === 0 ? '' : `; changes that wait: ${openChangeRequests}`
       writeLine(`protection: ${protection ? protectionWords(protection) : 'none'}${waiting}`)
-      const rows = grantees.map((one) => [one.name ?? '', one.principalType, one.principalId])
+      const rows = grantees.map((one) => [one.name ?? '', typeName(one.principalType), one.principalId])
       writeTable(['can read', 'type', 'id'], rows)
     },
   }
@@ -144,6 +145,7 @@ interface RekeyOptions extends Flags, ReaderFlags {
 async function rekey(_env: string | undefined, { session, flags, place }: AtPlace<RekeyOptions>): Promise<Output> {
   const { orgId, envId, label } = place
   await refuseProtected(session, place)
+  const waiting = await listWaiting(session, place)
   const { key: oldKey } = await openPlace(session, orgId, envId, label)
   const { grantees } = await session.client.envs.grantees({ params: { orgId, envId } })
   const isDropped = (grantee: ParentGrantee) => flags.dropReaders === true && isReader(grantee)
@@ -174,6 +176,8 @@ async function rekey(_env: string | undefined, { session, flags, place }: AtPlac
     lost.map(({ principalId }) => principalId),
   )
   for (const { principalId } of lost) note(`  ${nameOf(principalId) ?? principalId} lost access`)
+  if (waiting.length > 0)
+    note(`  open changes were sealed with the old key and are superseded; propose them again: ${waiting.join(', ')}`)
   note('what this cannot undo:')
   note('  those who had access may have kept the old key, and what it opened: change the values themselves')
   note('  copies kept for offline use still open until they are renewed or too old')
@@ -182,12 +186,28 @@ async function rekey(_env: string | undefined, { session, flags, place }: AtPlac
   return { json: { environment: { id: envId, label }, rekeyedSecrets, kept, readers, lost } }
 }
 
+/** The open changes, under the ids that other commands show. A caller who may not see them gets none. */
+async function listWaiting({ client }: Session, { orgId, envId }: Place): Promise<string[]> {
+  const query = { envId, status: 'open', limit: waitingMax } as const
+  const { changeRequests } = await client.changes.list({ params: { orgId }, query }).catch((error) => {
+    if (toFailure(error).kind !== 'refused') throw error
+    return { changeRequests: [] }
+  })
+  return [...new Set(changeRequests.map(({ id, groupId }) => groupId ?? id))]
+}
+
+const waitingMax = 200
+
 /** Refuses a protected environment. The server refuses it too, but with the message about a concurrent change. */
 async function refuseProtected(session: Session, { orgId, envId, label }: Place): Promise<void> {
   const { protection } = await session.client.protection.get({ params: { orgId, envId } })
   if (protection === null) return
-  const what = `${label} is protected, and another key would go past every approval`
-  throw new Failure('conflict', what, 'take the protection off first, which all admins are mailed about')
+  const next = [`skerry env unprotect ${label}`, `skerry env rekey ${label}`, protectCommand(label, protection)]
+  throw new Failure(
+    'conflict',
+    `${label} is protected, and a new key would bypass its approvals`,
+    `run ${next.map((command) => `\`${command}\``).join(', then ')}; all admins are mailed about the first`,
+  )
 }
 
 /** Warns about a reader of the server, because the server can read everything that such a reader gets. */

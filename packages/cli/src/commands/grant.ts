@@ -7,7 +7,7 @@ import { type Holder, type HolderFlags, holderNamed } from '../holder.ts'
 import { forgetReader } from '../known-readers.ts'
 import { accepting, addressed, common, confirmable, explained, formerly, leaf } from '../options.ts'
 import { note, type Output, writeTable } from '../output.ts'
-import { findPlace, namedPlace } from '../places.ts'
+import { findCurrent } from '../places.ts'
 import { typeName } from '../principals.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import { acceptGrantees, type ReaderFlags } from '../readers.ts'
@@ -41,14 +41,14 @@ async function grantOrList(
   { session, flags, input }: SignedIn<Options, typeof checkGrant>,
 ): Promise<Output> {
   if (input !== undefined) return grant({ session, flags, input })
-  return list({ session, flags, input: undefined, place: await findPlace(session, namedPlace(session, flags)) })
+  return list({ session, flags, input: undefined, place: await findCurrent(session, flags) })
 }
 
 async function grant({ session, flags, input }: { session: Session; flags: Options; input: Holder }): Promise<Output> {
   const { name, wantedName, ...grantee } = await lookUpGrantee(session, input)
   const places = flags.all
     ? await everyOpenPlace(session)
-    : await openWithGroups(session, await findPlace(session, namedPlace(session, flags)))
+    : await openWithGroups(session, await findCurrent(session, flags))
   if (places.length === 0) throw new Failure('refused', 'this credential holds no key, so it can grant none')
   const grantees = [{ ...grantee, name, wantedName }]
   const keep = await acceptGrantees(session, { what: keysOf(places), grantees }, flags)

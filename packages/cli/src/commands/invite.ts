@@ -42,7 +42,7 @@ async function create(
   const link = await linkFrom(session.client, outbox, invite.email)
   if (link !== undefined)
     note(`the mail is in the outbox of this machine; its link works once, until the invitation expires: ${link}`)
-  note('once they have signed in and made their keys, give them environments with `skerry grant --user`')
+  note(`once they have made their keys, let them read: \`skerry grant ${invite.email} --app <slug> --env <slug>\``)
   return { json: { invite }, text: () => writeLine(invite.id) }
 }
 

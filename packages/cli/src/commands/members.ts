@@ -13,7 +13,7 @@ import { type EndLeases, endingLeases, leasesInQuestion, liveLeasesOf, settleLea
 import { argumentOr, confirmable, formerly, leaf } from '../options.ts'
 import { note, type Output, warn, writeTable } from '../output.ts'
 import { canonical, findPin, isPinnedAs, type PinState, pin, pinState, renamePin } from '../pins.ts'
-import { confirmOrRefuse } from '../prompt.ts'
+import { ask, canAsk, confirmOrRefuse } from '../prompt.ts'
 import type { Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
 
@@ -114,6 +114,7 @@ async function role(
 
 async function remove(who: string, { session, flags }: SignedIn<Confirmable & EndLeases>): Promise<Output> {
   const { orgId, userId, label } = await find(session, who)
+  await checkMayRemove(session, orgId, userId)
   const leases = leasesInQuestion(await liveLeasesOf(session, userId), flags)
   const shares = sharesWithout(await recoveryIfVisible(session, orgId), userId)
   if (shares) warn(`${label} holds a share of the recovery key: ${sharesText(shares)}`)
@@ -123,11 +124,19 @@ async function remove(who: string, { session, flags }: SignedIn<Confirmable & En
   await session.client.members.remove({ params: { orgId, userId } })
   forgetReader(session, orgId, userId)
   renamePin(session, orgId, userId, null)
-  note(`removed ${label}`)
+  note(`removed ${label} (${userId}); \`skerry audit --actor ${label}\` shows what they did`)
   hintRekey(label, held)
   if (shares) note('  skerry recovery rotate --custodian <member> for each custodian makes new shares')
   const live = await settleLeases(session, { id: userId, label }, flags)
-  return { json: { removed: userId, held: held ?? null, leases: live, recovery: shares } }
+  return { json: { removed: userId, held: held?.map((one) => one.label) ?? null, leases: live, recovery: shares } }
+}
+
+/** Refuses what the server would refuse after the question: only admins remove somebody else. */
+async function checkMayRemove({ client, principal }: Session, orgId: string, userId: string): Promise<void> {
+  if (principal.id === userId) return
+  const { orgs } = await client.me.get()
+  if (orgs.find(({ id }) => id === orgId)?.role === 'member')
+    throw new Failure('refused', 'only owners and admins can remove other members', 'ask one: see `skerry members ls`')
 }
 
 /** Says how many shares remain without this custodian, and whether they are enough. */
@@ -166,6 +175,13 @@ async function trust(who: string, { session, flags }: SignedIn<Confirmable>): Pr
     note(`this machine knows this key as the key of ${known.name}`)
     await confirmOrRefuse(`accepts the same key for ${label}. Ask them for its words first`, flags)
   }
+  if (
+    !known &&
+    !flags.yes &&
+    canAsk() &&
+    !(await ask(`Did ${label} tell you these words, and not through this server?`))
+  )
+    throw new Failure('failure', 'nothing was changed')
   pin(session, orgId, grantee)
   note(`the key of ${label} is known now`)
   return { json: { userId, publicKeyJwk, fingerprint: words } }

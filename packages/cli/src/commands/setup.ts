@@ -31,11 +31,12 @@ interface Scope {
 async function setup({ session, flags, input: folder }: SignedIn<Confirmable, () => string>): Promise<Output> {
   const now = scopeOf(session.settings)
   const wanted = { ...now, ...definedOf({ org: flags.org, app: flags.app, env: flags.env }) }
-  if (isWhole(now) && isSame(now, wanted)) return showFolder(session)
-  if (Object.keys(wanted).length === 0 && !hasVariables(session.settings)) {
+  const isAsIs = isWhole(now) && isSame(now, wanted)
+  if (!session.settings.scopeIsExplicit && (isAsIs || Object.keys(wanted).length === 0)) {
     const bound = await boundPlace(session)
-    if (bound) return showBound(session, bound)
+    if (bound) return showBound(session, bound, now)
   }
+  if (isAsIs) return showFolder(session)
   const chosen = await chooseOrg(session, wanted.org)
   const app = await chooseApp(chosen, wanted.app ?? chosen.settings.app)
   const env = await chooseEnvironment(chosen, app, wanted.env ?? chosen.settings.env)
@@ -57,8 +58,6 @@ const isWhole = ({ app, env }: Partial<Scope>) => app !== undefined && env !== u
 const isSame = (one: Partial<Scope>, other: Partial<Scope>) =>
   one.app === other.app && one.env === other.env && one.org === other.org
 
-const hasVariables = ({ app, env }: Settings) => app !== undefined || env !== undefined
-
 /** Shows the environment that commands use here, which options and variables can choose instead of the file. */
 async function showFolder(session: Session): Promise<Output> {
   const { app, env, found } = session.settings
@@ -75,9 +74,11 @@ async function showFolder(session: Session): Promise<Output> {
   return { json: { file: found!.file, ...jsonOf(session, slug, place), canRead, changed: false } }
 }
 
-async function showBound(session: Session, place: Place): Promise<Output> {
+async function showBound(session: Session, place: Place, { app, env }: Partial<Scope>): Promise<Output> {
   const { slug } = await session.org()
+  const isOther = env !== undefined && `${app}/${env}` !== place.label
   note(`this token is bound to ${place.label} and needs no skerry.json`)
+  if (isOther) note(`commands with this token use ${place.label}, and not ${app}/${env} of skerry.json`)
   const canRead = await noteAccess(session, place)
   return { json: { file: null, ...jsonOf(session, slug, place), canRead, changed: false } }
 }

@@ -96,7 +96,7 @@ const groups: Readonly<Record<string, readonly Row[]>> = {
     { name: 'access', summary: 'Requests of members for access to environments', load: () => import('./access.ts') },
     {
       name: 'token',
-      summary: 'Service tokens: credentials of machines that read secrets',
+      summary: 'Service tokens: credentials of machines that read and write secrets',
       aliases: ['tokens'],
       load: () => import('./token.ts'),
     },

@@ -9,14 +9,14 @@ import { heldByIfKnown, hintRekey } from '../holdings.ts'
 import { forgetReader } from '../known-readers.ts'
 import { placeOptions } from '../labels.ts'
 import { type EndLeases, endingLeases, leasesInQuestion, liveLeasesOf, settleLeases } from '../leases/outliving.ts'
-import { argumentOr, confirmable, explained, formerly, leaf } from '../options.ts'
+import { alias, argumentOr, confirmable, explained, formerly, leaf } from '../options.ts'
 import { note, type Output, warn, writeLine, writeTable } from '../output.ts'
 import { isPinnedAs, pin, renamePin } from '../pins.ts'
-import { findPlace, namedPlace } from '../places.ts'
+import { findCurrentParent } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
-import { findToken, wantedTokenName } from '../tokens/find.ts'
+import { findToken, listTokens, wantedTokenName } from '../tokens/find.ts'
 import { registerAgain } from '../tokens/register.ts'
 
 interface CreateOptions extends Flags {
@@ -32,8 +32,12 @@ export function register(command: Command): void {
   command.description('Manage service tokens. A token is named by its name, or by its id if several have the name.')
   leaf(command, 'ls', 'List service tokens, revoked ones too').action(inOrg(list))
   explained(
-    formerly(leaf(command, 'create [name]', 'Create a service token'), '--name <name>').usage('<name>'),
-    'It is printed once, to stdout.',
+    alias(
+      formerly(leaf(command, 'create [name]', 'Create a service token'), '--name <name>').usage('<name>'),
+      '--ttl',
+      'expires',
+    ),
+    'It is printed once, to stdout. Put it in SKERRY_TOKEN, and the address of the server in SKERRY_URL. A token writes what it can read. In a protected environment its writes wait for approval.',
   )
     .option('--app <slug>', 'application of the environment that the token reads and writes')
     .option('--env <slug>', 'environment that the token reads and writes, with its groups')
@@ -71,9 +75,10 @@ async function create(
   // All keys are opened before the token is created, because a token that lacks one of the keys cannot read the
   // environment.
   const reads = !flags.provisioner && (flags.admin !== true || flags.env !== undefined)
-  const place = reads ? await findPlace(session, { ...namedPlace(session, flags), branch: undefined }) : undefined
+  const place = reads ? await findCurrentParent(session, flags) : undefined
   const places = place ? await openWithGroups(session, place) : []
   const bound = place !== undefined && !flags.admin && !flags.unbound
+  await warnOfNamesake(session, name)
   const { token, serviceToken, parsed } = await createServiceToken(session.client, {
     orgId,
     name,
@@ -102,12 +107,16 @@ async function create(
       note(`created token ${name} (${serviceToken.id}); it is shown only once`)
       // The name could be one that a shell takes apart, or the address of a member.
       note(useOf(granted, flags, /^[\w.-]+$/.test(name) ? name : serviceToken.id))
-      if (flags.format === 'skerry')
-        note(
-          'the token is for skerry and its SDK; published clients would send its key to the server, so use --format classic for them',
-        )
+      if (granted.length > 0) note(`for a program: set SKERRY_TOKEN to it, and SKERRY_URL to ${session.settings.url}`)
     },
   }
+}
+
+/** Commands refuse a name that several tokens have. */
+async function warnOfNamesake(session: Session, name: string): Promise<void> {
+  const tokens = await listTokens(session).catch(() => [])
+  if (tokens.some((one) => one.name === name && one.revokedAt === null))
+    warn(`another token is called ${name}, too; name this one by its id, or rename it with \`skerry token rename\``)
 }
 
 function parseCreate(flags: CreateOptions, argument: string | undefined) {

@@ -3,6 +3,7 @@ import { type SignedIn, signedIn } from '../frame.ts'
 import { common } from '../options.ts'
 import { type Output, writeLine } from '../output.ts'
 import { boundPlace } from '../places.ts'
+import { typeName } from '../principals.ts'
 import type { Settings } from '../settings.ts'
 
 export function register(command: Command): void {
@@ -21,7 +22,7 @@ async function whoami({ session }: SignedIn): Promise<Output> {
     text: () => {
       const who = user?.email ?? principal.id
       const where = orgs.map((org) => `${org.name} (${org.slug}), ${org.role}`).join('; ') || 'no organization'
-      writeLine(`${principal.type} ${who}`)
+      writeLine(`${typeName(principal.type)} ${who}`)
       writeLine(`${where} at ${settings.url}`)
       if (boundTo) writeLine(`bound to ${boundTo.label}`)
       writeLine(`credential from ${source}`)

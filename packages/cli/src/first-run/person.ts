@@ -25,13 +25,27 @@ export async function adviseGrant(session: Session): Promise<void> {
  * Says which credential the next commands use, where this machine also has a token of an organization of the person: the
  * one that was stored last.
  */
-export function tellWhichWins(url: string, who: string, orgs: readonly { slug: string }[]): void {
+export function tellWhichWins(url: string, who: string, orgs: readonly Org[]): void {
+  const profile = profileWithKeys(url, orgs)
+  if (profile !== undefined) note(`commands now act as ${who}, and no longer as the token in profile ${profile}`)
+}
+
+/** Says how a person gets the keys of a token that is stored on this machine. */
+export function tellHowToShare(url: string, who: string, orgs: readonly Org[]): void {
+  const profile = profileWithKeys(url, orgs)
+  if (profile === undefined) return
+  note(`to share what the token in profile ${profile} can read: \`skerry grant ${who} --all --profile ${profile}\``)
+}
+
+interface Org {
+  slug: string
+}
+
+/** The profile of this machine whose token may hold keys of one of the organizations. */
+export function profileWithKeys(url: string, orgs: readonly Org[]): string | undefined {
   const found = Object.entries(readCredentials().profiles).find(
     ([name, { url: server, token, org }]) =>
       server === url && token !== undefined && !isReplaced(name) && orgs.some(({ slug }) => slug === org?.slug),
   )
-  if (!found) return
-  const [profile] = found
-  note(`commands now act as ${who}, and no longer as the token in profile ${profile}`)
-  note(`  to share what that token can read: \`skerry grant ${who} --all --profile ${profile}\``)
+  return found?.[0]
 }

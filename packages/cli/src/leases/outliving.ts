@@ -56,7 +56,11 @@ export async function settleLeases(
   const left = flags.endLeases ? await endAll(session, revocable, nameOf) : revocable
   for (const lease of lasting) note(`${nameOf(lease)} cannot be revoked: it works until ${lease.expiresAt}`)
   if (flags.endLeases && left.length > 0)
-    throw new Failure('conflict', `${left.length} leases have not ended`, `end them with \`skerry lease revoke\``)
+    throw new Failure(
+      'conflict',
+      left.length === 1 ? '1 lease has not ended' : `${left.length} leases have not ended`,
+      `end them with \`skerry lease revoke\``,
+    )
   for (const lease of left)
     note(`${nameOf(lease)} works until ${lease.expiresAt}; end it with \`skerry lease revoke ${lease.id}\``)
   return [...left, ...lasting]

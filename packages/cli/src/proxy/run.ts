@@ -1,4 +1,5 @@
-import { dirname, resolve } from 'node:path'
+import { existsSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
 import { idPrefixes } from '@skerry/contract/prefixes'
 import type { Config } from '@skerry/proxy/config/config'
 import type { ProxyDeps, RunningProxy } from '@skerry/proxy/start'
@@ -75,16 +76,29 @@ function taskOf({ task }: Options, { tasks }: Config, file: string | undefined):
 }
 
 function configOf({ config: file, preset }: Options): Config {
-  if (preset !== undefined) {
-    // Writes nothing into the project: the proxy's own certificates go into the state folder.
-    const folder = resolve(stateFolder(), 'proxy')
-    makePrivateFolder(folder)
-    return readSettings(presetSettings(presetsOf(preset)), '--preset', folder)
-  }
+  if (preset !== undefined) return readSettings(presetSettings(presetsOf(preset)), '--preset', openAuthorityFolder())
   const path = resolve(file)
   const toml = readIfThere(path)
   if (toml === null) throw new Failure('notFound', `there is no ${file}`, 'write one with `skerry proxy init`')
-  return readSettings(toml, file, dirname(path))
+  return withAuthority(readSettings(toml, file, dirname(path)), toml)
+}
+
+/**
+ * Keeps the certificate authority in the state folder, because a commit of the project could publish its key. Settings
+ * that name its files, and an authority that lies beside the settings, stay as they are.
+ */
+function withAuthority(config: Config, toml: string): Config {
+  const { forward } = config
+  if (!forward || /^\s*ca_(cert|key)\s*=/m.test(toml) || existsSync(forward.caKey)) return config
+  const folder = openAuthorityFolder()
+  const caCert = join(folder, basename(forward.caCert))
+  return { ...config, forward: { ...forward, caCert, caKey: join(folder, basename(forward.caKey)) } }
+}
+
+function openAuthorityFolder(): string {
+  const folder = resolve(stateFolder(), 'proxy')
+  makePrivateFolder(folder)
+  return folder
 }
 
 function withListen(config: Config, listen: string | undefined): Config {

@@ -13,7 +13,7 @@ import { acceptGrantees, acceptReaders, type ReaderFlags } from '../readers.ts'
 import type { Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
 import { count } from '../units.ts'
-import { isAccepted, isKnown, keepRecoveryKey } from './key.ts'
+import { doubtAbout, isAccepted, keepRecoveryKey } from './key.ts'
 
 export interface Plan extends Flags, ReaderFlags {
   custodian?: string[]
@@ -95,7 +95,9 @@ function parseThreshold(text: string | undefined, custodians: number): number {
   if (threshold < limits.recoveryThresholdMin)
     throw usage(`--threshold must be a whole number, ${limits.recoveryThresholdMin} or more`)
   if (threshold > custodians)
-    throw usage(`--threshold is ${threshold}, but there are only ${count(custodians, 'custodian')}`)
+    throw usage(
+      `--threshold is ${threshold}, but there ${custodians === 1 ? 'is' : 'are'} only ${count(custodians, 'custodian')}`,
+    )
   return threshold
 }
 
@@ -240,8 +242,8 @@ async function writeStatus(session: Session, { recovery, coverage }: Found): Pro
   const { id: orgId } = await session.org()
   const { members } = await session.client.orgs.members({ params: { orgId } })
   const names = new Map(members.map(({ userId, email }) => [userId, email ?? userId]))
-  const known = (await isKnown(session, recoveryPublicKeyJwk)) ? '' : ' (not the one that is known here)'
-  writeLine(`recovery key: ${await wordsOf(recoveryPublicKeyJwk)}${known}`)
+  const doubt = await doubtAbout(session, recoveryPublicKeyJwk)
+  writeLine(`recovery key: ${await wordsOf(recoveryPublicKeyJwk)}${doubt === '' ? '' : ` (${doubt})`}`)
   writeLine(
     `any ${threshold} of ${custodians.length}: ${custodians.map(({ userId }) => names.get(userId) ?? userId).join(', ')}`,
   )

@@ -100,8 +100,10 @@ export async function isAccepted(session: Session, publicKeyJwk: string): Promis
   return (await unknownReaders(session, shared(orgId), [grantee(publicKeyJwk)])).length === 0
 }
 
-/** Whether this machine remembers this key as the recovery key. */
-export async function isKnown(session: Session, publicKeyJwk: string): Promise<boolean> {
+/** Says how this machine knows a recovery key: not at all, or as another one. Empty for the known key. */
+export async function doubtAbout(session: Session, publicKeyJwk: string): Promise<string> {
   const { id: orgId } = await session.org()
-  return pinState(session, orgId, grantee(publicKeyJwk)) === 'pinned'
+  const state = pinState(session, orgId, grantee(publicKeyJwk))
+  if (state === 'new') return 'new to this machine'
+  return state === 'changed' ? 'not the one that is known here' : ''
 }

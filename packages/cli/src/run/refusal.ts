@@ -1,5 +1,6 @@
-import { Failure } from '../failure.ts'
-import { grantHint, lacksKey } from '../no-key.ts'
+import { Failure, NoKeyFailure } from '../failure.ts'
+import { boundTo, isBoundElsewhere, lacksKey, noKey } from '../no-key.ts'
+import { boundPlace, boundWords } from '../places.ts'
 import type { Session } from '../session.ts'
 
 /**
@@ -15,51 +16,38 @@ export async function refusal(
 ): Promise<Failure> {
   const { message } = error
   if (lacksKey(error)) return withoutKey(message, session, label, branch)
-  if (!message.includes('bound')) return new Failure('refused', `${label}: ${message}`)
-  const bound = await boundLabel(session)
-  const what = bound === undefined ? message : `this token is bound to ${bound}`
-  return new Failure(
-    'refused',
-    `${label}: ${what}`,
-    `leave --app and --env out, or use a token that is bound to ${label}`,
-  )
-}
-
-/** The environment that the token of the session is bound to; undefined if the token cannot read it. */
-async function boundLabel(session: Session): Promise<string | undefined> {
-  try {
-    const { scope } = await session.client.resolve.get({ query: {} })
-    return `${scope.appSlug}/${scope.envSlug}`
-  } catch {
-    return undefined
-  }
+  const bound = isBoundElsewhere(error) ? await boundPlace(session).catch(() => undefined) : undefined
+  return bound ? boundTo(bound.label, label) : new Failure('refused', `${label}: ${message}`)
 }
 
 /** The server names the environments without a key by their slugs, and those of groups as `group:slug`. */
 async function withoutKey(message: string, session: Session, label: string, branch: string | undefined) {
   const missing = message.replace(/^.*you hold no key grant on /, '').split(', ')
-  const place = label.includes('/') ? label : await labelOfBound(session, missing, label)
+  const place = label === boundWords ? await labelOfBound(session, missing, branch) : label
   const full = branch === undefined ? place : `${place}@${branch}`
   const groups = missing.filter((one) => one.includes(':'))
-  const lacking = groups.length === missing.length ? `${groups.join(', ')}, which ${full} includes` : full
-  const who = session.principal.type === 'user' ? 'you hold' : 'this token holds'
-  const hint = full.includes('/') ? await grantHint(session, full) : undefined
-  return new Failure('refused', `${who} no key to ${lacking}`, hint)
+  const isOfGroups = groups.length === missing.length
+  const lacking = isOfGroups ? `${groups.join(', ')}, which ${full} includes` : full
+  const failure = await noKey(session, full, lacking)
+  if (full.includes('/')) return failure
+  // Without the name of the environment there is no command that helps.
+  return new NoKeyFailure(failure.kind, failure.message)
 }
 
 /**
- * Finds the name of the environment that a token is bound to without reading it. Such a token sees only its own
- * application.
+ * Finds the name of the environment that a token is bound to. A token that can read its environment, and not its
+ * branch, resolves the environment. Any other bound token sees only its own application.
  */
-async function labelOfBound(session: Session, missing: readonly string[], otherwise: string): Promise<string> {
-  const slug = (missing.find((one) => !one.includes(':')) ?? missing[0])?.replace(/^.*:/, '')
+async function labelOfBound(session: Session, missing: readonly string[], branch: string | undefined): Promise<string> {
   try {
+    if (branch !== undefined) return (await boundPlace(session))?.label ?? boundWords
+    const slug = (missing.find((one) => !one.includes(':')) ?? missing[0])?.replace(/^.*:/, '')
     const { id: orgId } = await session.org()
     const [app, ...others] = (await session.client.apps.list({ params: { orgId } })).apps
-    if (app === undefined || others.length > 0) return otherwise
+    if (app === undefined || others.length > 0) return boundWords
     const { environments } = await session.client.apps.envs({ params: { orgId, appId: app.id } })
-    return environments.some((one) => one.slug === slug) ? `${app.slug}/${slug}` : otherwise
+    return environments.some((one) => one.slug === slug) ? `${app.slug}/${slug}` : boundWords
   } catch {
-    return otherwise
+    return boundWords
   }
 }

@@ -7,7 +7,7 @@ import { fetchOverHttp } from '../http.ts'
 import { forget, recall, remember } from '../id-cache.ts'
 import { isMemoryLost } from '../known-state.ts'
 import { note, warn } from '../output.ts'
-import { checkNames, findPlace, noBranch } from '../places.ts'
+import { boundWords, checkNames, findPlace, noBranch } from '../places.ts'
 import { type Session, userAgent } from '../session.ts'
 import { mayBeBound, rememberUnbound } from '../token-binding.ts'
 
@@ -45,7 +45,7 @@ export async function resolveTarget(session: Session, options: ResolveOptions): 
 
 async function tryBound(session: Session, options: ResolveOptions) {
   try {
-    const found = await resolveAt(session, undefined, 'the token’s environment', options)
+    const found = await resolveAt(session, undefined, boundWords, options)
     return { ...found, label: labelOfBound(found.resolved), isBound: true }
   } catch (error) {
     if ((error as { code?: string }).code !== 'invalid_request') throw error

@@ -13,6 +13,7 @@ import { checkValue, type StoredSecret, storedSecrets, viewValues } from './valu
 interface Options extends Flags, Overwriting {
   to: string
   all?: boolean
+  except?: string[]
 }
 
 /**
@@ -27,6 +28,9 @@ export async function copy(
   if (target.envId === place.envId)
     throw usage(`--to names ${place.label}, from which the secrets are copied`, 'name another environment')
   const values = pickValues(await storedSecrets(session, place), names, place)
+  for (const name of flags.except ?? []) {
+    if (!values.delete(name)) throw usage(`--except names ${name}, which ${place.label} does not store`)
+  }
   for (const [name, value] of values) checkValue(name, value)
   await warnReferences(session, target, values)
   const hint = 'copy without it, or change the reference first with `skerry secrets edit`'
@@ -36,6 +40,7 @@ export async function copy(
 export function parseCopy(flags: Options, given: string[]) {
   if (flags.all && given.length > 0) throw usage('--all takes no names', 'leave out --all, or the names')
   if (!flags.all && given.length === 0) throw usage('no secret is named', 'name secrets, or copy all with --all')
+  if (flags.except && !flags.all) throw usage('--except needs --all')
   checkOverwriting(flags)
   const { app, group } = parsePlace(flags.to, undefined)
   if (flags.group !== undefined && app === undefined && group === undefined)

@@ -8,6 +8,7 @@ import type { AtPlace } from '../frame.ts'
 import { note, showsValues, warn, writeData } from '../output.ts'
 import { checkSelection, leaveOutHint, type Selection, select } from '../selection.ts'
 import type { Flags } from '../settings.ts'
+import { count } from '../units.ts'
 import { hintStored, kindOf, sorted, type View, viewValues } from './values.ts'
 
 interface Options extends Flags, View, Selection, Overwriting {
@@ -33,7 +34,7 @@ export async function exportValues(
   warnLoading(format, values.keys())
   if (file === undefined) return writeData(text)
   writeNamed(file, text, { force: flags.force })
-  note(`wrote ${values.size} values of ${place.label} to ${file}, readable by you alone`)
+  note(`wrote ${count(values.size, 'value')} of ${place.label} to ${file}, readable by you alone`)
 }
 
 export function parseExportValues(flags: Options, named: string | undefined) {

@@ -1,5 +1,6 @@
 import type { ChangeRequest, Queued } from '@skerry/sdk/secrets'
 import { note, type Output } from '../output.ts'
+import { count } from '../units.ts'
 
 /** Options of a command whose writes wait for approval in a protected environment. */
 export interface Queueing {
@@ -22,9 +23,11 @@ export function tellQueued({ changeRequest }: Queued, label: string): Output {
 
 export function noteQueued(changes: ChangeRequest[], label: string): void {
   for (const { id, action, secretName, requiredApprovals } of changes) {
-    const approvals = requiredApprovals === 1 ? '1 approval' : `${requiredApprovals} approvals`
+    const approvals = count(requiredApprovals, 'approval')
     note(`queued ${verbs[action]} ${secretName} as ${id}: ${label} is protected, and this needs ${approvals}`)
   }
+  const ids = [...new Set(changes.map(({ id, groupId }) => groupId ?? id))].join(' ')
+  note(`an admin reviews it with \`skerry changes show ${ids}\`; take it back with \`skerry changes withdraw ${ids}\``)
 }
 
 const verbs = { put: 'the write of', delete: 'the deletion of', restore: 'the restore of' } as const

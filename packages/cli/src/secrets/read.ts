@@ -1,4 +1,5 @@
 import { openSecret } from '@skerry/crypto/secret'
+import { openDirectory } from '../directory.ts'
 import { Failure, toFailure, usage } from '../failure.ts'
 import type { AtPlace } from '../frame.ts'
 import { checkSecretName } from '../names.ts'
@@ -95,7 +96,11 @@ export async function history(
   { session, flags, place, input: { query } }: AtPlace<Options, typeof parseHistory>,
 ): Promise<Output> {
   const params = { orgId: place.orgId, envId: place.envId, name }
-  const { versions, currentVersion } = await session.client.secrets.versions({ params, query }).catch((error) => {
+  const {
+    versions,
+    currentVersion,
+    keySinceVersion = 1,
+  } = await session.client.secrets.versions({ params, query }).catch((error) => {
     throw toFailure(error).kind === 'notFound' ? missing(name, place) : error
   })
   const key = flags.reveal ? await openKey(session, place) : undefined
@@ -110,19 +115,38 @@ export async function history(
   const closed = rows.filter((row) => 'value' in row && row.value === null).map(({ version }) => version)
   if (closed.length > 0) warn(`the environment’s key does not open ${closed.join(', ')}: older than it, or altered`)
   return {
-    json: { name, currentVersion, versions: rows },
-    text: () => {
-      const header = ['version', 'written', 'by', 'restored from', ...(key ? ['value'] : [])]
+    json: { name, currentVersion, keySinceVersion, versions: rows },
+    text: async () => {
+      const nameOf = await openDirectory(
+        session,
+        rows.map(({ createdById }) => createdById),
+      )
+      const isRekeyed = keySinceVersion > 1
+      const header = [
+        'version',
+        'written',
+        'by',
+        'restored from',
+        ...(isRekeyed ? ['key'] : []),
+        ...(key ? ['value'] : []),
+      ]
       const cells = rows.map((row) => [
         row.version === currentVersion ? `${row.version} *` : String(row.version),
         row.createdAt,
-        row.createdById,
+        nameOf(row.createdById) ?? row.createdById,
         row.restoredFromVersion === null ? '' : String(row.restoredFromVersion),
+        ...(isRekeyed ? [keyWords(row.version, keySinceVersion)] : []),
         ...('value' in row ? [printable(row.value ?? '')] : []),
       ])
       writeTable(header, cells)
     },
   }
+}
+
+/** A re-key writes a version with the same value. Versions before it are encrypted with a key that is gone. */
+function keyWords(version: number, keySinceVersion: number): string {
+  if (version === keySinceVersion) return 're-key, same value'
+  return version < keySinceVersion ? 'old key, cannot be restored' : ''
 }
 
 export function parseHistory(flags: Options, name: string) {

@@ -7,6 +7,7 @@ import { checkSecretName } from '../names.ts'
 import { note, showsValues, writeData } from '../output.ts'
 import { select } from '../selection.ts'
 import type { Flags } from '../settings.ts'
+import { count } from '../units.ts'
 import { viewValues } from './values.ts'
 
 interface Options extends Flags, Overwriting {
@@ -35,7 +36,7 @@ export async function substitute(
   const filled = template.fill(values, place.label)
   if (file === undefined) return writeData(filled)
   writeNamed(file, filled, { force: flags.force })
-  note(`wrote ${file} with ${values.size} values of ${place.label}, readable by you alone`)
+  note(`wrote ${file} with ${count(values.size, 'value')} of ${place.label}, readable by you alone`)
 }
 
 export async function parseSubstitute(flags: Options, path: string): Promise<{ file?: string; template: Template }> {

@@ -6,7 +6,7 @@ import { environmentKey } from '@skerry/sdk/secrets'
 import { Failure, usage } from '../failure.ts'
 import type { Values } from '../formats/names.ts'
 import { fetchOverHttp } from '../http.ts'
-import { keyFailure, noKey } from '../no-key.ts'
+import { keyFailure } from '../no-key.ts'
 import { warn } from '../output.ts'
 import type { Place } from '../places.ts'
 import { fitsEnvironment } from '../run/environment.ts'
@@ -133,20 +133,26 @@ export async function viewValues(session: Session, place: Place, view: View): Pr
 }
 
 /**
- * Adds advice to the error about a missing key. If the key of one group is missing, nothing of the environment can be
- * resolved.
+ * Explains a refusal. If the key of one group is missing, nothing of the environment can be resolved, but its own
+ * secrets can be shown.
  */
-export async function hintStored<T>(asked: Promise<T>, session: Session, { label }: Place): Promise<T> {
+export async function hintStored<T>(asked: Promise<T>, session: Session, place: Place): Promise<T> {
   try {
     return await asked
   } catch (error) {
-    const { code, message = '' } = error as { code?: unknown; message?: string }
-    if (code !== 'forbidden') throw error
-    const failure = await noKey(session, label)
-    if (!/ grant on \S+:\S+/.test(message)) throw failure
-    const next = `${failure.next}; --stored shows what ${label} itself stores`
-    throw new Failure('refused', `${label}: ${message}`, next)
+    if ((error as { code?: unknown }).code !== 'forbidden') throw error
+    const { label, branch } = splitBranch(place)
+    const { refusal } = await import('../run/refusal.ts')
+    const failure = await refusal(error as Error, session, label, branch)
+    if (!failure.message.endsWith(`which ${place.label} includes`)) throw failure
+    const next = `${failure.next}; --stored shows what ${place.label} itself stores`
+    throw new Failure('refused', failure.message, next)
   }
+}
+
+function splitBranch({ label }: Place): { label: string; branch: string | undefined } {
+  const [parent = label, branch] = label.split('@')
+  return { label: parent, branch }
 }
 
 export function checkGroups(place: Place, groups: readonly string[] | undefined): void {

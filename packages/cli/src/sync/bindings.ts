@@ -10,7 +10,7 @@ import type { SignedIn } from '../frame.ts'
 import { type OpenPlace, openWithGroups } from '../grants.ts'
 import { environmentShared, forgetReader, noteReaders } from '../known-readers.ts'
 import { note, type Output, warn, writeLine } from '../output.ts'
-import { findPlace, namedPlace } from '../places.ts'
+import { findCurrent, findPlace } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
@@ -61,7 +61,7 @@ const given = <T extends object>(fields: T) =>
  */
 export async function bind(wanted: string, { session, flags }: SignedIn<BindingOptions>): Promise<Output> {
   const connection = await findConnection(session, wanted)
-  const place = await findPlace(session, namedPlace(session, flags))
+  const place = await findCurrent(session, flags)
   if (place.kind === 'group') throw usage('a group is pushed with the environments that it is composed into')
   const layers = await openWithGroups(session, place)
   const provider = await findProvider(connection.provider)

@@ -62,10 +62,11 @@ describe('protection', () => {
     const { code, stderr } = await owner.shell('skerry env rekey --yes')
     expect([code, stderr]).toEqual([
       5,
-      'skerry: shop/development is protected, and another key would go past every approval; ' +
-        'take the protection off first, which all admins are mailed about\n',
+      'skerry: shop/development is protected, and a new key would bypass its approvals; ' +
+        'run `skerry env unprotect shop/development`, then `skerry env rekey shop/development`, then ' +
+        '`skerry env protect shop/development --approvals 1`; all admins are mailed about the first\n',
     ])
-    await owner.ok('skerry env unprotect development && skerry env rekey --yes')
+    await owner.ok('skerry env unprotect development --yes && skerry env rekey --yes')
     expect(await owner.ok('skerry run -- printenv A')).toBe('one\n')
   })
 })

@@ -38,7 +38,7 @@ export const auditSentences: Readonly<Record<AuditAction, string>> = {
   'env.created': '{actor} created the environment {what}',
   'env.updated': '{actor} renamed the environment {what} to {name}',
   'env.deleted': '{actor} deleted the environment {slug}',
-  'env.rekeyed': '{actor} gave {what} a new key[ and encrypted {secrets} secrets again]',
+  'env.rekeyed': '{actor} gave {what} a new key[, secrets encrypted again: {secrets}]',
   'env.resolve_denied': '{actor} was refused the secrets of {what}[: {reason}]',
   'env.protection_enabled': '{actor} protected {what}[: changes need {requiredApprovals} approvals]',
   'env.protection_updated': '{actor} changed the protection of {what}[: changes need {requiredApprovals} approvals]',

@@ -52,7 +52,18 @@ export const secrets = {
     summary: 'Version history, newest first',
     query: PageOf(limits.versionsDefault, limits.versionsMax),
     responses: {
-      200: Strict({ versions: Type.Array(SecretVersion), currentVersion: Version, nextCursor: NextCursor }),
+      200: Strict({
+        versions: Type.Array(SecretVersion),
+        currentVersion: Version,
+        // A server of an earlier release does not send it.
+        keySinceVersion: Type.Optional(
+          Type.Integer({
+            minimum: 1,
+            description: 'First version under the present key; older ones cannot be restored',
+          }),
+        ),
+        nextCursor: NextCursor,
+      }),
     },
   }),
   restore: post('/v1/orgs/:orgId/envs/:envId/secrets/:name/restore', {

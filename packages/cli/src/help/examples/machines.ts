@@ -1,7 +1,7 @@
 /** Examples of service tokens, machine clients and decoys. */
 export const machines = {
   token: [
-    ['skerry token create ci --app shop --env production', 'Create a token that reads one environment'],
+    ['skerry token create ci --app shop --env production', 'Create a token that reads and writes one environment'],
     ['skerry token revoke ci', 'End a token'],
   ],
   'token ls': [

@@ -43,6 +43,20 @@ export const access = [
     document: 'docs/command-line.md#who-gets-a-key',
   },
   {
+    title: 'Limit a token to reading',
+    words:
+      'read only read-only readonly token least privilege write permission scope service account ci protect restrict',
+    steps: [
+      [
+        'skerry env protect production',
+        'No token is read-only. In a protected environment, its writes wait for approval',
+      ],
+      ['skerry token create ci --app shop --env production', 'Create a token that reads, and can only propose'],
+      ['skerry changes ls', 'See what it proposed'],
+    ],
+    document: 'docs/command-line.md#changes',
+  },
+  {
     title: 'Recover from a forgotten passphrase',
     words: 'forgot lost password reset passphrase keyring locked unlock recover recovery',
     steps: [

@@ -10,6 +10,14 @@ const invitation = ({ inviteId, email, orgName, expiresAt, invitedBy }: Invitati
   facts: { inviteId, orgName, until: expiresAt, invitedBy: invitedBy ?? null },
 })
 
+/** Former members, under the name that the organization knew when they left. Older entries of a removal have no name. */
+const formerMembers = `(
+  select distinct on (e.resource_id) e.resource_id, coalesce(e.metadata ->> 'name', e.metadata ->> 'email')
+    from audit_entries e
+   where e.org_id = $1 and e.action = 'member.removed' and coalesce(e.metadata ->> 'name', e.metadata ->> 'email') is not null
+     and not exists (select from memberships m where m.org_id = $1 and m.user_id = e.resource_id)
+   order by e.resource_id, e.created_at desc)`
+
 export const feature: Descriptor = {
   routes,
   archive: {
@@ -25,7 +33,8 @@ export const feature: Descriptor = {
     withheld: {},
   },
   auditNames: `select m.user_id, coalesce(u.name, u.email, u.id)
-                 from memberships m join users u on u.id = m.user_id where m.org_id = $1`,
+                 from memberships m join users u on u.id = m.user_id where m.org_id = $1
+                union all ${formerMembers}`,
   notices: {
     'invite.created': ({ facts }) => invitation(facts),
     'invite.resent': ({ facts }) => invitation(facts),

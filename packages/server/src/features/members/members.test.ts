@@ -160,7 +160,30 @@ describe('removing', () => {
     const holders = held.body.grants.map(({ principalId }) => principalId)
     expect([holders.includes(target.id), holders.includes(stays.id)]).toEqual([false, true])
     const [entry] = await entries('member.removed', target.id)
-    expect(entry?.metadata).toEqual({ role: 'member', environmentIds: [...envIds].sort() })
+    expect(entry?.metadata).toMatchObject({ role: 'member', environmentIds: [...envIds].sort() })
+  })
+
+  test('a member keeps the name by which the audit log knew them, whatever they are called later', async () => {
+    const target = await newMember(world, tenant, 'admin', { email: 'leaving@example.com' })
+    await world.call(orgs.update, { as: target.as, params: { orgId: tenant.orgId }, body: { name: 'Renamed' } })
+    await remove(tenant.admin, target.id)
+    await world.server.context.db.rows('update users set email = $2, name = $3 where id = $1', [
+      target.id,
+      'later@example.com',
+      'Later',
+    ])
+    const list = (query: Record<string, string>) =>
+      world.call(audit.list, { as: tenant.admin.as, params: { orgId: tenant.orgId }, query })
+    const { body } = await list({ actorId: target.id })
+    expect(body.names[target.id]).toBe('leaving@example.com')
+    const found = await list({ text: 'LEAVING@' })
+    expect(found.body.entries.map(({ action }) => action)).toEqual(
+      expect.arrayContaining(['member.removed', 'org.updated']),
+    )
+    expect((await list({ text: 'later@' })).body.entries).toEqual([])
+    const other = await newOwner(world)
+    const elsewhere = await world.call(audit.list, { as: other.as, params: { orgId: other.orgId } })
+    expect(JSON.stringify(elsewhere.body)).not.toContain('leaving@example.com')
   })
 
   test('a member leaves them signed in elsewhere; this organization answers 404 from their next request on', async () => {

@@ -22,16 +22,18 @@ export async function update(input: In<typeof members.update, InOrg>): Out<typeo
 }
 
 /**
- * Removes a member and their key grants. The person may have kept the keys, so the audit log lists the environments.
+ * Removes a member and their key grants. The person may have kept the keys, so the audit log lists the environments. It
+ * also keeps the address and the name that the person has now, because nobody here may see later ones.
  */
 export async function remove(input: In<typeof members.remove, InOrg>): Out<typeof members.remove> {
   const { db, org, params, audit } = input
   const role = await mayBecome(input, params.userId, null)
+  const { email, name } = await getMember(db, org, params.userId)
   const environmentIds = await listGrantedEnvironments(db, org, params.userId)
   await removeCustodian(input, org.id, params.userId, 'member.removed')
   await recordDroppedGrants(input, { principalType: 'user', principalId: params.userId }, 'member.removed')
   await deleteMembership(db, org, params.userId)
-  audit('member.removed', params.userId, { role, environmentIds })
+  audit('member.removed', params.userId, { role, email, name, environmentIds })
   return { ok: true }
 }
 

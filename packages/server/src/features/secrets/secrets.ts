@@ -69,7 +69,8 @@ export async function versions(input: In<typeof secrets.versions, InEnv>): Out<t
     row.createdAt,
     String(row.version),
   ])
-  return { versions: page.rows, currentVersion: secret.currentVersion, nextCursor: page.nextCursor }
+  const { currentVersion, keySinceVersion } = secret
+  return { versions: page.rows, currentVersion, keySinceVersion, nextCursor: page.nextCursor }
 }
 
 /** Appends a stored ciphertext as a new version, byte for byte. It was encrypted for this environment and name. */
