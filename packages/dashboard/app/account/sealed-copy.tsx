@@ -35,8 +35,9 @@ function Sheet({ email, words, encryptedPrivateKey }: { email: string; words: st
         {email} at {location.origin}, printed on {new Date().toLocaleDateString('en', { dateStyle: 'long' })}
       </Text>
       <Text mt="md">
-        The sealed key below opens your keyring with your passphrase, even if the server’s copy is lost or altered. Unlock
-        your keyring with “Use a printed copy”, and scan or type it. Anyone who has both can read what you can read.
+        The sealed key below opens your keyring with your passphrase, even if the server’s copy is lost or altered.
+        Unlock your keyring with “Use a printed copy”, and scan or type it. Anyone who has both can read what you can
+        read.
       </Text>
       <Title order={2} mt="lg">
         Passphrase

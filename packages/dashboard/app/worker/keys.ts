@@ -51,7 +51,12 @@ export const keyOperations = {
   },
 
   /** The code comes from the recovery kit as the person typed it. */
-  unlockWithKitCode: async (input: { encryptedPrivateKey: string; code: string; userId: string; publicKeyJwk: string }) => {
+  unlockWithKitCode: async (input: {
+    encryptedPrivateKey: string
+    code: string
+    userId: string
+    publicKeyJwk: string
+  }) => {
     const { encryptedPrivateKey, code, userId, publicKeyJwk } = input
     hold(await openWithKitCode(encryptedPrivateKey, code, { userId, publicKeyJwk }, options))
     return publicKeyJwkOf(heldKey())

@@ -5,7 +5,6 @@ import { lazy, Suspense, useState } from 'react'
 import { AccountPage } from '../../../account/account-page.tsx'
 import { KeyringPasskeys } from '../../../account/keyring-passkeys.tsx'
 import { KitSection } from '../../../account/kit-section.tsx'
-import { recoveryKitQuery } from '../../../account/queries.ts'
 import { wordsQuery } from '../../../account/words.ts'
 import { useAction } from '../../../action.ts'
 import { keyring, useUnlocked } from '../../../keyring.ts'
@@ -31,7 +30,6 @@ export const Route = createFileRoute('/_app/account/keyring')({
   loader: ({ context }) => {
     void context.queryClient.prefetchQuery(keysQuery)
     void context.queryClient.prefetchQuery(passkeysQuery)
-    void context.queryClient.prefetchQuery(recoveryKitQuery)
     void context.queryClient.prefetchQuery(secondFactorQuery)
   },
   component: Keyring,
