@@ -2,7 +2,7 @@ import { Button, Stack, Text, TextInput } from '@mantine/core'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
 import { KeyringError, keyring, usePlaintext } from '../keyring.ts'
-import { keysQuery } from '../queries.ts'
+import { invalidate, keysQuery } from '../queries.ts'
 import { Form } from '../ui/form.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { showToast } from '../ui/toast.ts'
@@ -14,25 +14,24 @@ export function WithKit(props: { publicKeyJwk: string; userId: string; about: st
   const { publicKeyJwk, userId, about } = props
   const [code, setCode] = usePlaintext('')
   const { passphrase, ready, fields } = useNewPassphrase(about)
-  const action = useAction(
-    async () => {
-      const { kit } = await api.recoveryKit.get()
-      if (kit === null) throw new KeyringError('no_kit', 'you have no recovery kit on this server')
-      const { encryptedPrivateKey } = kit
-      const opened = await keyring.callLocked('unlockWithKitCode', { encryptedPrivateKey, code, userId, publicKeyJwk })
-      checkOpened(opened, publicKeyJwk)
-      try {
-        const sealed = await keyring.callLocked('sealUnderPassphrase', { passphrase, userId })
-        await api.me.patchKeys({ body: { encryptedPrivateKey: sealed, publicKeyJwk } })
-      } catch (error) {
-        keyring.lock()
-        throw error
-      }
-      keyring.opened()
-      showToast('The keyring opens with the new passphrase. Your recovery kit still works.')
-    },
-    { stale: [keysQuery] },
-  )
+  const action = useAction(async () => {
+    const { kit } = await api.recoveryKit.get()
+    if (kit === null) throw new KeyringError('no_kit', 'you have no recovery kit on this server')
+    const { encryptedPrivateKey } = kit
+    const opened = await keyring.callLocked('unlockWithKitCode', { encryptedPrivateKey, code, userId, publicKeyJwk })
+    checkOpened(opened, publicKeyJwk)
+    try {
+      const sealed = await keyring.callLocked('sealUnderPassphrase', { passphrase, userId })
+      await api.me.patchKeys({ body: { encryptedPrivateKey: sealed, publicKeyJwk } })
+    } catch (error) {
+      keyring.lock()
+      throw error
+    }
+    // The key under the old passphrase leaves the cache before anybody can lock and unlock.
+    await invalidate(keysQuery)
+    keyring.opened()
+    showToast('The keyring opens with the new passphrase. Your recovery kit still works.')
+  })
   return (
     <Form onSubmit={() => action.run()}>
       <Stack gap="sm">
