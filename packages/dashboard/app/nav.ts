@@ -1,5 +1,6 @@
 import type { LinkProps } from '@tanstack/react-router'
 import { countOpenChanges } from './changes/queries.ts'
+import { countOpenRequests } from './requests/count.ts'
 import type { Environment } from './secrets/use-columns.ts'
 import {
   type Icon,
@@ -12,12 +13,12 @@ import {
   IconHexagon,
   IconHistory,
   IconHourglass,
+  IconInbox,
   IconKey,
   IconLayers,
   IconLayoutGrid,
   IconLifeBuoy,
   IconLock,
-  IconPlus,
   IconRefresh,
   IconSend,
   IconSettings,
@@ -40,6 +41,8 @@ export interface NavBadge {
   key: readonly string[]
   /** Returns the text of the badge, or null for no badge. */
   load: (orgId: string, signal: AbortSignal) => Promise<string | null>
+  /** How often the badge loads again. Unless given, it does so only when its queries become stale. */
+  everyMs?: number
   /** The word after the number for screen readers, such as "open" in "3 open". */
   meaning: string
 }
@@ -61,6 +64,13 @@ export interface NavGroup {
 }
 
 const openChanges: NavBadge = { key: ['changes', 'open-count'], load: countOpenChanges, meaning: 'open' }
+
+const openRequests: NavBadge = {
+  key: ['access-requests', 'open-count'],
+  load: countOpenRequests,
+  meaning: 'open',
+  everyMs: 20_000,
+}
 
 /** The first steps. They are in the sidebar until the person hides them. */
 export const startEntry: NavEntry = { label: 'Get started', icon: IconCheck, to: '/orgs/$org/start' }
@@ -85,6 +95,13 @@ export const navGroups: NavGroup[] = [
     label: 'Access',
     entries: [
       { label: 'Members', icon: IconUsers, to: '/orgs/$org/members', also: 'people invitations roles keys leave' },
+      {
+        label: 'Requests',
+        icon: IconInbox,
+        to: '/orgs/$org/requests',
+        also: 'ask access grant decline',
+        badge: openRequests,
+      },
       { label: 'Service tokens', icon: IconKey, to: '/orgs/$org/tokens', also: 'machines ci', admins: true },
       {
         label: 'Machine clients',
@@ -151,22 +168,6 @@ export const navGroups: NavGroup[] = [
       { label: 'Settings', icon: IconSettings, to: '/orgs/$org/settings', also: 'rename name', admins: true },
     ],
   },
-]
-
-/** The commands of the palette that create something in an organization. Each opens a page with its dialog. */
-export const createEntries: NavEntry[] = [
-  { label: 'Invite someone', icon: IconUserPlus, to: '/orgs/$org/members', also: 'invitation member', admins: true },
-  { label: 'New service token', icon: IconPlus, to: '/orgs/$org/tokens', also: 'create machine', admins: true },
-  { label: 'New machine client', icon: IconPlus, to: '/orgs/$org/clients', also: 'create credentials', admins: true },
-  { label: 'New honey token', icon: IconPlus, to: '/orgs/$org/honey-tokens', also: 'create decoy', admins: true },
-  { label: 'Get access', icon: IconPlus, to: '/orgs/$org/leases', also: 'create lease temporary', admins: true },
-  { label: 'New lease target', icon: IconPlus, to: '/orgs/$org/leases/targets', also: 'database', admins: true },
-  { label: 'New managed key', icon: IconPlus, to: '/orgs/$org/kms', also: 'create encrypt sign', admins: true },
-  { label: 'New rotation', icon: IconPlus, to: '/orgs/$org/rotation', also: 'create rotate', admins: true },
-  { label: 'Connect a destination', icon: IconPlus, to: '/orgs/$org/sync/connections', also: 'new sync', admins: true },
-  { label: 'Bind an environment', icon: IconPlus, to: '/orgs/$org/sync', also: 'new sync push', admins: true },
-  { label: 'New agent', icon: IconPlus, to: '/orgs/$org/agents', also: 'create identity policy', admins: true },
-  { label: 'New vault project', icon: IconPlus, to: '/orgs/$org/vault', also: 'create connect', admins: true },
 ]
 
 /** The person's own pages. They are the entries of the account menu and the tabs of the account pages. */

@@ -30,9 +30,11 @@ import { Route as AppOrgsOrgHoneyTokensRouteImport } from './routes/_app/orgs.$o
 import { Route as AppOrgsOrgLogSinkRouteImport } from './routes/_app/orgs.$org/log-sink.tsx'
 import { Route as AppOrgsOrgMembersRouteImport } from './routes/_app/orgs.$org/members.tsx'
 import { Route as AppOrgsOrgPlanRouteImport } from './routes/_app/orgs.$org/plan.tsx'
+import { Route as AppOrgsOrgRequestsRouteImport } from './routes/_app/orgs.$org/requests.tsx'
 import { Route as AppOrgsOrgRotationRouteImport } from './routes/_app/orgs.$org/rotation.tsx'
 import { Route as AppOrgsOrgStartRouteImport } from './routes/_app/orgs.$org/start.tsx'
 import { Route as AppOrgsOrgTokensRouteImport } from './routes/_app/orgs.$org/tokens.tsx'
+import { Route as AppOrgsOrgWelcomeRouteImport } from './routes/_app/orgs.$org/welcome.tsx'
 import { Route as AppOrgsOrgAgentsIndexRouteImport } from './routes/_app/orgs.$org/agents/index.tsx'
 import { Route as AppOrgsOrgAgentsAgentRouteImport } from './routes/_app/orgs.$org/agents/$agent.tsx'
 import { Route as AppOrgsOrgAppsIndexRouteImport } from './routes/_app/orgs.$org/apps/index.tsx'
@@ -173,6 +175,11 @@ const AppOrgsOrgPlanRoute = AppOrgsOrgPlanRouteImport.update({
   path: '/plan',
   getParentRoute: () => AppOrgsOrgRoute,
 } as any)
+const AppOrgsOrgRequestsRoute = AppOrgsOrgRequestsRouteImport.update({
+  id: '/requests',
+  path: '/requests',
+  getParentRoute: () => AppOrgsOrgRoute,
+} as any)
 const AppOrgsOrgRotationRoute = AppOrgsOrgRotationRouteImport.update({
   id: '/rotation',
   path: '/rotation',
@@ -186,6 +193,11 @@ const AppOrgsOrgStartRoute = AppOrgsOrgStartRouteImport.update({
 const AppOrgsOrgTokensRoute = AppOrgsOrgTokensRouteImport.update({
   id: '/tokens',
   path: '/tokens',
+  getParentRoute: () => AppOrgsOrgRoute,
+} as any)
+const AppOrgsOrgWelcomeRoute = AppOrgsOrgWelcomeRouteImport.update({
+  id: '/welcome',
+  path: '/welcome',
   getParentRoute: () => AppOrgsOrgRoute,
 } as any)
 const AppOrgsOrgAgentsIndexRoute = AppOrgsOrgAgentsIndexRouteImport.update({
@@ -396,9 +408,11 @@ export interface FileRoutesByFullPath {
   '/orgs/$org/log-sink': typeof AppOrgsOrgLogSinkRoute
   '/orgs/$org/members': typeof AppOrgsOrgMembersRoute
   '/orgs/$org/plan': typeof AppOrgsOrgPlanRoute
+  '/orgs/$org/requests': typeof AppOrgsOrgRequestsRoute
   '/orgs/$org/rotation': typeof AppOrgsOrgRotationRoute
   '/orgs/$org/start': typeof AppOrgsOrgStartRoute
   '/orgs/$org/tokens': typeof AppOrgsOrgTokensRoute
+  '/orgs/$org/welcome': typeof AppOrgsOrgWelcomeRoute
   '/orgs/$org/': typeof AppOrgsOrgIndexRoute
   '/orgs/$org/agents/$agent': typeof AppOrgsOrgAgentsAgentRoute
   '/orgs/$org/apps/$app': typeof AppOrgsOrgAppsAppRouteWithChildren
@@ -455,9 +469,11 @@ export interface FileRoutesByTo {
   '/orgs/$org/log-sink': typeof AppOrgsOrgLogSinkRoute
   '/orgs/$org/members': typeof AppOrgsOrgMembersRoute
   '/orgs/$org/plan': typeof AppOrgsOrgPlanRoute
+  '/orgs/$org/requests': typeof AppOrgsOrgRequestsRoute
   '/orgs/$org/rotation': typeof AppOrgsOrgRotationRoute
   '/orgs/$org/start': typeof AppOrgsOrgStartRoute
   '/orgs/$org/tokens': typeof AppOrgsOrgTokensRoute
+  '/orgs/$org/welcome': typeof AppOrgsOrgWelcomeRoute
   '/orgs/$org': typeof AppOrgsOrgIndexRoute
   '/orgs/$org/agents/$agent': typeof AppOrgsOrgAgentsAgentRoute
   '/orgs/$org/changes/$change': typeof AppOrgsOrgChangesChangeRoute
@@ -515,9 +531,11 @@ export interface FileRoutesById {
   '/_app/orgs/$org/log-sink': typeof AppOrgsOrgLogSinkRoute
   '/_app/orgs/$org/members': typeof AppOrgsOrgMembersRoute
   '/_app/orgs/$org/plan': typeof AppOrgsOrgPlanRoute
+  '/_app/orgs/$org/requests': typeof AppOrgsOrgRequestsRoute
   '/_app/orgs/$org/rotation': typeof AppOrgsOrgRotationRoute
   '/_app/orgs/$org/start': typeof AppOrgsOrgStartRoute
   '/_app/orgs/$org/tokens': typeof AppOrgsOrgTokensRoute
+  '/_app/orgs/$org/welcome': typeof AppOrgsOrgWelcomeRoute
   '/_app/orgs/$org/': typeof AppOrgsOrgIndexRoute
   '/_app/orgs/$org/agents/$agent': typeof AppOrgsOrgAgentsAgentRoute
   '/_app/orgs/$org/apps/$app': typeof AppOrgsOrgAppsAppRouteWithChildren
@@ -577,9 +595,11 @@ export interface FileRouteTypes {
     | '/orgs/$org/log-sink'
     | '/orgs/$org/members'
     | '/orgs/$org/plan'
+    | '/orgs/$org/requests'
     | '/orgs/$org/rotation'
     | '/orgs/$org/start'
     | '/orgs/$org/tokens'
+    | '/orgs/$org/welcome'
     | '/orgs/$org/'
     | '/orgs/$org/agents/$agent'
     | '/orgs/$org/apps/$app'
@@ -636,9 +656,11 @@ export interface FileRouteTypes {
     | '/orgs/$org/log-sink'
     | '/orgs/$org/members'
     | '/orgs/$org/plan'
+    | '/orgs/$org/requests'
     | '/orgs/$org/rotation'
     | '/orgs/$org/start'
     | '/orgs/$org/tokens'
+    | '/orgs/$org/welcome'
     | '/orgs/$org'
     | '/orgs/$org/agents/$agent'
     | '/orgs/$org/changes/$change'
@@ -695,9 +717,11 @@ export interface FileRouteTypes {
     | '/_app/orgs/$org/log-sink'
     | '/_app/orgs/$org/members'
     | '/_app/orgs/$org/plan'
+    | '/_app/orgs/$org/requests'
     | '/_app/orgs/$org/rotation'
     | '/_app/orgs/$org/start'
     | '/_app/orgs/$org/tokens'
+    | '/_app/orgs/$org/welcome'
     | '/_app/orgs/$org/'
     | '/_app/orgs/$org/agents/$agent'
     | '/_app/orgs/$org/apps/$app'
@@ -893,6 +917,13 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof AppOrgsOrgPlanRouteImport
       parentRoute: typeof AppOrgsOrgRoute
     }
+    '/_app/orgs/$org/requests': {
+      id: '/_app/orgs/$org/requests'
+      path: '/requests'
+      fullPath: '/orgs/$org/requests'
+      preLoaderRoute: typeof AppOrgsOrgRequestsRouteImport
+      parentRoute: typeof AppOrgsOrgRoute
+    }
     '/_app/orgs/$org/rotation': {
       id: '/_app/orgs/$org/rotation'
       path: '/rotation'
@@ -912,6 +943,13 @@ declare module '@tanstack/react-router' {
       path: '/tokens'
       fullPath: '/orgs/$org/tokens'
       preLoaderRoute: typeof AppOrgsOrgTokensRouteImport
+      parentRoute: typeof AppOrgsOrgRoute
+    }
+    '/_app/orgs/$org/welcome': {
+      id: '/_app/orgs/$org/welcome'
+      path: '/welcome'
+      fullPath: '/orgs/$org/welcome'
+      preLoaderRoute: typeof AppOrgsOrgWelcomeRouteImport
       parentRoute: typeof AppOrgsOrgRoute
     }
     '/_app/orgs/$org/agents/': {
@@ -1211,9 +1249,11 @@ interface AppOrgsOrgRouteChildren {
   AppOrgsOrgLogSinkRoute: typeof AppOrgsOrgLogSinkRoute
   AppOrgsOrgMembersRoute: typeof AppOrgsOrgMembersRoute
   AppOrgsOrgPlanRoute: typeof AppOrgsOrgPlanRoute
+  AppOrgsOrgRequestsRoute: typeof AppOrgsOrgRequestsRoute
   AppOrgsOrgRotationRoute: typeof AppOrgsOrgRotationRoute
   AppOrgsOrgStartRoute: typeof AppOrgsOrgStartRoute
   AppOrgsOrgTokensRoute: typeof AppOrgsOrgTokensRoute
+  AppOrgsOrgWelcomeRoute: typeof AppOrgsOrgWelcomeRoute
   AppOrgsOrgIndexRoute: typeof AppOrgsOrgIndexRoute
   AppOrgsOrgAgentsAgentRoute: typeof AppOrgsOrgAgentsAgentRoute
   AppOrgsOrgAppsAppRoute: typeof AppOrgsOrgAppsAppRouteWithChildren
@@ -1247,9 +1287,11 @@ const AppOrgsOrgRouteChildren: AppOrgsOrgRouteChildren = {
   AppOrgsOrgLogSinkRoute: AppOrgsOrgLogSinkRoute,
   AppOrgsOrgMembersRoute: AppOrgsOrgMembersRoute,
   AppOrgsOrgPlanRoute: AppOrgsOrgPlanRoute,
+  AppOrgsOrgRequestsRoute: AppOrgsOrgRequestsRoute,
   AppOrgsOrgRotationRoute: AppOrgsOrgRotationRoute,
   AppOrgsOrgStartRoute: AppOrgsOrgStartRoute,
   AppOrgsOrgTokensRoute: AppOrgsOrgTokensRoute,
+  AppOrgsOrgWelcomeRoute: AppOrgsOrgWelcomeRoute,
   AppOrgsOrgIndexRoute: AppOrgsOrgIndexRoute,
   AppOrgsOrgAgentsAgentRoute: AppOrgsOrgAgentsAgentRoute,
   AppOrgsOrgAppsAppRoute: AppOrgsOrgAppsAppRouteWithChildren,

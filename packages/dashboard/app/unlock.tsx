@@ -1,6 +1,7 @@
 import { Anchor, Button, Divider, Group, PasswordInput, Stack, Text, Textarea } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
+import { checkOpened } from './account/check-opened.ts'
 import { useAction } from './action.ts'
 import { KeyringError, keyring, usePlaintext } from './keyring.ts'
 import { evaluate } from './passkeys.ts'
@@ -12,6 +13,9 @@ import { IconFingerprint } from './ui/icons.ts'
 import { Loaded } from './ui/loaded.tsx'
 import { ProblemAlert } from './ui/problem.tsx'
 
+// Loaded when the person needs it.
+const WithKit = lazy(async () => ({ default: (await import('./account/with-kit.tsx')).WithKit }))
+
 /** Opens when code needs the private key. The code continues after the keyring is unlocked. */
 export function UnlockDialog() {
   return (
@@ -22,6 +26,7 @@ export function UnlockDialog() {
 }
 
 function Unlock() {
+  const [usesKit, setUsesKit] = useState(false)
   const keys = useQuery(keysQuery)
   const me = useQuery(meQuery)
   return (
@@ -30,10 +35,20 @@ function Unlock() {
         <Loaded query={keys}>
           {({ publicKeyJwk, encryptedPrivateKey }) =>
             user && publicKeyJwk && encryptedPrivateKey ? (
-              <Stack>
-                <WithPasskey publicKeyJwk={publicKeyJwk} userId={user.id} />
-                <WithPassphrase {...{ publicKeyJwk, encryptedPrivateKey }} userId={user.id} />
-              </Stack>
+              usesKit ? (
+                <Suspense>
+                  <WithKit publicKeyJwk={publicKeyJwk} userId={user.id} about={[user.email ?? '', user.name ?? '']} />
+                </Suspense>
+              ) : (
+                <Stack>
+                  <WithPasskey publicKeyJwk={publicKeyJwk} userId={user.id} />
+                  <WithPassphrase
+                    {...{ publicKeyJwk, encryptedPrivateKey }}
+                    userId={user.id}
+                    onUseKit={() => setUsesKit(true)}
+                  />
+                </Stack>
+              )
             ) : (
               <NoKeyring />
             )
@@ -55,20 +70,6 @@ function NoKeyring() {
   )
 }
 
-/**
- * Refuses a decrypted key that differs from the person's public key on the server. Others encrypt to that public key,
- * so the decrypted key must not be used.
- */
-function checkOpened(opened: string, told: string) {
-  const point = (jwk: string) => {
-    const { x, y } = JSON.parse(jwk) as { x: string; y: string }
-    return `${x}.${y}`
-  }
-  if (point(opened) === point(told)) return keyring.opened()
-  keyring.lock()
-  throw new KeyringError('wrong_key', 'this opened another key than the server shows to others as yours')
-}
-
 function WithPasskey({ publicKeyJwk, userId }: { publicKeyJwk: string; userId: string }) {
   const { data } = useQuery(passkeysQuery)
   const action = useAction(async () => {
@@ -77,6 +78,7 @@ function WithPasskey({ publicKeyJwk, userId }: { publicKeyJwk: string; userId: s
     const { encryptedPrivateKey = '' } = passkeys.find((passkey) => passkey.credentialId === credentialId) ?? {}
     const input = { encryptedPrivateKey, prfOutput, userId, credentialId }
     checkOpened(await keyring.callLocked('unlockWithPasskey', input), publicKeyJwk)
+    keyring.opened()
   })
   if (!data?.passkeys.length) return null
   return (
@@ -90,15 +92,21 @@ function WithPasskey({ publicKeyJwk, userId }: { publicKeyJwk: string; userId: s
   )
 }
 
-function WithPassphrase(props: { publicKeyJwk: string; encryptedPrivateKey: string; userId: string }) {
-  const { publicKeyJwk, encryptedPrivateKey, userId } = props
+function WithPassphrase(props: {
+  publicKeyJwk: string
+  encryptedPrivateKey: string
+  userId: string
+  onUseKit: () => void
+}) {
+  const { publicKeyJwk, encryptedPrivateKey, userId, onUseKit } = props
   const [passphrase, setPassphrase] = usePlaintext('')
   const [helping, setHelping] = useState(false)
-  /** The sealed key from the printed recovery kit, if the server's copy no longer opens. */
-  const [fromKit, setFromKit] = useState<string | null>(null)
+  /** The sealed key from a printed copy, if the server's copy no longer opens. */
+  const [fromCopy, setFromCopy] = useState<string | null>(null)
   const action = useAction(async () => {
-    const input = { encryptedPrivateKey: fromKit?.replace(/\s/g, '') ?? encryptedPrivateKey, passphrase, userId }
+    const input = { encryptedPrivateKey: fromCopy?.replace(/\s/g, '') ?? encryptedPrivateKey, passphrase, userId }
     checkOpened(await keyring.callLocked('unlockWithPassphrase', input), publicKeyJwk)
+    keyring.opened()
   })
   return (
     <Form onSubmit={() => action.run()}>
@@ -111,20 +119,20 @@ function WithPassphrase(props: { publicKeyJwk: string; encryptedPrivateKey: stri
           autoFocus
           data-autofocus
         />
-        {fromKit !== null && (
+        {fromCopy !== null && (
           <Textarea
             label="Sealed private key"
-            description="From your recovery kit: scan its code or type the text beside it, which begins with pk1."
+            description="From your printed copy: scan its code or type the text beside it, which begins with pk1."
             classNames={{ input: 'mono' }}
             autosize
             minRows={3}
-            value={fromKit}
-            onChange={(event) => setFromKit(event.currentTarget.value)}
+            value={fromCopy}
+            onChange={(event) => setFromCopy(event.currentTarget.value)}
             autoComplete="off"
             spellCheck={false}
           />
         )}
-        <ProblemAlert error={unlockProblem(action.error, fromKit !== null)} />
+        <ProblemAlert error={unlockProblem(action.error, fromCopy !== null)} />
         <Button type="submit" loading={action.pending} disabled={passphrase === ''}>
           Unlock
         </Button>
@@ -132,27 +140,37 @@ function WithPassphrase(props: { publicKeyJwk: string; encryptedPrivateKey: stri
           <Anchor component="button" type="button" size="sm" onClick={() => setHelping(!helping)}>
             I forgot my passphrase
           </Anchor>
-          <Anchor component="button" type="button" size="sm" onClick={() => setFromKit(fromKit === null ? '' : null)}>
-            {fromKit === null ? 'Use my recovery kit' : 'Use the server’s copy'}
+          <Anchor component="button" type="button" size="sm" onClick={onUseKit}>
+            Use the recovery kit
           </Anchor>
         </Group>
         {helping && (
-          <Text size="sm" c="dimmed">
-            Nobody can reset it: the server never had it. A keyring passkey still unlocks, and perhaps it stands on your
-            recovery kit. Without either, replace the keypair on the page of your keyring, and have others grant you
-            access again.
-          </Text>
+          <>
+            <Text size="sm" c="dimmed">
+              Nobody can reset it: the server never had it. A passkey or the code of your recovery kit still unlocks.
+              Without either, replace the keypair on the page of your keyring, and have others grant you access again.
+            </Text>
+            <Anchor
+              component="button"
+              type="button"
+              size="sm"
+              ta="left"
+              onClick={() => setFromCopy(fromCopy === null ? '' : null)}
+            >
+              {fromCopy === null ? 'Use a printed copy of the sealed key' : 'Use the server’s copy of the sealed key'}
+            </Anchor>
+          </>
         )}
       </Stack>
     </Form>
   )
 }
 
-function unlockProblem(error: unknown, withKit: boolean): unknown {
+function unlockProblem(error: unknown, withCopy: boolean): unknown {
   if (!(error instanceof KeyringError)) return error
-  if (withKit && ['malformed_blob', 'unsupported_prefix'].includes(error.code))
-    return new KeyringError('wrong_kit', 'this is not the whole sealed key')
+  if (withCopy && ['malformed_blob', 'unsupported_prefix'].includes(error.code))
+    return new KeyringError('wrong_copy', 'this is not the whole sealed key')
   if (error.code !== 'decryption_failed') return error
-  if (withKit) return new KeyringError('wrong_kit', 'this passphrase does not open this sealed key')
+  if (withCopy) return new KeyringError('wrong_copy', 'this passphrase does not open this sealed key')
   return new KeyringError('wrong_passphrase', 'this passphrase does not open your keyring')
 }

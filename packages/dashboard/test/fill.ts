@@ -1,3 +1,4 @@
+import { accessRequests } from '@skerry/contract/access-requests/endpoints'
 import { apps } from '@skerry/contract/apps/endpoints'
 import { branches } from '@skerry/contract/branches/endpoints'
 import { protection } from '@skerry/contract/changes/endpoints'
@@ -68,7 +69,7 @@ export async function fillOrg(world: World, platform: AppPlatform, as: () => str
   const shared = await fillGroup(world, as(), team, { orgId, groupId: group.group.id }, production)
   await fillSecrets(world, as(), team, places)
   const branchId = await fork(world, as(), team, production)
-  const signer = await bringPeople(world, as, team, production)
+  const signer = await bringPeople(world, as, team, places)
   await makeTokens(world, as(), team, production)
   await automate(world, as(), team, production)
   await syncTo(world, platform, as(), team, [production, shared])
@@ -124,8 +125,9 @@ async function fork(world: World, as: string, { branch }: Team, { orgId, envId }
   return body.branch.id
 }
 
-/** Adds the people of the team. Returns the first one, who is an admin. */
-async function bringPeople(world: World, as: () => string, team: Team, place: Place): Promise<Signer> {
+/** Adds the people of the team. The last one asks for another environment. Returns the first one, who is an admin. */
+async function bringPeople(world: World, as: () => string, team: Team, places: Place[]): Promise<Signer> {
+  const [place, another] = places as [Place, Place]
   const params = { orgId: place.orgId }
   const people: Signer[] = []
   for (const { email, role } of team.people) {
@@ -135,6 +137,8 @@ async function bringPeople(world: World, as: () => string, team: Team, place: Pl
     people.push(person)
   }
   await world.call(invites.create, { as: as(), params, body: { email: team.invited } })
+  const request = { environmentIds: [another.envId], reason: 'On call from Monday' }
+  await world.call(accessRequests.create, { as: people.at(-1)?.as as string, params, body: request })
   return people[0]!
 }
 

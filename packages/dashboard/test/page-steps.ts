@@ -51,6 +51,23 @@ export async function askForLink(page: Page) {
   await page.getByText('Check your mail').or(page.getByRole('alert')).waitFor()
 }
 
+export async function useKit(page: Page) {
+  await press('Unlock the keyring')(page)
+  await dialogOf(page).getByRole('button', { name: 'Use the recovery kit' }).click()
+  await dialogOf(page).getByLabel('Code of the recovery kit').waitFor()
+}
+
+/** Opens the dialog that answers the first request for access. */
+export async function openGrant(page: Page) {
+  await page
+    .getByRole('button', { name: /^Grant / })
+    .first()
+    .click()
+  await dialogOf(page)
+    .getByLabel(/^Fingerprint of the key of/)
+    .waitFor()
+}
+
 export const enrol = (page: Page, { world }: Site) => steps.setUpAuthenticator(page, world)
 
 export async function openRequest(page: Page, { world }: Site) {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { openScene } from './scene.ts'
 import * as steps from './steps.ts'
 
-// The printed recovery kit, and its use.
+// A printed copy of the sealed key, and its use.
 
 const { world, arrive } = await openScene()
 const visitor = await arrive({ dark: true })
@@ -11,14 +11,14 @@ await steps.setUp(page, world)
 await steps.makeKeyring(page)
 let sealedKey: string
 
-test('the recovery kit prints alone, on one sheet, black on white', async () => {
+test('the copy prints alone, on one sheet, black on white', async () => {
   const words = await page.locator('#root .mono', { hasText: /^([a-z]+ ){11}[a-z]+$/ }).innerText()
-  await page.getByRole('button', { name: 'Print the kit' }).waitFor()
+  await page.getByRole('button', { name: 'Print the copy' }).waitFor()
   await page.emulateMedia({ media: 'print' })
   const text = await page.locator('body').innerText()
-  for (const part of ['Skerry recovery kit', steps.person.email, words, 'Sealed private key'])
+  for (const part of ['Skerry sealed key', steps.person.email, words, 'Sealed private key'])
     expect(text).toContain(part)
-  for (const part of ['Print the kit', 'Applications', steps.person.passphrase]) expect(text).not.toContain(part)
+  for (const part of ['Print the copy', 'Applications', steps.person.passphrase]) expect(text).not.toContain(part)
   sealedKey = /pk1\.\S+/.exec(text)?.[0] as string
   expect(sealedKey).toBeDefined()
   const colors = () => [...document.querySelectorAll('.printed, .printed *')].map((one) => getComputedStyle(one).color)
@@ -35,14 +35,15 @@ test('other pages print normally', async () => {
   await page.emulateMedia({ media: 'screen' })
 })
 
-test('the kit unlocks a keyring whose sealed key the server has altered', async () => {
+test('the copy unlocks a keyring whose sealed key the server has altered', async () => {
   const altered = sealedKey.slice(0, -4) + (sealedKey.endsWith('AAAA') ? 'BBBB' : 'AAAA')
   await world.server.context.db.rows('update users set encrypted_private_key = $1', [altered])
   await page.goto('/account/keyring')
   await steps.unlockWithPassphrase(page)
   await page.getByText('This passphrase does not open your keyring').waitFor()
   const dialog = page.getByRole('dialog')
-  await dialog.getByRole('button', { name: 'Use my recovery kit' }).click()
+  await dialog.getByRole('button', { name: 'I forgot my passphrase' }).click()
+  await dialog.getByRole('button', { name: 'Use a printed copy of the sealed key' }).click()
   await dialog.getByLabel('Sealed private key').fill(sealedKey.slice(0, 40))
   await dialog.getByRole('button', { name: 'Unlock', exact: true }).click()
   await dialog.getByText('This is not the whole sealed key').waitFor()

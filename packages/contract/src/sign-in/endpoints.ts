@@ -3,6 +3,11 @@ import { get, post } from '../endpoint.ts'
 import { DisplayName, Email, Id, Nullable, Ok, Slug, Strict } from '../schema.ts'
 import { LinkedInvitation, LinkToken, ReturnTo, SignedIn, WebAuthnChallenge, WebAuthnResponse } from './schemas.ts'
 
+const OwnName = Type.Unsafe<string>({
+  ...DisplayName,
+  description: 'The person’s name. Somebody who has a name already keeps it',
+})
+
 export const signIn = {
   get: get('/v1/sign-in', {
     summary: 'How people sign in here, and whether a first person is still to come',
@@ -44,7 +49,7 @@ export const signIn = {
   redeemLink: post('/v1/sign-in/links/redeem', {
     summary: 'Sign in with a magic link, once, and take the invitation that it came with; sets the refresh cookie',
     surface: 'none',
-    body: Strict({ token: LinkToken }),
+    body: Strict({ token: LinkToken, name: Type.Optional(OwnName) }),
     responses: {
       200: Strict({
         ...SignedIn.properties,

@@ -45,8 +45,9 @@ export function ChangePassphrase({ userId, about, publicKeyJwk, onClose }: Perso
       disabled={!ready}
     >
       <Text size="sm">
-        The key stays the same, and so does what you can read. A recovery kit that you printed before still opens with
-        the old passphrase: print another, and burn the old one.
+        The key stays the same, and so does what you can read. The code of your recovery kit still opens it. A copy of
+        the sealed key that you printed before still opens with the old passphrase: print another, and destroy the old
+        one.
       </Text>
       <NewPassphraseFields {...fields} />
     </FormDialog>

@@ -6,6 +6,11 @@ export const signInPasskeysQuery = queryOptions({
   queryFn: ({ signal }) => api.signInPasskeys.list({}, { signal }),
 })
 
+export const recoveryKitQuery = queryOptions({
+  queryKey: ['me', 'recovery-kit'],
+  queryFn: ({ signal }) => api.recoveryKit.get({}, { signal }),
+})
+
 export const sessionsQuery = queryOptions({
   queryKey: ['me', 'sessions'],
   queryFn: ({ signal }) => api.sessions.list({}, { signal }),

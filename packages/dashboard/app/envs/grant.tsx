@@ -1,21 +1,18 @@
 import { Checkbox, Text } from '@mantine/core'
-import { RefusedError } from '@skerry/sdk/errors'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
-import { api } from '../api.ts'
 import { isFresh, orgQueries } from '../queries.ts'
 import type { Environment } from '../secrets/use-columns.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { showToast } from '../ui/toast.ts'
-import type { Candidate } from './candidates.ts'
 import { GranteeFields, useGrantee } from './grantee.tsx'
 import type { Grantee } from './grantees.ts'
 import { layersBelow } from './layers-below.ts'
 import { checkMeanings } from './meanings.ts'
 import { pin } from './pins.ts'
-import { wrapEnvironmentKey } from './wrap-key.ts'
+import { grantOne } from './wrap-key.ts'
 
 /** Grants the environment's key to someone after their key's words were compared. The keyring's worker wraps it. */
 export function GrantDialog(props: { environment: Environment; grantees: Grantee[]; onClose: () => void }) {
@@ -65,16 +62,4 @@ export function GrantDialog(props: { environment: Environment; grantees: Grantee
       )}
     </FormDialog>
   )
-}
-
-/** Grants one key. A conflict means that the principal already holds it, and is no error. */
-async function grantOne(orgId: string, envId: string, to: Candidate): Promise<void> {
-  const params = { orgId, envId }
-  const { principalType, principalId } = to
-  const wrappedDek = await wrapEnvironmentKey(orgId, envId, to)
-  try {
-    await api.grants.create({ params, body: { principalType, principalId, wrappedDek } })
-  } catch (error) {
-    if (!(error instanceof RefusedError) || error.code !== 'conflict') throw error
-  }
 }

@@ -1,3 +1,4 @@
+import { RefusedError } from '@skerry/sdk/errors'
 import { api } from '../api.ts'
 import { keyring } from '../keyring.ts'
 import { environmentShared, noteReaders } from './known-readers.ts'
@@ -14,4 +15,20 @@ export async function wrapEnvironmentKey(orgId: string, envId: string, reader: C
   const [wrapped = ''] = await keyring.call('wrapForOthers', { wrappedDek, publicKeyJwks: [reader.publicKeyJwk] })
   await noteReaders(await environmentShared(envId, wrappedDek), [reader])
   return wrapped
+}
+
+/** Grants one key. A conflict means that the principal already holds it, and is no error. */
+export async function grantOne(
+  orgId: string,
+  envId: string,
+  to: ChosenReader & { principalType: 'user' | 'service_token' },
+): Promise<void> {
+  const params = { orgId, envId }
+  const { principalType, principalId } = to
+  const wrappedDek = await wrapEnvironmentKey(orgId, envId, to)
+  try {
+    await api.grants.create({ params, body: { principalType, principalId, wrappedDek } })
+  } catch (error) {
+    if (!(error instanceof RefusedError) || error.code !== 'conflict') throw error
+  }
 }

@@ -87,6 +87,7 @@ function EntryBadge({ badge, orgId }: { badge: NavBadge; orgId: string }) {
     queryKey: ['orgs', orgId, ...badge.key],
     queryFn: ({ signal }) => badge.load(orgId, signal),
     staleTime: 30_000,
+    refetchInterval: badge.everyMs ?? false,
     // The account pages must not load data of an organization. It may require a second factor, which is set up on those
     // pages.
     enabled: org !== undefined,

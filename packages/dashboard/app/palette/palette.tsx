@@ -4,10 +4,11 @@ import { Spotlight, type SpotlightActionData, spotlight } from '@mantine/spotlig
 import { useNavigate, useRouteContext } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { keyring, useUnlocked } from '../keyring.ts'
-import { accountNav, createEntries, type NavEntry, navGroups, settingsTabs, usableBy } from '../nav.ts'
+import { accountNav, type NavEntry, navGroups, settingsTabs, usableBy } from '../nav.ts'
 import { unlockPrompt } from '../prompts.ts'
 import { IconBuilding, IconLock, IconLockOpen, IconMoon, IconSearch, IconSettings } from '../ui/icons.ts'
 import { useNavOrg } from '../use-nav-org.ts'
+import { createEntries } from './create-entries.ts'
 import { useThings } from './things.tsx'
 
 /**

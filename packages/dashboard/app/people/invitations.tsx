@@ -1,14 +1,18 @@
+import { Button, Group } from '@mantine/core'
 import type { Answer } from '@skerry/contract/endpoint'
 import type { invites as endpoints } from '@skerry/contract/members/endpoints'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
+import { useAction } from '../action.ts'
 import { api } from '../api.ts'
 import { useNameOf } from '../secrets/use-name-of.ts'
 import { OneLine } from '../ui/cells.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { List, type ListColumn } from '../ui/list.tsx'
 import { Section } from '../ui/page.tsx'
-import { timeColumn } from '../ui/relative-time.tsx'
+import { ProblemAlert } from '../ui/problem.tsx'
+import { RelativeTime, timeColumn } from '../ui/relative-time.tsx'
+import { showToast } from '../ui/toast.ts'
 import { useConfirm } from '../ui/use-confirm.tsx'
 import { invitesQuery } from './queries.ts'
 
@@ -26,26 +30,60 @@ export function Invitations() {
     onConfirm: () => api.invites.delete({ params: { orgId: org.id, inviteId: id } }),
     stale: [invitesQuery(org.id)],
   }))
+  const resend = useAction(
+    async ({ id, email }: Invite) => {
+      await api.invites.resend({ params: { orgId: org.id, inviteId: id } })
+      showToast(`The invitation was mailed to ${email} again. The link in the earlier mail no longer works.`)
+    },
+    { stale: [invitesQuery(org.id)] },
+  )
   const columns: ListColumn<Invite>[] = [
     { header: 'Address', cell: ({ email }) => <OneLine text={email} />, sort: ({ email }) => email },
     { header: 'Role', cell: ({ role }) => role, sort: ({ role }) => role, width: 110 },
     { header: 'Invited by', cell: ({ invitedById }) => <OneLine text={nameOf(invitedById)} /> },
-    timeColumn('Expires', 'expiresAt', 130),
+    { header: 'State', cell: (invite) => <State invite={invite} />, sort: ({ sentAt }) => sentAt },
+    timeColumn('Expires', 'expiresAt', 110),
+    {
+      header: 'Actions',
+      width: 190,
+      cell: (invite) => (
+        <Group gap="xs" wrap="nowrap">
+          <Button
+            size="compact-sm"
+            variant="default"
+            disabled={resend.pending}
+            aria-label={`Send again to ${invite.email}`}
+            onClick={() => resend.run(invite)}
+          >
+            Send again
+          </Button>
+          <Button
+            size="compact-sm"
+            variant="subtle"
+            color="red"
+            aria-label={`Revoke ${invite.email}`}
+            onClick={() => revoking.open(invite)}
+          >
+            Revoke
+          </Button>
+        </Group>
+      ),
+    },
   ]
   return (
     <Section
       title="Invitations"
-      description="Anyone who signs in with the address can accept. They make their own key first; then you can grant them keys."
+      description="Anyone who reads the mail can join. They make their own keyring first, and then ask for access."
     >
+      <ProblemAlert error={resend.error} />
       <List
         label="Invitations"
         query={query}
         rows={({ invites }) => invites}
         columns={columns}
-        minWidth={640}
+        minWidth={760}
         rowId={({ id }) => id}
         rowName={({ email }) => email}
-        action={(invite) => ({ label: 'Revoke', danger: true, onClick: () => revoking.open(invite) })}
         empty={
           <Empty title="No one is invited" command={`skerry invite create name@example.com --org ${org.slug}`}>
             Invite people by e-mail address, above or from a terminal.
@@ -54,5 +92,20 @@ export function Invitations() {
       />
       {revoking.dialog}
     </Section>
+  )
+}
+
+/** When the mail was sent, and whether its link was used. */
+function State({ invite: { sentAt, linkUsedAt } }: { invite: Invite }) {
+  if (linkUsedAt === null)
+    return (
+      <>
+        sent <RelativeTime at={sentAt} />
+      </>
+    )
+  return (
+    <>
+      link used <RelativeTime at={linkUsedAt} />, not accepted
+    </>
   )
 }

@@ -89,8 +89,8 @@ function NewKeys({ onDone }: { onDone: () => void }) {
     <Stack gap="sm">
       <Text size="sm">
         Open <AnchorLink to="/account/keyring">your keyring</AnchorLink>, choose “Replace the keypair…”, and come back
-        here. A printed recovery kit or a passkey may still open the old key: try these first, because everything that
-        was granted to it goes.
+        here. The code of a recovery kit or a passkey may still open the old key. Try these first, because you lose
+        everything that was granted to the old key.
       </Text>
       <Group>
         <Button onClick={onDone}>I have a new keypair</Button>

@@ -1,4 +1,4 @@
-import { ActionIcon, Group, Menu, Tooltip } from '@mantine/core'
+import { ActionIcon, Button, Group, Menu, Tooltip } from '@mantine/core'
 import { useParams } from '@tanstack/react-router'
 import { SyncedBadge } from '../sync/synced-badge.tsx'
 import { EnvName } from '../ui/env-name.tsx'
@@ -64,6 +64,18 @@ export function ColumnHead(props: Props) {
           </Tooltip>
         )}
       </Group>
+      {!own && !loading && !error && (
+        <Button
+          size="compact-xs"
+          variant="default"
+          style={{ flex: 'none' }}
+          aria-label={`Ask for access to ${name}`}
+          title="Ask for access"
+          onClick={() => onOpenDialog({ kind: 'ask', column })}
+        >
+          Ask
+        </Button>
+      )}
       {missing > 0 && (
         <span
           className="count"

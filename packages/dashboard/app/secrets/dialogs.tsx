@@ -1,3 +1,4 @@
+import { AskDialog } from '../requests/ask.tsx'
 import { AddSecretDialog } from './add-secret.tsx'
 import type { Column } from './columns.ts'
 import { ConflictDialog } from './conflict.tsx'
@@ -20,6 +21,7 @@ export function Dialogs(props: {
   // The column may have changed since the dialog opened, so the current one is used.
   const column = columns.find(({ environmentId }) => environmentId === dialog.column.environmentId)
   if (!column) return null
+  if (dialog.kind === 'ask') return <AskDialog {...{ orgId, onClose }} first={[column.environmentId]} />
   if (dialog.kind === 'paste') return <PasteDialog {...{ orgId, column, onClose }} />
   if (dialog.kind === 'copy') return <CopyColumnDialog {...{ orgId, columns, column, onClose }} />
   const { name } = dialog

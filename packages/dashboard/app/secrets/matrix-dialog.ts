@@ -3,6 +3,7 @@ import type { Column } from './columns.ts'
 /** The open dialog of a matrix, with its column and its secret. */
 export type MatrixDialog =
   | { kind: 'add' }
+  | { kind: 'ask'; column: Column }
   | { kind: 'paste'; column: Column }
   | { kind: 'copy'; column: Column }
   | { kind: 'secret'; column: Column; name: string }

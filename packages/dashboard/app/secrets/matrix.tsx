@@ -77,7 +77,7 @@ export function Matrix({ orgId, columns, empty, choices }: Props) {
             <EnvironmentLinks columns={columns} />
           </Stack>
         ) : columns.every(({ error }) => !error) ? (
-          <NoKey columns={columns} />
+          <NoKey orgId={orgId} columns={columns} />
         ) : null
       ) : (
         <Grid

@@ -1,16 +1,22 @@
-import { Group, Text } from '@mantine/core'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
 import { meQuery } from '../queries.ts'
 import { Empty } from '../ui/empty.tsx'
 import { AnchorLink } from '../ui/links.tsx'
+import { useDialog } from '../ui/use-dialog.ts'
 import type { Column } from './columns.ts'
+
+// Loaded when it first opens.
+const AskDialog = lazy(async () => ({ default: (await import('../requests/ask.tsx')).AskDialog }))
 
 /**
  * Replaces a matrix in which nothing can be read. It says that there may be secrets, and how this person gets access:
  * first a keyring, then the key of an environment from somebody who holds it.
  */
-export function NoKey({ columns }: { columns: Column[] }) {
+export function NoKey({ orgId, columns }: { orgId: string; columns: Column[] }) {
+  const asking = useDialog()
   const { org = '', app, group } = useParams({ strict: false })
   const { data: me } = useQuery(meQuery)
   const environment = columns.find(({ isBranch }) => !isBranch)
@@ -24,14 +30,26 @@ export function NoKey({ columns }: { columns: Column[] }) {
       </Empty>
     )
   return (
-    <Empty
-      title="You hold no key here"
-      action={<EnvironmentLinks columns={columns} />}
-      command={me?.user?.email && environment ? command : false}
-    >
-      Secrets may be here, and you can read none of them. An admin who holds the key of an environment can grant it to
-      you on that environment’s page, or in a terminal with the command below.
-    </Empty>
+    <>
+      <Empty
+        title="You hold no key here"
+        action={
+          <Stack align="center" gap="sm">
+            <Button onClick={() => asking.open()}>Ask for access</Button>
+            <EnvironmentLinks columns={columns} />
+          </Stack>
+        }
+        command={me?.user?.email && environment ? command : false}
+      >
+        Secrets may be here, and you can read none of them. Ask for access: an admin who holds the key answers. They can
+        also grant it in a terminal, with the command below.
+      </Empty>
+      <Suspense>
+        {asking.show((onClose) => (
+          <AskDialog orgId={orgId} onClose={onClose} />
+        ))}
+      </Suspense>
+    </>
   )
 }
 

@@ -21,7 +21,7 @@ const advice: Record<string, string> = {
   internal: 'Try again. If it happens again, tell the operator of this server.',
   decryption_failed: 'Either the wrong key was used, or the data was altered. Do not trust what the server sent.',
   wrong_passphrase: 'Check capital letters and the keyboard layout, and try again.',
-  wrong_kit: 'Check the passphrase and every character of the sealed key: capital letters count.',
+  wrong_copy: 'Check the passphrase and every character of the sealed key: capital letters count.',
   wrong_key: 'Do not go on. Tell the operator: the server may be showing a key that is not yours.',
   locked: 'Unlock the keyring and try again.',
   malformed_answer: 'Do not go on. Tell the operator: the server answered something else than was asked for.',

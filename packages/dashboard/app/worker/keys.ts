@@ -1,7 +1,15 @@
 import type { Bytes } from '@skerry/crypto/base64url'
 import { fingerprintWords } from '@skerry/crypto/fingerprint-words'
-import { openWithPasskey, openWithPassphrase, sealWithPasskey, sealWithPassphrase } from '@skerry/crypto/keyring'
+import {
+  openWithKitCode,
+  openWithPasskey,
+  openWithPassphrase,
+  sealWithKitCode,
+  sealWithPasskey,
+  sealWithPassphrase,
+} from '@skerry/crypto/keyring'
 import { generateKeyPair, publicKeyJwkOf } from '@skerry/crypto/keys'
+import { newKitCode } from '@skerry/crypto/kit-code'
 import { judgePassphrase } from '@skerry/crypto/passphrase'
 import { heldKey, hold } from './held.ts'
 
@@ -40,6 +48,24 @@ export const keyOperations = {
     const { encryptedPrivateKey, prfOutput, userId, credentialId } = input
     hold(await openWithPasskey(encryptedPrivateKey, prfOutput, userId, credentialId, options))
     return publicKeyJwkOf(heldKey())
+  },
+
+  /** The code comes from the recovery kit as the person typed it. */
+  unlockWithKitCode: async (input: {
+    encryptedPrivateKey: string
+    code: string
+    userId: string
+    publicKeyJwk: string
+  }) => {
+    const { encryptedPrivateKey, code, userId, publicKeyJwk } = input
+    hold(await openWithKitCode(encryptedPrivateKey, code, { userId, publicKeyJwk }, options))
+    return publicKeyJwkOf(heldKey())
+  },
+
+  /** Makes the code of a recovery kit, for the page to show, and seals the private key under it. */
+  makeKitCode: async ({ userId }: { userId: string }) => {
+    const code = await newKitCode()
+    return { code, encryptedPrivateKey: await sealWithKitCode(heldKey(), code, userId) }
   },
 
   sealUnderPassphrase: ({ passphrase, userId }: { passphrase: string; userId: string }) =>

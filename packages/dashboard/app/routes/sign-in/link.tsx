@@ -1,5 +1,8 @@
 import { Button, Text } from '@mantine/core'
+import { RefusedError } from '@skerry/sdk/errors'
+import { useQuery } from '@tanstack/react-query'
 import { createFileRoute, useRouter } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
 import { useAction } from '../../action.ts'
 import { api } from '../../api.ts'
 import { useLinkToken } from '../../link-token.ts'
@@ -9,6 +12,8 @@ import { AnchorLink } from '../../ui/links.tsx'
 import { ProblemAlert } from '../../ui/problem.tsx'
 import { StandalonePage } from '../../ui/standalone-page.tsx'
 
+const Invitation = lazy(async () => ({ default: (await import('../../welcome/invitation.tsx')).Invitation }))
+
 /**
  * The page that the link in a sign-in e-mail opens. The person must click once more, because mail scanners also open
  * links.
@@ -17,6 +22,35 @@ export const Route = createFileRoute('/sign-in/link')({ component: SignInLink })
 
 function SignInLink() {
   const token = useLinkToken()
+  const { data: invitation, isPending } = useInvitation(token)
+  if (token !== '' && isPending) return null
+  if (!invitation) return <OrdinaryLink token={token} />
+  return (
+    <Suspense>
+      <Invitation token={token} invitation={invitation} />
+    </Suspense>
+  )
+}
+
+/** The invitation of a link. Null for a link that came with none, and for one that no longer works. */
+const useInvitation = (token: string) =>
+  useQuery({
+    // A key with the token would keep it in the cache.
+    queryKey: ['invitation-of-link'],
+    queryFn: async ({ signal }) => {
+      try {
+        return (await api.signIn.showInvitation({ body: { token } }, { signal })).invitation
+      } catch (error) {
+        if (error instanceof RefusedError) return null
+        throw error
+      }
+    },
+    enabled: token !== '',
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  })
+
+function OrdinaryLink({ token }: { token: string }) {
   const router = useRouter()
   const action = useAction(async () => {
     const { session: signedIn, returnTo } = await api.signIn.redeemLink({ body: { token } })
@@ -28,7 +62,7 @@ function SignInLink() {
       <Text size="sm">
         {token === ''
           ? 'Open the whole link from the mail, and once only. What comes after the # is missing here.'
-          : 'This link signs you in, and accepts the invitation that it came with, if any. It works once.'}
+          : 'This link signs you in. It works once.'}
       </Text>
       <ProblemAlert error={action.error} />
       {action.error || token === '' ? (

@@ -84,6 +84,32 @@ describe('the link of an invitation', () => {
   })
 })
 
+describe('the name that a person gives with a link', () => {
+  const nameOf = async (as: string) => (await world.call(me.get, { as })).body.user?.name
+  const redeemAs = async (token: string, name: string) =>
+    browserOf(await world.call(signIn.redeemLink, { body: { token, name } })).as
+
+  test('is that of a new person, or of one without a name, and replaces no other', async () => {
+    const email = 'kenji@example.com'
+    expect(await nameOf(await redeemAs(await invited(email), 'Kenji Sato'))).toBe('Kenji Sato')
+    const stranger = await signUp(world)
+    expect(await nameOf(await redeemAs(await invited(email, stranger), 'Somebody else'))).toBe('Kenji Sato')
+    const { as } = browserOf(await redeem(await invited('nameless@example.com')))
+    expect(await nameOf(as)).toBeNull()
+    await invited('nameless@example.com', stranger)
+    const token = await tokenOf(world, 'nameless@example.com', 'Sign in to Skerry', () =>
+      world.call(signIn.requestLink, { body: { email: 'nameless@example.com' } }),
+    )
+    expect(await nameOf(await redeemAs(token, 'Noor'))).toBe('Noor')
+  })
+
+  test.each(['', 'a\nb'])('is refused as %j, and the link is not used up', async (name) => {
+    const token = await invited(`refused-${name.length}-${name.charCodeAt(0)}@example.com`)
+    expect((await world.call(signIn.redeemLink, { body: { token, name } })).status).toBe(400)
+    expect((await redeem(token)).status).toBe(200)
+  })
+})
+
 describe('showing the invitation of a link', () => {
   test('names organization, inviter, role and address, and joins nothing', async () => {
     const admin = await newMember(world, tenant, 'admin', { keys: false, email: 'ingrid@example.com' })

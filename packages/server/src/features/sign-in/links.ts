@@ -10,7 +10,7 @@ import { linkedNotice } from '../identity-links/jobs.ts'
 import { acceptInvite } from '../members/own-invites.ts'
 import { signInLink } from './jobs.ts'
 import { needBuiltIn, personOfAddress } from './person.ts'
-import { findInvitation, hasSecondFactor, isWelcome, takeLink } from './store.ts'
+import { findInvitation, hasSecondFactor, isNamed, isWelcome, takeLink } from './store.ts'
 
 /**
  * This does not look up whether anyone has the address. It writes the same row and sends the same answer for every
@@ -53,7 +53,8 @@ export async function redeem(input: In<typeof signIn.redeemLink>): Out<typeof si
     await linkIdentity(input, samePersonId, person)
     await enqueue(linkedNotice, { to: link.email, issuer: person.issuer })
   }
-  const userId = samePersonId ?? (await makeUser(db, person, now, audit))
+  const name = (await isNamed(db, person.subject)) ? null : (body.name ?? null)
+  const userId = samePersonId ?? (await makeUser(db, { ...person, name }, now, audit))
   // If a mailbox alone does not sign the person in, it does not let them join either, so the invitation waits.
   if (link.inviteId && !(await hasSecondFactor(db, userId))) await acceptInvite(input, userId, link.inviteId)
   const { answer, headers } = await startSession(input, userId, { mfaAt: null, issuerSecondFactor: null })

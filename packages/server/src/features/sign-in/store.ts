@@ -37,6 +37,11 @@ export const isSetUp = async (db: Sql): Promise<boolean> =>
 export const hasUser = async (db: Sql, subject: string): Promise<boolean> =>
   (await db.row(`select 1 from users where issuer = '${ownIssuer}' and subject = $1`, [subject])) !== undefined
 
+export const isNamed = async (db: Sql, subject: string): Promise<boolean> =>
+  (await db.row(`select 1 from users where issuer = '${ownIssuer}' and subject = $1 and name is not null`, [
+    subject,
+  ])) !== undefined
+
 /** Whether a link may sign this address in: it belongs to a user of the built-in sign-in, or an invitation waits for it. */
 export const isWelcome = async (db: Sql, email: string, now: string): Promise<boolean> =>
   (await db.row(

@@ -1,9 +1,11 @@
 import { Badge, Button, Group, Paper, Stack, Text } from '@mantine/core'
-import { queryOptions, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { AccountPage } from '../../../account/account-page.tsx'
 import { KeyringPasskeys } from '../../../account/keyring-passkeys.tsx'
+import { KitSection } from '../../../account/kit-section.tsx'
+import { wordsQuery } from '../../../account/words.ts'
 import { useAction } from '../../../action.ts'
 import { keyring, useUnlocked } from '../../../keyring.ts'
 import { unlockPrompt } from '../../../prompts.ts'
@@ -22,7 +24,7 @@ const ReplaceKeypair = lazy(async () => ({
 }))
 const CreateKeys = lazy(async () => ({ default: (await import('../../../account/create-keys.tsx')).CreateKeys }))
 // Loaded separately, because its QR code is a large part of this page's code.
-const RecoveryKit = lazy(async () => ({ default: (await import('../../../account/recovery-kit.tsx')).RecoveryKit }))
+const SealedCopy = lazy(async () => ({ default: (await import('../../../account/sealed-copy.tsx')).SealedCopy }))
 
 export const Route = createFileRoute('/_app/account/keyring')({
   loader: ({ context }) => {
@@ -32,13 +34,6 @@ export const Route = createFileRoute('/_app/account/keyring')({
   },
   component: Keyring,
 })
-
-const wordsQuery = (publicKeyJwk: string) =>
-  queryOptions({
-    queryKey: ['fingerprint-words', publicKeyJwk],
-    queryFn: () => keyring.callLocked('fingerprintWords', { publicKeyJwk }),
-    staleTime: Number.POSITIVE_INFINITY,
-  })
 
 function Keyring() {
   const { me } = Route.useRouteContext()
@@ -69,6 +64,8 @@ function Keys(props: { publicKeyJwk: string; encryptedPrivateKey: string; userId
   const { publicKeyJwk, encryptedPrivateKey, userId } = props
   const { me } = Route.useRouteContext()
   const { data: words = '' } = useQuery(wordsQuery(publicKeyJwk))
+  const [isMakingKit, setIsMakingKit] = useState(false)
+  const email = me.user?.email ?? userId
   return (
     <>
       <Section title="State">
@@ -85,10 +82,14 @@ function Keys(props: { publicKeyJwk: string; encryptedPrivateKey: string; userId
           </Group>
         </Paper>
       </Section>
-      <KeyringPasskeys userId={userId} email={me.user?.email ?? userId} />
+      <KitSection person={{ userId, email, publicKeyJwk }} isMaking={isMakingKit} onMaking={setIsMakingKit} />
+      <KeyringPasskeys userId={userId} email={email} />
       <Changes userId={userId} about={aboutOf(me.user)} publicKeyJwk={publicKeyJwk} />
+      {/* Both are pages for the printer, which prints one of them. */}
       <Suspense>
-        <RecoveryKit email={me.user?.email ?? ''} words={words} encryptedPrivateKey={encryptedPrivateKey} />
+        {!isMakingKit && (
+          <SealedCopy email={me.user?.email ?? ''} words={words} encryptedPrivateKey={encryptedPrivateKey} />
+        )}
       </Suspense>
     </>
   )

@@ -4,39 +4,40 @@ import { Section } from '../ui/page.tsx'
 import { QrCode } from '../ui/qr-code.tsx'
 
 /**
- * The recovery kit for printing. With the passphrase it unlocks the keyring even if the server's copy is lost or
+ * A copy of the sealed key for printing. With the passphrase it unlocks the keyring even if the server's copy is lost or
  * damaged.
  */
-export function RecoveryKit(props: { email: string; words: string; encryptedPrivateKey: string }) {
+export function SealedCopy(props: { email: string; words: string; encryptedPrivateKey: string }) {
   return (
     <Section
-      title="Recovery kit"
-      description="A page to print and keep. It holds your sealed key: with the passphrase it unlocks your keyring, also when the server’s copy no longer does."
+      title="Copy of the sealed key"
+      description="A page to print. With the passphrase it unlocks your keyring even if the server’s copy is lost or altered."
       actions={
         <Button variant="default" leftSection={<IconPrinter size={16} />} onClick={() => print()}>
-          Print the kit
+          Print the copy
         </Button>
       }
     >
       <Portal>
-        <Kit {...props} />
+        <Sheet {...props} />
       </Portal>
     </Section>
   )
 }
 
-function Kit({ email, words, encryptedPrivateKey }: { email: string; words: string; encryptedPrivateKey: string }) {
+function Sheet({ email, words, encryptedPrivateKey }: { email: string; words: string; encryptedPrivateKey: string }) {
   return (
     <div className="printed" aria-hidden>
       <Title order={1} mb="md">
-        Skerry recovery kit
+        Skerry sealed key
       </Title>
       <Text>
         {email} at {location.origin}, printed on {new Date().toLocaleDateString('en', { dateStyle: 'long' })}
       </Text>
       <Text mt="md">
-        The sealed key below opens your keyring with your passphrase, also when the server’s copy no longer does: unlock
-        your keyring, choose “Use my recovery kit”, and scan or type it. Anyone who has both can read what you can read.
+        The sealed key below opens your keyring with your passphrase, even if the server’s copy is lost or altered.
+        Unlock your keyring with “Use a printed copy”, and scan or type it. Anyone who has both can read what you can
+        read.
       </Text>
       <Title order={2} mt="lg">
         Passphrase

@@ -1,0 +1,17 @@
+import { KeyringError, keyring } from '../keyring.ts'
+
+/**
+ * Refuses a decrypted key that differs from the person's public key on the server. Others encrypt to that public key,
+ * so the decrypted key must not be used.
+ *
+ * @throws KeyringError `wrong_key`. The keyring is then locked.
+ */
+export function checkOpened(opened: string, told: string): void {
+  const point = (jwk: string) => {
+    const { x, y } = JSON.parse(jwk) as { x: string; y: string }
+    return `${x}.${y}`
+  }
+  if (point(opened) === point(told)) return
+  keyring.lock()
+  throw new KeyringError('wrong_key', 'this opened another key than the server shows to others as yours')
+}

@@ -1,0 +1,106 @@
+import '../../../start/start.css'
+import { useQuery } from '@tanstack/react-query'
+import { createFileRoute, useNavigate } from '@tanstack/react-router'
+import { lazy, Suspense, useEffect, useRef } from 'react'
+import { recoveryKitQuery } from '../../../account/queries.ts'
+import { invalidate, keysQuery, orgQueries } from '../../../queries.ts'
+import { Chart } from '../../../ui/chart.tsx'
+import { AnchorLink } from '../../../ui/links.tsx'
+import { Page } from '../../../ui/page.tsx'
+import { ProblemAlert } from '../../../ui/problem.tsx'
+import { Step, Steps } from '../../../ui/steps.tsx'
+import { appOfHolding, holdingsQuery } from '../../../welcome/holdings.ts'
+
+// Each step loads when it is the current one.
+const CreateKeys = lazy(async () => ({ default: (await import('../../../account/create-keys.tsx')).CreateKeys }))
+const NewKit = lazy(async () => ({ default: (await import('../../../account/new-kit.tsx')).NewKit }))
+const Compare = lazy(async () => ({ default: (await import('../../../welcome/compare.tsx')).Compare }))
+
+export const Route = createFileRoute('/_app/orgs/$org/welcome')({
+  component: Welcome,
+})
+
+/** The first steps of a person who was invited, from the keyring to the first application that they can read. */
+function Welcome() {
+  const { org, me } = Route.useRouteContext()
+  const keys = useQuery(keysQuery)
+  const kit = useQuery(recoveryKitQuery)
+  const holdings = useQuery(holdingsQuery(org.id))
+  const publicKeyJwk = keys.data?.publicKeyJwk ?? null
+  const hasKey = (holdings.data ?? []).length > 0
+  const app = appOfHolding(holdings.data ?? [])
+  const done = [true, publicKeyJwk !== null, Boolean(kit.data?.kit), hasKey]
+  const current = done.indexOf(false)
+  const isLoaded = keys.data !== undefined && kit.data !== undefined && holdings.data !== undefined
+  useGoOn(isLoaded && current === -1, app)
+  const step = (number: number) => ({ number, isDone: done[number - 1]!, isCurrent: current === number - 1 })
+  const user = { userId: me.user?.id ?? '', email: me.user?.email ?? me.user?.id ?? '' }
+  return (
+    <Page title={`Welcome to ${org.name}`}>
+      <div className="start">
+        <div>
+          <p className="start-title">{current === -1 ? 'You can read secrets' : 'Until you read your first secret'}</p>
+          <p className="help">
+            Your keyring opens values in this browser. The server stores ciphertext only, so a person passes the keys on
+            to you.
+          </p>
+          <ProblemAlert error={keys.error ?? kit.error ?? holdings.error} />
+          {isLoaded && (
+            <Suspense>
+              <Steps>
+                <Step {...step(1)} title={`You joined ${org.name}`} />
+                <Step {...step(2)} title={publicKeyJwk ? 'You have a keyring' : 'Make your keyring'}>
+                  <CreateKeys userId={user.userId} about={[user.email, me.user?.name ?? '', org.name]} />
+                </Step>
+                <Step {...step(3)} title={kit.data?.kit ? 'You have a recovery kit' : 'Save your recovery kit'}>
+                  {publicKeyJwk && <NewKit person={{ ...user, publicKeyJwk }} />}
+                </Step>
+                <Step {...step(4)} title={hasKey ? 'An admin gave you a key' : 'Compare words and get access'}>
+                  {publicKeyJwk && <Compare publicKeyJwk={publicKeyJwk} />}
+                </Step>
+                <Step
+                  number={5}
+                  title="Read your first secret"
+                  isDone={false}
+                  isCurrent={current === -1}
+                  action={
+                    hasKey &&
+                    (app === null ? (
+                      <AnchorLink to="/orgs/$org/apps" params={{ org: org.slug }}>
+                        Open the applications
+                      </AnchorLink>
+                    ) : (
+                      <AnchorLink to="/orgs/$org/apps/$app" params={{ org: org.slug, app }}>
+                        Open {app}
+                      </AnchorLink>
+                    ))
+                  }
+                />
+              </Steps>
+            </Suspense>
+          )}
+        </div>
+        <aside>
+          <Chart seed={org.name} />
+        </aside>
+      </div>
+    </Page>
+  )
+}
+
+/** Opens the first application that the person can read, as soon as the last step is done while they look on. */
+function useGoOn(isDone: boolean, app: string | null) {
+  const { org } = Route.useRouteContext()
+  const navigate = useNavigate()
+  const wasOpen = useRef(false)
+  useEffect(() => {
+    if (!isDone) {
+      wasOpen.current = true
+      return
+    }
+    if (!wasOpen.current || app === null) return
+    void invalidate(orgQueries(org.id)).then(() =>
+      navigate({ to: '/orgs/$org/apps/$app', params: { org: org.slug, app } }),
+    )
+  }, [isDone, app, navigate, org.id, org.slug])
+}

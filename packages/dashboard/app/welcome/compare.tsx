@@ -1,0 +1,40 @@
+import { Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useRouteContext } from '@tanstack/react-router'
+import { wordsQuery } from '../account/words.ts'
+import { Words } from '../envs/fingerprint.tsx'
+import { AskForm } from '../requests/ask.tsx'
+import { RequestedEnvironments } from '../requests/environments.tsx'
+import { openRequestsQuery } from '../requests/queries.ts'
+import { Loaded } from '../ui/loaded.tsx'
+import { RelativeTime } from '../ui/relative-time.tsx'
+
+/** Shows the words of the person's key, and asks for environments. Afterwards it shows what was asked for. */
+export function Compare({ publicKeyJwk }: { publicKeyJwk: string }) {
+  const { org, me } = useRouteContext({ from: '/_app/orgs/$org' })
+  const { data: words = '' } = useQuery(wordsQuery(publicKeyJwk))
+  const requests = useQuery({ ...openRequestsQuery(org.id), refetchInterval: 5000 })
+  return (
+    <Stack>
+      <Words words={words} label="Your 12 words" />
+      <Text size="sm">
+        An admin compares these words with you, over the phone or in person, and passes the keys on. This page then goes
+        on by itself.
+      </Text>
+      <Loaded query={requests}>
+        {({ requests: open }) => {
+          const own = open.filter(({ userId }) => userId === me.user?.id)
+          if (own.length === 0) return <AskForm orgId={org.id} />
+          return own.map(({ id, createdAt, environments }) => (
+            <div key={id}>
+              <RequestedEnvironments orgId={org.id} environments={environments} />
+              <Text size="sm" c="dimmed" mt={4}>
+                You asked <RelativeTime at={createdAt} />. The admins were told.
+              </Text>
+            </div>
+          ))
+        }}
+      </Loaded>
+    </Stack>
+  )
+}

@@ -1,0 +1,103 @@
+import { Button, Stack, Text, TextInput } from '@mantine/core'
+import type { Answer } from '@skerry/contract/endpoint'
+import type { signIn } from '@skerry/contract/sign-in/endpoints'
+import { useRouter } from '@tanstack/react-router'
+import { api } from '../api.ts'
+import { useApiForm, useSubmit } from '../form/use-api-form.ts'
+import { meQuery, queryClient } from '../queries.ts'
+import { session } from '../session.ts'
+import { Form } from '../ui/form.tsx'
+import { AnchorLink } from '../ui/links.tsx'
+import { ProblemAlert } from '../ui/problem.tsx'
+import { RelativeTime } from '../ui/relative-time.tsx'
+import { StandalonePage } from '../ui/standalone-page.tsx'
+
+type LinkedInvitation = Answer<typeof signIn.showInvitation>['invitation']
+
+/** The page of an invitation's link. Showing it joins nothing, because mail scanners open links too. */
+export function Invitation({ token, invitation }: { token: string; invitation: LinkedInvitation }) {
+  const { orgName, invitedBy, invitedByName, role, email, expiresAt, signsIn } = invitation
+  const inviter = invitedByName ?? invitedBy ?? 'A program'
+  return (
+    <StandalonePage title={`${inviter} invited you to ${orgName}`}>
+      <Text size="sm">
+        {inviter === invitedBy || invitedBy === null ? '' : `${inviter} is ${invitedBy}. `}
+        You would be {role === 'admin' ? 'an admin' : 'a member'} of {orgName}. The invitation is for {email}.
+      </Text>
+      {signsIn ? (
+        <>
+          <Join token={token} invitation={invitation} />
+          <Text size="sm" c="dimmed">
+            Not now? The invitation expires <RelativeTime at={expiresAt} />. If you do not know {inviter}, close this
+            page.
+          </Text>
+        </>
+      ) : (
+        <Over invitation={invitation} />
+      )}
+    </StandalonePage>
+  )
+}
+
+function Join({ token, invitation }: { token: string; invitation: LinkedInvitation }) {
+  const router = useRouter()
+  const form = useApiForm('signIn', 'redeemLink', { name: '' })
+  const join = useSubmit(form, async ({ name }) => {
+    const { session: signedIn } = await api.signIn.redeemLink({ body: { token, name } })
+    session.begin(signedIn)
+    const { orgs } = await queryClient.fetchQuery(meQuery)
+    const hasJoined = orgs.some(({ slug }) => slug === invitation.orgSlug)
+    // Somebody with a second factor accepts the invitation after they have entered it.
+    router.history.push(hasJoined ? `/orgs/${invitation.orgSlug}/welcome` : '/account/invitations')
+  })
+  return (
+    <Form onSubmit={() => join.run()}>
+      <Stack gap="sm">
+        <TextInput
+          label="Your name"
+          description="The other members see it."
+          autoComplete="name"
+          autoFocus
+          {...form.getInputProps('name')}
+        />
+        <ProblemAlert error={join.error} />
+        <Button type="submit" fullWidth loading={join.pending}>
+          Join {invitation.orgName}
+        </Button>
+      </Stack>
+    </Form>
+  )
+}
+
+/** Says why the link no longer signs in, and what to do instead. */
+function Over({ invitation }: { invitation: LinkedInvitation }) {
+  const { usedAt, acceptedAt } = invitation
+  if (acceptedAt !== null)
+    return (
+      <>
+        <Text size="sm">
+          This invitation was accepted <RelativeTime at={acceptedAt} />. If that was not you, tell the person who
+          invited you.
+        </Text>
+        <AnchorLink to="/sign-in" size="sm">
+          Sign in
+        </AnchorLink>
+      </>
+    )
+  return (
+    <>
+      <Text size="sm">
+        {usedAt === null ? (
+          'You have an account here, and this link is older than 15 minutes. Sign in, and then accept the invitation.'
+        ) : (
+          <>
+            This link was used <RelativeTime at={usedAt} />. Sign in, and then accept the invitation.
+          </>
+        )}
+      </Text>
+      <AnchorLink to="/sign-in" search={{ returnTo: '/account/invitations' }} size="sm">
+        Sign in
+      </AnchorLink>
+    </>
+  )
+}
