@@ -1,6 +1,7 @@
 import type { Kind } from './completion.ts'
 import { readCredentials } from './credentials.ts'
-import { findApp, findCurrent, findCurrentParent } from './places.ts'
+import { findCurrent, findCurrentParent } from './current-place.ts'
+import { findApp } from './places.ts'
 import { openSession, type Session } from './session.ts'
 import type { Flags } from './settings.ts'
 

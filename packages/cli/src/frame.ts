@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
+import { findCurrent, findNamed } from './current-place.ts'
 import { Failure } from './failure.ts'
 import { isBoundElsewhere, lacksKey, noKey } from './no-key.ts'
 import { type Output, writeOutput } from './output.ts'
-import { checkNamed, findCurrent, findNamed, type Place } from './places.ts'
+import { checkNamed, type Place } from './places.ts'
 import { type Org, openSession, type Session } from './session.ts'
 import type { Flags } from './settings.ts'
 

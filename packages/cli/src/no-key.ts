@@ -55,7 +55,7 @@ const hasNoKeys = async ({ client }: Session): Promise<boolean> =>
   (await client.me.getKeys().catch(() => undefined))?.publicKeyJwk === null
 
 /** A token of the same person may be stored on this machine. It can grant what it can read. */
-export async function grantHint(session: Session, label: string): Promise<string> {
+async function grantHint(session: Session, label: string): Promise<string> {
   const command = `skerry grant ${await granteeName(session)} ${placeOptions(label)}`
   const profile =
     session.principal.type === 'user' ? profileWithKeys(session.settings.url, [await session.org()]) : undefined

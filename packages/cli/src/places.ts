@@ -100,7 +100,7 @@ export function checkNamed(flags: Flags, named: string | undefined): void {
  * Reads the environment that an argument names: `env`, `app/env`, `app/env@branch`, `group:env` or an id. `--branch`
  * names a branch of it, and the branch of the settings is ignored. Without an argument, options and settings name it.
  */
-function placeNamed(session: Session, named: string | undefined, flags: Flags): PlaceName {
+export function placeNamed(session: Session, named: string | undefined, flags: Flags): PlaceName {
   if (named === undefined) return namedPlace(session, flags)
   if (!/[/:@]/.test(named)) {
     const branch = flags.branch === undefined ? undefined : namedBranch(session.settings)
@@ -109,34 +109,6 @@ function placeNamed(session: Session, named: string | undefined, flags: Flags): 
   if (flags.app !== undefined || flags.group !== undefined || flags.branch !== undefined)
     throw usage(`'${named}' already names the environment`, 'leave out --app, --group and --branch')
   return parsePlace(named, session.settings.app)
-}
-
-export const findNamed = (session: Session, named: string | undefined, flags: Flags): Promise<Place> =>
-  named === undefined ? findCurrent(session, flags) : findPlace(session, placeNamed(session, named, flags))
-
-/**
- * Finds the environment that a command works on, as `skerry run` does. Options and variables come first, then the
- * environment that a token is bound to, then the project's file.
- */
-export const findCurrent = (session: Session, flags: Flags): Promise<Place> =>
-  findUnlessBound(session, flags, namedPlace(session, flags))
-
-/** Finds the same environment without its branch. */
-export const findCurrentParent = (session: Session, flags: Flags): Promise<Place> =>
-  findUnlessBound(session, flags, { ...namedPlace(session, flags), branch: undefined })
-
-/** Finds the environment of a bound token, unless an option or a variable names another. */
-export async function findUnlessBound(session: Session, flags: Flags, name: PlaceName): Promise<Place> {
-  if (session.settings.scopeIsExplicit || flags.group !== undefined) return findPlace(session, name)
-  try {
-    return (await boundPlace(session, name.branch)) ?? (await findPlace(session, name))
-  } catch (error) {
-    if ((error as { code?: unknown }).code !== 'forbidden') throw error
-    // A token that lacks the key of one group may still write to the environment itself.
-    if (name.env !== undefined) return findPlace(session, name)
-    const { refusal } = await import('./run/refusal.ts')
-    throw await refusal(error as Error, session, boundWords, undefined)
-  }
 }
 
 /** @throws RollbackError if the name is a different environment than before. */

@@ -1,9 +1,10 @@
 import { createSkerry } from '@skerry/sdk'
 import type { Rollback } from '@skerry/sdk/rollback'
 import { environmentKey } from '@skerry/sdk/secrets'
+import { findNamed } from './current-place.ts'
 import { memoryHere } from './known-state.ts'
 import { note } from './output.ts'
-import { findNamed, type Place } from './places.ts'
+import type { Place } from './places.ts'
 import { type Session, userAgent } from './session.ts'
 import type { Flags } from './settings.ts'
 

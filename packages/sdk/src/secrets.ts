@@ -199,7 +199,7 @@ export async function restoreDeletedSecret(
  *
  * @throws DecryptionError.
  * @example
- * const [deleted] = (await client.deletedSecrets.list({ params: { orgId, envId } })).secrets
+ * const [deleted] = (await client.deletedSecrets.list({ params: { orgId, envId } })).deletedSecrets
  * const value = deleted && (await openDeleted(envId, deleted, key.dek))
  */
 export async function openDeleted(

@@ -1,4 +1,5 @@
-import { findApp, findCurrent, namedPlace } from '../places.ts'
+import { findCurrent } from '../current-place.ts'
+import { findApp, namedPlace } from '../places.ts'
 import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 

@@ -5,12 +5,13 @@ import {
   type SyncBinding,
   type SyncPlan,
 } from '@skerry/sdk/internal/sync'
+import { findCurrent } from '../current-place.ts'
 import { toFailure, usage } from '../failure.ts'
 import type { SignedIn } from '../frame.ts'
 import { type OpenPlace, openWithGroups } from '../grants.ts'
 import { environmentShared, forgetReader, noteReaders } from '../known-readers.ts'
 import { note, type Output, warn, writeLine } from '../output.ts'
-import { findCurrent, findPlace } from '../places.ts'
+import { findPlace } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'

@@ -30,7 +30,7 @@ interface Props {
 }
 
 export function ColumnHead(props: Props) {
-  const { column, missing } = props
+  const { column, missing, onOpenDialog } = props
   const { org = '' } = useParams({ strict: false })
   const { name, slug, environmentId, isBranch, isProtected, own, loading, error, unreadable } = column
   const warning = error

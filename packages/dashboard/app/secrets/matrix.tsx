@@ -120,7 +120,7 @@ function useAddress(columns: Column[]) {
   const navigate = useNavigate()
   const other = useDialog<MatrixDialog>()
   const go = (change: MatrixSearch, replace: boolean) =>
-    void navigate({ to: '.', search: (before: MatrixSearch) => matrixSearch({ ...before, ...change }), replace })
+    void navigate({ to: '.', search: (before: object) => matrixSearch({ ...before, ...change }), replace })
   const column = secret === undefined ? undefined : columnOf(columns, secret, place)
   const close = () => go({ secret: undefined, in: undefined }, true)
   return {

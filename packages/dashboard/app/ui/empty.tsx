@@ -1,6 +1,8 @@
-import type { ReactNode } from 'react'
-import { Chart } from './chart.tsx'
+import { lazy, type ReactNode, Suspense } from 'react'
 import { CommandLine } from './command-line.tsx'
+
+// Loaded separately, so that the page appears sooner.
+const Chart = lazy(async () => ({ default: (await import('./chart.tsx')).Chart }))
 
 /**
  * Shown instead of an empty list: what the list would contain, how to create the first entry, and the command that does
@@ -10,7 +12,9 @@ export function Empty(props: { title: string; children?: ReactNode; action?: Rea
   const { title, children, action, command } = props
   return (
     <div className="empty">
-      <Chart seed={title} />
+      <Suspense fallback={<div style={{ height: 104 }} />}>
+        <Chart seed={title} />
+      </Suspense>
       <strong>{title}</strong>
       {children && <div className="help">{children}</div>}
       {action}
