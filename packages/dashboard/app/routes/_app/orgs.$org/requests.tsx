@@ -10,20 +10,20 @@ import { Page } from '../../../ui/page.tsx'
 const AskDialog = lazy(async () => ({ default: (await import('../../../requests/ask.tsx')).AskDialog }))
 
 interface RequestsSearch extends CreateSearch {
-  show?: 'answered'
+  answered?: true
 }
 
 export const Route = createFileRoute('/_app/orgs/$org/requests')({
   validateSearch: (search): RequestsSearch => ({
     ...parseCreateSearch(search),
-    ...(search.show === 'answered' ? { show: search.show } : {}),
+    ...(search.answered === true ? { answered: true as const } : {}),
   }),
   component: Requests,
 })
 
 function Requests() {
   const { org } = Route.useRouteContext()
-  const { create, show } = Route.useSearch()
+  const { create, answered } = Route.useSearch()
   const navigate = Route.useNavigate()
   return (
     <Page
@@ -37,15 +37,15 @@ function Requests() {
       <div className="requests-tools">
         <SegmentedControl
           aria-label="Which requests"
-          value={show ?? 'open'}
+          value={answered ? 'answered' : 'open'}
           data={[
             { value: 'open', label: 'Open' },
             { value: 'answered', label: 'Answered' },
           ]}
-          onChange={(value) => navigate({ search: value === 'answered' ? { show: 'answered' } : {}, replace: true })}
+          onChange={(value) => navigate({ search: value === 'answered' ? { answered: true } : {}, replace: true })}
         />
       </div>
-      <RequestList status={show === 'answered' ? 'closed' : 'open'} />
+      <RequestList status={answered ? 'closed' : 'open'} />
       <Suspense>{create && <AskDialog orgId={org.id} onClose={() => navigate({ search: {} })} />}</Suspense>
     </Page>
   )
