@@ -22,6 +22,7 @@ export function tellQueued({ changeRequest }: Queued, label: string): Output {
 }
 
 export function noteQueued(changes: ChangeRequest[], label: string): void {
+  if (changes.length === 0) return
   for (const { id, action, secretName, requiredApprovals } of changes) {
     const approvals = count(requiredApprovals, 'approval')
     note(`queued ${verbs[action]} ${secretName} as ${id}: ${label} is protected, and this needs ${approvals}`)
