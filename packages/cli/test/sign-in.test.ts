@@ -34,7 +34,7 @@ describe('skerry login', () => {
     expect(JSON.parse(stdout)).toMatchObject({ email, profile: `${email}@${new URL(server.url).host}` })
     expect(stderr).toContain(`open ${server.url}/cli/`)
     expect(stderr).toContain('skerry keys init')
-    expect(await ok(machine, 'skerry whoami')).toContain(`user ${email}`)
+    expect(await ok(machine, 'skerry whoami')).toContain(`person ${email}`)
     expect(await ok(machine, 'skerry sessions ls')).toContain(' *')
     await machine.remove()
   })
@@ -45,7 +45,7 @@ describe('skerry login', () => {
     email = `login-${++count}@example.com`
     const { code, stdout } = await signIn(server, machine, email, 'approve', ['--profile', 'work'])
     expect([code, JSON.parse(stdout).profile]).toEqual([0, 'work'])
-    expect(await ok(machine, 'skerry whoami --profile work')).toContain(`user ${email}`)
+    expect(await ok(machine, 'skerry whoami --profile work')).toContain(`person ${email}`)
     const replaced = await machine.skerry(['login', '--token', '--profile', 'work'], { input: 'none' })
     expect([replaced.code, replaced.stderr]).toEqual([2, expect.stringContaining('work is a person’s session')])
     await machine.remove()
@@ -62,8 +62,8 @@ describe('skerry login', () => {
     const profile = `both-${count}@${new URL(server.url).host}`
     expect(stderr).toContain(`commands now act as ${email}, and no longer as the token in profile ${profile}`)
     expect(stderr).toContain(`skerry grant ${email} --all --profile ${profile}`)
-    expect(await ok(machine, 'skerry whoami')).toContain(`user ${email}`)
-    expect(await ok(machine, `skerry whoami --profile ${profile}`)).toContain('service_token')
+    expect(await ok(machine, 'skerry whoami')).toContain(`person ${email}`)
+    expect(await ok(machine, `skerry whoami --profile ${profile}`)).toContain('token skt_')
     await machine.remove()
   })
 

@@ -225,7 +225,7 @@ describe('a failure', () => {
     const machine = await signedUp(server.url, 'Plain Org')
     try {
       const taken = await machine.skerry(['app', 'create', 'shop'])
-      expect(taken).toMatchObject({ code: 5, stderr: 'skerry: slug: another application uses it\n' })
+      expect(taken).toMatchObject({ code: 5, stderr: 'skerry: another application has this slug already\n' })
       const wrong = async (...args: string[]) => {
         const { code, stderr } = await machine.skerry(args)
         return [code, stderr]

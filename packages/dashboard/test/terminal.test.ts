@@ -67,7 +67,7 @@ describe('a terminal', () => {
 
   test('acts for the person afterwards', async () => {
     const { code, stdout, stderr } = await machine.skerry(['whoami'])
-    expect([code, stdout, stderr]).toEqual([0, expect.stringContaining(`user ${steps.person.email}`), ''])
+    expect([code, stdout, stderr]).toEqual([0, expect.stringContaining(`person ${steps.person.email}`), ''])
   })
 
   test('is refused at its next request after the person revoked its session', async () => {

@@ -107,6 +107,10 @@ async function create(
       note(`created token ${name} (${serviceToken.id}); it is shown only once`)
       // The name could be one that a shell takes apart, or the address of a member.
       note(useOf(granted, flags, /^[\w.-]+$/.test(name) ? name : serviceToken.id))
+      if (flags.format === 'skerry')
+        note(
+          'the token is for skerry and its SDK; published clients would send its key to the server, so use --format classic for them',
+        )
       if (granted.length > 0) note(`for a program: set SKERRY_TOKEN to it, and SKERRY_URL to ${session.settings.url}`)
     },
   }

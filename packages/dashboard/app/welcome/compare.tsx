@@ -6,6 +6,7 @@ import { Words } from '../envs/fingerprint.tsx'
 import { AskForm } from '../requests/ask.tsx'
 import { RequestedEnvironments } from '../requests/environments.tsx'
 import { openRequestsQuery } from '../requests/queries.ts'
+import { CommandLine } from '../ui/command-line.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
 
@@ -17,10 +18,20 @@ export function Compare({ publicKeyJwk }: { publicKeyJwk: string }) {
   return (
     <Stack>
       <Words words={words} label="Your 12 words" />
-      <Text size="sm">
-        An admin compares these words with you, over the phone or in person, and passes the keys on. This page then goes
-        on by itself.
-      </Text>
+      {org.role === 'owner' ? (
+        <>
+          <Text size="sm">
+            Your command line made this organization and holds its keys. Share them with this keyring, and compare the
+            words that the command shows. This page then goes on by itself.
+          </Text>
+          <CommandLine command={`skerry grant ${me.user?.email} --all --org ${org.slug}`} />
+        </>
+      ) : (
+        <Text size="sm">
+          An admin compares these words with you, over the phone or in person, and passes the keys on. This page then
+          goes on by itself.
+        </Text>
+      )}
       <Loaded query={requests}>
         {({ requests: open }) => {
           const own = open.filter(({ userId }) => userId === me.user?.id)

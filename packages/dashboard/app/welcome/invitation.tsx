@@ -14,6 +14,8 @@ import { StandalonePage } from '../ui/standalone-page.tsx'
 
 type LinkedInvitation = Answer<typeof signIn.showInvitation>['invitation']
 
+const roleWords = { owner: 'the owner', admin: 'an admin', member: 'a member' } as const
+
 /** The page of an invitation's link. Showing it joins nothing, because mail scanners open links too. */
 export function Invitation({ token, invitation }: { token: string; invitation: LinkedInvitation }) {
   const { orgName, invitedBy, invitedByName, role, email, expiresAt, signsIn } = invitation
@@ -22,7 +24,7 @@ export function Invitation({ token, invitation }: { token: string; invitation: L
     <StandalonePage title={`${inviter} invited you to ${orgName}`}>
       <Text size="sm">
         {inviter === invitedBy || invitedBy === null ? '' : `${inviter} is ${invitedBy}. `}
-        You would be {role === 'admin' ? 'an admin' : 'a member'} of {orgName}. The invitation is for {email}.
+        You would be {roleWords[role]} of {orgName}. The invitation is for {email}.
       </Text>
       {signsIn ? (
         <>

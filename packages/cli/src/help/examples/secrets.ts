@@ -37,14 +37,12 @@ export const secrets = {
     ['skerry secrets generate SESSION_KEY --length 64 --overwrite', 'Replace a value with a longer random one'],
   ],
   'secrets rm': [
-    ['skerry secrets rm OLD_API_KEY', 'Delete a secret with its versions'],
     ['skerry secrets rm OLD_API_KEY OLD_DSN --env production --yes', 'Delete two secrets without a question'],
     ['skerry secrets rm LEAKED_KEY --purge', 'Delete a secret for good'],
   ],
   'secrets restore': [
     ['skerry secrets restore DATABASE_URL 3', 'Make version 3 the current one again'],
     ['skerry secrets restore OLD_API_KEY', 'Bring back a deleted secret'],
-    ['skerry secrets restore API_KEY 1 --env production --note "new key fails"', 'Restore a version with a reason'],
   ],
   'secrets describe': [
     ['skerry secrets describe STRIPE_KEY --description "Charges cards" --tag payments', 'Say what a secret is for'],
