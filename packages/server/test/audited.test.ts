@@ -233,9 +233,9 @@ describe('the audit log', () => {
     expect([...seen].sort()).toEqual(Object.keys(auditActions).sort())
   })
 
-  test('contains no ciphertext, key, hash or bearer token, and e-mail addresses only in entries of invitations', async () => {
+  test('contains no ciphertext, key, hash or bearer token, and e-mail addresses only of invited and removed people', async () => {
     const rows = (await auditRows(world)).map(({ userAgent: _, ...row }) => row)
-    const text = JSON.stringify(rows.filter(({ action }) => !/^invite[.]/.test(String(action))))
+    const text = JSON.stringify(rows.filter(({ action }) => !/^(?:invite[.]|member[.]removed$)/.test(String(action))))
     const invitations = JSON.stringify(rows.map(({ metadata }) => ({ ...(metadata as object), email: undefined })))
     expect(invitations).not.toContain('@')
     expect(text).not.toMatch(/(?:sc1|wd1|pk1|pk2)\.|skt_\w{22}_|skm_|\beyJ[\w-]+\.|@|-----BEGIN/)

@@ -87,7 +87,7 @@ export async function buildSamples(world: World, place: OneOfEach): Promise<Reco
     'POST /v1/sign-in/identity-link/second-factor': { as: undefined, body: entered },
     'POST /v1/sign-in/links': { as: undefined, body: { ...address, returnTo: '/' } },
     'POST /v1/sign-in/links/invitation': { as: undefined, body: { token: linkToken } },
-    'POST /v1/sign-in/links/redeem': { as: undefined, body: { token: linkToken } },
+    'POST /v1/sign-in/links/redeem': { as: undefined, body: { token: linkToken, name: 'Name' } },
     'POST /v1/sign-in/passkeys': { as: undefined, body: answered },
     'POST /v1/me/second-factor/totp/confirm': { as: person, body: { code: '123456' } },
     'POST /v1/me/second-factor/enter': { as: person, body: entered },

@@ -72,7 +72,9 @@ describe('data that a server key has sealed', () => {
     const { db } = world.server.context
     const columns = await db.rows<{ place: string }>(
       `select table_name || '.' || column_name as place from information_schema.columns
-        where table_schema = 'public' and column_name like '%sealed%' order by 1`,
+        where table_schema = 'public' and column_name like '%sealed%'
+          -- Clients seal the descriptions of secrets.
+          and table_name <> 'secret_details' order by 1`,
     )
     expect(
       places()
