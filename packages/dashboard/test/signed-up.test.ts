@@ -25,7 +25,7 @@ describe('a new server', () => {
     )
     expect([code, stderr]).toEqual([0, expect.stringContaining('share the keys with `skerry grant ada@example.com')])
     await page.goto(stdout.trim())
-    await page.getByText('You would be the owner of Acme & Co.').waitFor()
+    await page.getByText('You would be an admin of Acme & Co.').waitFor()
     await page.getByLabel('Your name').fill(steps.person.name)
     await page.getByRole('button', { name: 'Join Acme & Co' }).click()
     await page.waitForURL('**/orgs/acme-co/welcome')

@@ -14,7 +14,7 @@ import { StandalonePage } from '../ui/standalone-page.tsx'
 
 type LinkedInvitation = Answer<typeof signIn.showInvitation>['invitation']
 
-const roleWords = { owner: 'the owner', admin: 'an admin', member: 'a member' } as const
+const roleWords = { admin: 'an admin', member: 'a member' } as const
 
 /** The page of an invitation's link. Showing it joins nothing, because mail scanners open links too. */
 export function Invitation({ token, invitation }: { token: string; invitation: LinkedInvitation }) {
