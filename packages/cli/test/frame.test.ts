@@ -38,7 +38,7 @@ test('only the frame, and commands that write while they work, read --json', () 
     'commands/signup.ts',
     // Refuse --json where it contradicts other options.
     'export/download.ts',
-      'keyring/kit.ts',
+    'keyring/kit.ts',
     'run/prepare.ts',
     'secrets/export.ts',
     'sync/connections.ts',
