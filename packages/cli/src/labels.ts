@@ -12,6 +12,14 @@ export function placeOptions(label: string): string {
 }
 
 /**
+ * Writes a text as one word of a command for a POSIX shell. E-mail addresses may contain characters that a shell reads.
+ *
+ * @example shellWord('bob@example.com') // bob@example.com
+ */
+export const shellWord = (text: string): string =>
+  /^[\w@][\w@.+~-]*$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+
+/**
  * The hint for an environment that the server shows differently than before. Without a label, it is about the
  * environment that the credential reads.
  */

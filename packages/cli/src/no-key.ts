@@ -1,7 +1,7 @@
 import { RollbackError } from '@skerry/sdk/rollback'
 import { Failure, NoKeyFailure, toFailure } from './failure.ts'
 import { profileWithKeys } from './first-run/person.ts'
-import { placeOptions, trustHint } from './labels.ts'
+import { placeOptions, shellWord, trustHint } from './labels.ts'
 import { boundPlace } from './places.ts'
 import type { Session } from './session.ts'
 import { listTokens } from './tokens/find.ts'
@@ -61,7 +61,7 @@ async function grantHint(session: Session, label: string): Promise<string> {
     session.principal.type === 'user' ? profileWithKeys(session.settings.url, [await session.org()]) : undefined
   return profile === undefined
     ? `an admin who can read it must run \`${command}\``
-    : `run \`${command} --profile ${profile}\`, or ask an admin who can read it to run it without --profile`
+    : `run \`${command} --profile ${shellWord(profile)}\`, or ask an admin who can read it to run it without --profile`
 }
 
 /** Whether the server refused a request because the caller holds no key of an environment. */

@@ -89,7 +89,9 @@ async function grant(
   const missing = request.environments.filter(({ granted }) => !granted)
   const [held, others] = [missing.filter((one) => one.held), missing.filter((one) => !one.held)]
   if (held.length === 0) throw noKeys(others)
-  const { name, wantedName, ...grantee } = await lookUpGrantee(session, { user: request.userId })
+  const { name, wantedName: _, ...grantee } = await lookUpGrantee(session, { user: request.userId })
+  // The server says whose request it is. A name that the user wrote must be one that this machine knows the person by.
+  const wantedName = isRequestId(wanted) ? undefined : wanted
   const named = held.map(({ environmentId: envId, label }) => ({ envId, label }))
   await checkNames(session, orgId, named)
   const places = await Promise.all(named.map(({ envId, label }) => openPlace(session, orgId, envId, label)))
@@ -103,7 +105,7 @@ async function grant(
   keep()
   const { granted } = await grantAll(session, places, grantee)
   for (const label of granted) note(`granted ${label} to ${name}`)
-  if (others.length > 0) note(`you hold no key to ${labelsOf(others)}; another admin must grant the rest`)
+  if (others.length > 0) note(`you do not have the key of ${labelsOf(others)}; another admin must grant the rest`)
   return { json: { request: request.id, granted, left: others.map(({ label }) => label) } }
 }
 
@@ -117,14 +119,16 @@ async function decline(wanted: string, { session, flags, orgId }: InOrg<Flags & 
 
 async function withdraw(accessRequestId: string, { session, orgId }: InOrg): Promise<Output> {
   const { request } = await session.client.accessRequests.withdraw({ params: { orgId, accessRequestId } })
-  note('took the request back')
+  note('withdrew the request')
   return { json: { request } }
 }
+
+const isRequestId = (text: string) => new RegExp(idPattern('accessRequest')).test(text)
 
 /** Finds a request by its id, or the only open one of a person. */
 async function find(session: Session, orgId: string, wanted: string): Promise<AccessRequest> {
   const { client } = session
-  if (new RegExp(idPattern('accessRequest')).test(wanted))
+  if (isRequestId(wanted))
     return (await client.accessRequests.get({ params: { orgId, accessRequestId: wanted } })).request
   const { requests } = await client.accessRequests.list({ params: { orgId }, query: { status: 'open' } })
   const nameOf = await namesOf(session, requests)
@@ -147,4 +151,4 @@ const labelsOf = (environments: { label: string }[]): string => environments.map
 const noKeys = (environments: { label: string }[]) =>
   environments.length === 0
     ? new Failure('conflict', 'the person can read all of it already')
-    : new Failure('refused', `you hold no key to ${labelsOf(environments)}`, 'ask another admin to grant it')
+    : new Failure('refused', `you do not have the key of ${labelsOf(environments)}`, 'ask another admin to grant it')

@@ -99,7 +99,10 @@ export async function unprotect(
 ): Promise<Output> {
   const params = { orgId, envId }
   const { protection } = await session.client.protection.get({ params })
-  if (protection === null) throw new Failure('conflict', `${label} is not protected`, 'see `skerry env show`')
+  if (protection === null) {
+    note(`${label} is not protected`)
+    return { json: { environmentId: envId, protection: null } }
+  }
   await confirmOrRefuse(
     `lets every reader of ${label} change it without an approval, and mails all admins about it`,
     flags,

@@ -4,6 +4,7 @@ import { Failure, toFailure, usage } from '../failure.ts'
 import { findOutbox } from '../first-run/outbox.ts'
 import { linkFrom } from '../first-run/own-invitation.ts'
 import { type InOrg, inOrg, type SignedIn, signedIn } from '../frame.ts'
+import { shellWord } from '../labels.ts'
 import { noteNext } from '../next-step.ts'
 import { confirmable, explained, leaf } from '../options.ts'
 import { note, type Output, writeLine, writeTable } from '../output.ts'
@@ -42,7 +43,9 @@ async function create(
   const link = await linkFrom(session.client, outbox, invite.email)
   if (link !== undefined)
     note(`the mail is in the outbox of this machine; its link works once, until the invitation expires: ${link}`)
-  note(`once they have made their keys, let them read: \`skerry grant ${invite.email} --app <slug> --env <slug>\``)
+  note(
+    `once they have made their keys, let them read: \`skerry grant ${shellWord(invite.email)} --app <slug> --env <slug>\``,
+  )
   return { json: { invite }, text: () => writeLine(invite.id) }
 }
 

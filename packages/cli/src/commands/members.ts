@@ -9,6 +9,7 @@ import { type InOrg, inOrg, type SignedIn, signedIn } from '../frame.ts'
 import { heldByIfKnown, hintRekey } from '../holdings.ts'
 import { readSealed } from '../keyring/sealed.ts'
 import { forgetReader } from '../known-readers.ts'
+import { shellWord } from '../labels.ts'
 import { type EndLeases, endingLeases, leasesInQuestion, liveLeasesOf, settleLeases } from '../leases/outliving.ts'
 import { argumentOr, confirmable, formerly, leaf } from '../options.ts'
 import { note, type Output, warn, writeTable } from '../output.ts'
@@ -124,7 +125,7 @@ async function remove(who: string, { session, flags }: SignedIn<Confirmable & En
   await session.client.members.remove({ params: { orgId, userId } })
   forgetReader(session, orgId, userId)
   renamePin(session, orgId, userId, null)
-  note(`removed ${label} (${userId}); \`skerry audit --actor ${label}\` shows what they did`)
+  note(`removed ${label} (${userId}); \`skerry audit --actor ${shellWord(label)}\` shows what they did`)
   hintRekey(label, held)
   if (shares) note('  skerry recovery rotate --custodian <member> for each custodian makes new shares')
   const live = await settleLeases(session, { id: userId, label }, flags)

@@ -119,6 +119,7 @@ function registerWrites(command: Command): void {
     'A version is written again, as a new version. Without a version, the secret that was deleted comes back with its history.',
   )
     .option(...expectedVersion)
+    .option('--deleted <id>', 'the deleted secret, if several had the name (default: the latest)')
     .action(atPlace(restore, parseRestore))
   explained(
     addressed(leaf(command, 'describe <NAME>', 'Describe a secret, or show what is noted about it')),

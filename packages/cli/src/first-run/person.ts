@@ -1,4 +1,5 @@
 import { isReplaced, readCredentials } from '../credentials.ts'
+import { shellWord } from '../labels.ts'
 import { note } from '../output.ts'
 import type { Session } from '../session.ts'
 
@@ -18,7 +19,7 @@ export async function adviseGrant(session: Session): Promise<void> {
   if (emails.length !== 1 || !email) return
   const isReady = members.some(({ publicKeyJwk }) => publicKeyJwk !== null)
   const when = isReady ? 'share the keys with' : 'once they have made a keyring in the dashboard, share the keys with'
-  note(`${email} cannot read these environments yet: ${when} \`skerry grant ${email} --all\``)
+  note(`${email} cannot read these environments yet: ${when} \`skerry grant ${shellWord(email)} --all\``)
 }
 
 /**
@@ -34,7 +35,9 @@ export function tellWhichWins(url: string, who: string, orgs: readonly Org[]): v
 export function tellHowToShare(url: string, who: string, orgs: readonly Org[]): void {
   const profile = profileWithKeys(url, orgs)
   if (profile === undefined) return
-  note(`to share what the token in profile ${profile} can read: \`skerry grant ${who} --all --profile ${profile}\``)
+  note(
+    `to share what the token in profile ${profile} can read: \`skerry grant ${shellWord(who)} --all --profile ${shellWord(profile)}\``,
+  )
 }
 
 interface Org {

@@ -4,7 +4,7 @@ import { Failure, toFailure } from '../failure.ts'
 import { note } from '../output.ts'
 import type { Place } from '../places.ts'
 import type { Session } from '../session.ts'
-import { deleteKept } from './deleted.ts'
+import { newKeeper } from './deleted.ts'
 import type { Change } from './plan.ts'
 import { isProtected, proposeAsOne, refuseQueued, wouldBeQueued } from './protection.ts'
 import { noteOf, type Queueing } from './queued.ts'
@@ -111,9 +111,10 @@ async function write(
     if ('queued' in answer) return answer.changeRequest
     written.push({ name, value, version: answer.secret.version })
   }
+  const keeper = newKeeper(flags)
   const remove = async ({ name, expectedVersion }: Deletion): Promise<ChangeRequest | undefined> => {
     const options = { expectedVersion, ...noteOf(flags) }
-    const answer = await deleteKept(flags, (keep) =>
+    const answer = await keeper.delete((keep) =>
       deleteSecret(session.client, { orgId, envId, name }, { ...options, ...keep }),
     )
     if ('queued' in answer) return answer.changeRequest

@@ -2,7 +2,8 @@ import type { DeletedSecret } from '@skerry/sdk/secrets'
 import { openDirectory } from '../directory.ts'
 import { toFailure } from '../failure.ts'
 import type { AtPlace } from '../frame.ts'
-import { note, type Output, writeTable } from '../output.ts'
+import { placeOptions } from '../labels.ts'
+import { note, type Output, warn, writeTable } from '../output.ts'
 import type { Place } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { Session } from '../session.ts'
@@ -10,26 +11,35 @@ import type { Queueing } from './queued.ts'
 
 // A deleted secret is kept, so that `skerry secrets restore` can bring it back.
 
-/** How long every command keeps what it deletes. */
+/** The time for which every command keeps a deleted secret. */
 const keepFor = '30d'
 export const keptTime = '30 days'
 
-/**
- * Deletes in a way that keeps the secrets. An older server cannot keep them: there the user is asked once more, because
- * the deletion is final.
- *
- * @param run makes the deletion with these options of a request.
- */
-export async function deleteKept<T>(
-  flags: Queueing & { yes?: boolean },
-  run: (options: { keepFor?: string }) => Promise<T>,
-): Promise<T> {
-  try {
-    return await run({ keepFor })
-  } catch (error) {
-    if (!isUnknownOption(error)) throw error
-    await confirmOrRefuse('deletes for good, because this server is older and keeps no deleted secrets', flags)
-    return run({})
+/** Deletes in a way that keeps the secrets, as far as the server can. */
+export interface Keeper {
+  /** @param run makes the deletion with these options of a request. */
+  delete<T>(run: (options: { keepFor?: string }) => Promise<T>): Promise<T>
+  /** False once the server has refused to keep a secret, because it is older. Its deletions are final. */
+  canKeep(): boolean
+}
+
+/** The keeper of one command. On an older server, it asks once before the deletions, or warns if the user gave `--yes`. */
+export function newKeeper(flags: Queueing & { yes?: boolean }): Keeper {
+  let keeps = true
+  return {
+    async delete(run) {
+      if (!keeps) return run({})
+      try {
+        return await run({ keepFor })
+      } catch (error) {
+        if (!isUnknownOption(error)) throw error
+        if (flags.yes) warn('this server is older and keeps no deleted secrets, so the deletion is final')
+        await confirmOrRefuse('deletes for good, because this server is older and keeps no deleted secrets', flags)
+        keeps = false
+        return run({})
+      }
+    },
+    canKeep: () => keeps,
   }
 }
 
@@ -71,16 +81,18 @@ export async function deleted({ session, place }: AtPlace): Promise<Output> {
         rows.map(({ deletedById }) => deletedById),
       )
       writeTable(
-        ['name', 'version', 'deleted', 'by', 'kept until'],
-        rows.map(({ name, version, deletedAt, deletedById, keptUntil, restorable }) => [
+        ['name', 'version', 'deleted', 'by', 'kept until', 'id'],
+        rows.map(({ id, name, version, deletedAt, deletedById, keptUntil, restorable }) => [
           name,
           String(version),
           deletedAt,
           nameOf(deletedById) ?? deletedById,
           restorable ? keptUntil : 'lost: the environment was re-keyed',
+          id,
         ]),
       )
-      if (rows.some(({ restorable }) => restorable)) note('restore one with `skerry secrets restore <NAME>`')
+      if (rows.some(({ restorable }) => restorable))
+        note(`restore one with \`skerry secrets restore <NAME> ${placeOptions(place.label)}\``)
     },
   }
 }

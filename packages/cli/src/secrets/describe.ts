@@ -61,7 +61,9 @@ export function parseDescribe(flags: Options, name: string) {
 function instantOf(text: string): string {
   if (!dateForm.test(text)) return new Date(Date.now() + parseDuration(text, '--expires') * 1000).toISOString()
   const date = new Date(`${text}T00:00:00.000Z`)
-  if (Number.isNaN(date.getTime())) throw usage(`--expires ${text} is not a date`)
+  // JavaScript reads 30 February as 2 March.
+  if (Number.isNaN(date.getTime()) || !date.toISOString().startsWith(text))
+    throw usage(`--expires ${text} is not a date`)
   return date.toISOString()
 }
 

@@ -3,7 +3,7 @@ import { type ChangeRequest, type ProposedChanges, proposeChanges } from '@skerr
 import { Failure, usage } from '../failure.ts'
 import type { Place } from '../places.ts'
 import type { Session } from '../session.ts'
-import { deleteKept } from './deleted.ts'
+import { newKeeper } from './deleted.ts'
 import { noteOf, type Queueing } from './queued.ts'
 import { openKey } from './values.ts'
 
@@ -20,7 +20,7 @@ export async function proposeAsOne(session: Session, place: Place, changes: Prop
   const { orgId, envId } = place
   const { puts, deletes = [] } = changes
   const { dek } = await openKey(session, place)
-  return deleteKept(flags, (keep) => {
+  return newKeeper(flags).delete((keep) => {
     const kept = { puts, deletes: deletes.map((one) => ({ ...one, ...keep })) }
     return proposeChanges(session.client, { orgId, envId }, kept, dek, noteOf(flags))
   })

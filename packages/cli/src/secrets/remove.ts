@@ -1,13 +1,14 @@
 import { type ChangeRequest, type DeletedSecret, deleteSecret } from '@skerry/sdk/secrets'
 import { Failure, toFailure, usage } from '../failure.ts'
 import type { AtPlace } from '../frame.ts'
+import { placeOptions } from '../labels.ts'
 import { checkSecretName } from '../names.ts'
 import { note, type Output } from '../output.ts'
 import type { Place } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
-import { deleteKept, keptTime, listDeletedIfAllowed } from './deleted.ts'
+import { type Keeper, keptTime, listDeletedIfAllowed, newKeeper } from './deleted.ts'
 import { tryRemove } from './dry-run.ts'
 import { refuseIfProtected, refuseQueued } from './protection.ts'
 import { noteOf, noteQueued, type Queueing, withoutCiphertext } from './queued.ts'
@@ -32,7 +33,7 @@ export async function remove(_given: string[], input: Input): Promise<Output> {
   if (names.length > 1) await checkThere(session, place, names, kept)
   const how = flags.purge ? 'for good, with all versions' : `with all versions; you can restore it for ${keptTime}`
   await confirmOrRefuse(`deletes ${names.join(', ')} from ${place.label} ${how}`, flags)
-  const done: Done = { deleted: [], queued: [] }
+  const done: Done = { deleted: [], queued: [], keeper: newKeeper(flags) }
   for (const name of names) {
     const ofName = kept.filter((one) => one.name === name)
     await removeOne(name, ofName.length > 0, input, done)
@@ -45,13 +46,15 @@ export function parseRemove(flags: Options, given: string[]) {
   for (const name of given) checkSecretName(name)
   const names = [...new Set(given)]
   const expected = expectedVersion(flags)
-  if (flags.expectedVersion !== undefined && names.length > 1) throw usage('--expected-version goes with one name')
+  if (flags.expectedVersion !== undefined && names.length > 1)
+    throw usage('--expected-version can be used with one name only')
   return { names, expected }
 }
 
 interface Done {
   deleted: string[]
   queued: ChangeRequest[]
+  keeper: Keeper
 }
 
 const beforeIt = ({ deleted }: Done) => (deleted.length === 0 ? '' : `; deleted before it: ${deleted.join(', ')}`)
@@ -62,7 +65,7 @@ async function removeOne(name: string, mayBeMissing: boolean, { session, flags, 
   try {
     const send = (keep: { keepFor?: string }) =>
       deleteSecret(session.client, { orgId, envId, name }, { ...input.expected, ...noteOf(flags), ...keep })
-    const answer = flags.purge ? await send({}) : await deleteKept(flags, send)
+    const answer = flags.purge ? await send({}) : await done.keeper.delete(send)
     if ('queued' in answer) return refuseOrKeep(answer.changeRequest, { flags, place }, done)
     done.deleted.push(name)
     // Recorded at once, so that this secret is not missed if the next deletion fails.
@@ -90,13 +93,14 @@ function refuseOrKeep(change: ChangeRequest, { flags, place }: { flags: Options;
   refuseQueued(change, place, flags, done.deleted)
 }
 
-function tell({ deleted, queued }: Done, { flags, place }: Input): Output {
+function tell({ deleted, queued, keeper }: Done, { flags, place }: Input): Output {
   const { envId, label } = place
+  const output = { json: { deleted, queued: queued.map(withoutCiphertext), environmentId: envId } }
   noteQueued(queued, label)
   if (deleted.length > 0) note(`deleted ${deleted.join(', ')} from ${label}${flags.purge ? ' for good' : ''}`)
-  if (deleted.length > 0 && !flags.purge)
-    note(`undo within ${keptTime}: \`skerry secrets restore ${deleted.length === 1 ? deleted[0] : '<NAME>'}\``)
-  return { json: { deleted, queued: queued.map(withoutCiphertext), environmentId: envId } }
+  if (flags.purge || !keeper.canKeep()) return output
+  for (const name of deleted) note(`undo within ${keptTime}: \`skerry secrets restore ${name} ${placeOptions(label)}\``)
+  return output
 }
 
 /** Lists the kept deleted secrets with these names, which `--purge` deletes too. */

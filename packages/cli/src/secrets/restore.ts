@@ -1,6 +1,7 @@
 import { openDeleted, restoreDeletedSecret, restoreSecret, rewriteIfRekeyed } from '@skerry/sdk/secrets'
 import { Failure, toFailure, usage } from '../failure.ts'
 import type { AtPlace } from '../frame.ts'
+import { placeOptions } from '../labels.ts'
 import { checkSecretName } from '../names.ts'
 import { note, type Output } from '../output.ts'
 import type { Flags } from '../settings.ts'
@@ -12,6 +13,7 @@ import { changed, expectedVersion, isConflict, wholeNumber } from './write.ts'
 
 interface Options extends Flags, Queueing {
   expectedVersion?: string
+  deleted?: string
 }
 
 type Input = AtPlace<Options, typeof parseRestore>
@@ -27,7 +29,9 @@ export function parseRestore(flags: Options, name: string, version: string | und
   checkSecretName(name)
   const wanted = version === undefined ? undefined : wholeNumber(version, 'a version')
   if (wanted === undefined && flags.expectedVersion !== undefined)
-    throw usage('--expected-version goes with a version', 'a deleted secret has no current version')
+    throw usage('--expected-version can be used with a version only', 'a deleted secret has no current version')
+  if (wanted !== undefined && flags.deleted !== undefined)
+    throw usage('--deleted cannot be used with a version', 'leave one of them out')
   return { wanted, expected: expectedVersion(flags) }
 }
 
@@ -47,20 +51,27 @@ async function restoreVersion(name: string, wanted: number, { session, flags, pl
     if (isConflict(error)) throw changed(name, label, flags.expectedVersion)
     const { kind, message } = toFailure(error)
     if (kind !== 'notFound') throw error
-    throw new Failure(kind, `${name} in ${label} was not restored: ${message}`, 'see `skerry secrets history`')
+    throw new Failure(
+      kind,
+      `${name} in ${label} was not restored: ${message}`,
+      `see \`skerry secrets history ${name} ${placeOptions(label)}\``,
+    )
   }
 }
 
-/** Restores the latest deleted secret of this name. */
+/** Restores the deleted secret of this name that `--deleted` names; without the option, the latest. */
 async function restoreDeleted(name: string, { session, flags, place }: Input): Promise<Output> {
   const { envId, label } = place
-  const ofName = (await listDeleted(session, place)).filter((one) => one.name === name)
+  const ofName = (await listDeleted(session, place)).filter(
+    (one) => one.name === name && (flags.deleted === undefined || one.id === flags.deleted),
+  )
+  const options = placeOptions(label)
   const last = ofName.find(({ restorable }) => restorable) ?? ofName[0]
   if (!last)
     throw new Failure(
       'notFound',
       `${label} keeps no deleted secret ${name}`,
-      `see \`skerry secrets deleted\`; to restore an earlier version, name it: \`skerry secrets restore ${name} 1\``,
+      `see \`skerry secrets deleted ${options}\`; to restore an earlier version, name it: \`skerry secrets restore ${name} 1 ${options}\``,
     )
   if (!last.restorable)
     throw new Failure('refused', `${name} was deleted before ${label} was re-keyed, so nobody has the key of its value`)
@@ -71,7 +82,7 @@ async function restoreDeleted(name: string, { session, flags, place }: Input): P
     throw new Failure(
       'conflict',
       `${label} has a secret ${name} again; nothing was restored`,
-      `delete that first with \`skerry secrets rm ${name}\``,
+      `delete that first with \`skerry secrets rm ${name} ${options}\`, then run \`skerry secrets restore ${name} --deleted ${last.id} ${options}\``,
     )
   })
   if ('queued' in answer) {

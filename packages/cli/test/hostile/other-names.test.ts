@@ -71,6 +71,17 @@ const showMalloryAs = (email: string) =>
 const forgetNameOf = (id: string, name: string) =>
   admin.ok(`sed -i 's/"name": "${name}"/"name": "${id}"/' ~/.config/skerry/known-keys.json`)
 
+describe('a person who asks for access', () => {
+  it('gets no key under the name of another person, although this machine knows the key', async () => {
+    const id = (await mallory.ok('skerry access ask shop/production')).trim()
+    showMalloryAs(ada.email)
+    const told = await refused(`skerry access grant ${ada.email} --yes`)
+    expect(told).toContain(`this machine knows ${malloryId} as ${mallory.email}, not as ${ada.email}`)
+    liar.repent()
+    await mallory.ok(`skerry access withdraw ${id}`)
+  })
+})
+
 describe('a token whose key this machine knows', () => {
   let dev: string
   let number = 0
