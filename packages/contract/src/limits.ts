@@ -69,7 +69,7 @@ export const limits = {
   changeGroupMax: 200,
   rotationIntervalMinSeconds: 300,
   rotationIntervalMaxSeconds: 31_536_000,
-  /** How many deleted secrets an environment keeps. They count towards no quota. */
+  /** The most deleted secrets that an environment keeps. They count towards no quota. */
   deletedSecretsMax: 1000,
   /** The description and the tags of a secret, which clients encrypt together. */
   descriptionCharacters: 500,

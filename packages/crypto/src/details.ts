@@ -4,7 +4,7 @@ import { CryptoError } from './errors.ts'
 import { openGcm, sealGcm } from './gcm.ts'
 import type { Dek } from './secret.ts'
 
-/** What people write about a secret, for people. */
+/** The text that people write about a secret, for people. */
 export interface DescribedSecret {
   description: string
   tags: string[]

@@ -25,6 +25,9 @@ export async function makeRecoveryKit(
   { userId, publicKeyJwk }: KitOwner,
   privateKey: PrivateKey,
 ): Promise<string> {
+  // A kit that is bound to another public key could never be opened, and would replace one that can.
+  if (publicKeyJwkOf(privateKey) !== formatPublicKeyJwk(parsePublicKeyJwk(publicKeyJwk)))
+    throw new CryptoError('invalid_argument', 'the private key belongs to another public key')
   const code = await newKitCode()
   const encryptedPrivateKey = await sealWithKitCode(privateKey, code, userId)
   await client.recoveryKit.put({ body: { encryptedPrivateKey, publicKeyJwk } })

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { startServer } from '../test/server.ts'
 import { ids, now } from '../test/world.ts'
 import { createClient } from './client.ts'
+import { DecryptionError } from './errors.ts'
 import { describeSecret, listDetails } from './secret-details.ts'
 import { environmentKeyOf } from './secrets.ts'
 
@@ -53,6 +54,12 @@ describe('the details of secrets', () => {
     expect(last().expectedRevision).toBe(3)
     const sent = await openDetails(last().sealed as string, dek, envId, 'API_KEY')
     expect(sent).toEqual({ description: 'Writes it too', tags: ['google'] })
+  })
+
+  test('are not changed if the key does not open the description, which would be lost', async () => {
+    const { client, server } = await world(undefined, 'OTHER')
+    await expect(describeSecret(client, place, { tags: ['new'] }, dek)).rejects.toThrow(DecryptionError)
+    expect(server.requests.filter(({ line }) => !line.startsWith('GET'))).toEqual([])
   })
 
   test('that are plain are sent alone; an empty description without tags is cleared', async () => {

@@ -4,12 +4,12 @@ import type { secretDetails } from '@skerry/contract/secret-details/endpoints'
 import { type DescribedSecret, openDetails, sealDetails } from '@skerry/crypto/details'
 import type { Dek } from '@skerry/crypto/secret'
 import type { Client } from './client.ts'
-import { invalid, SkerryError } from './errors.ts'
+import { DecryptionError, invalid, SkerryError } from './errors.ts'
 import type { EnvironmentKey, EnvironmentPlace, SecretPlace } from './secrets.ts'
 
 type Row = Answer<typeof secretDetails.list>['details'][number]
 
-/** What people note about a name in an environment. The description and the tags are decrypted. */
+/** The notes of people about a name in an environment. The description and the tags are decrypted. */
 export interface SecretDetails extends Omit<Row, 'sealed'>, DescribedSecret {
   /** False if the key does not open the description and the tags. Then both are empty. */
   isReadable: boolean
@@ -71,6 +71,8 @@ export async function describeSecret(
   checkLengths({ description, tags })
   const isSealed = description !== undefined || tags !== undefined
   const before = isSealed ? (await listDetails(client, params, dek)).find((one) => one.name === name) : undefined
+  // The texts that this key does not open would be lost. Somebody has re-keyed the environment meanwhile.
+  if (before && !before.isReadable) throw new DecryptionError(envId, name)
   const text = { description: description ?? before?.description ?? '', tags: [...(tags ?? before?.tags ?? [])] }
   const isEmpty = text.description === '' && text.tags.length === 0
   const sealed = isEmpty ? null : await sealDetails(text, dek, envId, name)

@@ -94,7 +94,7 @@ export interface WriteOptions extends RequestOptions {
 }
 
 export interface DeleteOptions extends WriteOptions {
-  /** How long the deleted secret can be restored: `1d` to `30d`. Without it, the secret is deleted for good. */
+  /** The time for which the deleted secret can be restored: `1d` to `30d`. Without it, the secret is deleted for good. */
   keepFor?: string
 }
 

@@ -238,7 +238,7 @@ describe('the audit log', () => {
     const text = JSON.stringify(rows.filter(({ action }) => !/^(?:invite[.]|member[.]removed$)/.test(String(action))))
     const invitations = JSON.stringify(rows.map(({ metadata }) => ({ ...(metadata as object), email: undefined })))
     expect(invitations).not.toContain('@')
-    expect(text).not.toMatch(/(?:sc1|wd1|pk1|pk2)\.|skt_\w{22}_|skm_|\beyJ[\w-]+\.|@|-----BEGIN/)
+    expect(text).not.toMatch(/(?:sc1|sd1|wd1|pk1|pk2|pk3)\.|skt_\w{22}_|skm_|\beyJ[\w-]+\.|@|-----BEGIN/)
     const secret = sent.filter((value) => value.length >= 40)
     expect(secret.length).toBeGreaterThan(10)
     for (const value of secret) expect(text).not.toContain(value)

@@ -54,7 +54,7 @@ export const accessRequests = {
     audits: ['access_request.declined'],
   }),
   withdraw: post('/v1/orgs/:orgId/access-requests/:accessRequestId/withdraw', {
-    summary: 'Withdraw one’s own request',
+    summary: 'Withdraw your own request for access',
     responses: { 200: One },
     refuses: ['conflict'],
     audits: ['access_request.withdrawn'],

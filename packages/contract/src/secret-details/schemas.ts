@@ -7,7 +7,7 @@ export const SealedDetails = Blob(limits.sealedDetailsCharacters, 'sd1')
 export const Revision = Type.Integer({ minimum: 1, maximum: 2_147_483_647 })
 
 /**
- * What people note about a name in an environment, whether or not there is a secret of that name. `sealed` holds the
+ * The notes of people about a name in an environment, whether or not there is a secret of that name. `sealed` holds the
  * description and the tags, encrypted by clients under the environment's key. The server reads the rest: it reminds the
  * owner before `expiresAt`, and `notNeeded` says that the name is missing here on purpose.
  */

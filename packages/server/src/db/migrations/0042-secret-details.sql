@@ -1,4 +1,4 @@
--- What people note about a name in an environment. A row may be about a name that has no secret, and it stays when the
+-- The notes of people about a name in an environment. A row may be about a name that has no secret, and it stays when the
 -- secret is deleted. `sealed` is encrypted by clients under the environment's key.
 create table secret_details (
   org_id           ascii not null,
@@ -8,7 +8,7 @@ create table secret_details (
   owner_id         ascii,
   expires_at       timestamptz(3),
   not_needed       boolean not null,
-  -- How far the owner was reminded of `expires_at`: not at all, that it comes, that it has passed.
+  -- The reminders that the owner was sent of `expires_at`: none, that it comes, that it has passed.
   reminders        integer not null default 0 check (reminders between 0 and 2),
   revision         integer not null check (revision >= 1),
   updated_by_type  text not null,

@@ -22,10 +22,11 @@ export async function closeAnswered(
   const open = await lockOpen(db, env, userId, now)
   if (open.length === 0) return
   const ids = open.map(({ id }) => id)
+  const closedBy = await findName(db, env.orgId, principal)
   for (const { id, labels } of await listGranted(db, env.orgId, ids)) {
-    await closeRequest(db, { id: env.orgId }, id, { status: 'granted', by: principal, answer: null, now })
+    const closing = { status: 'granted', by: principal, answer: null, now } as const
+    if (!(await closeRequest(db, { id: env.orgId }, id, closing))) continue
     audit('access_request.granted', id, { userId })
-    const closedBy = await findName(db, env.orgId, principal)
     const facts = { requestId: id, userId, status: 'granted', environments: labels, closedBy, answer: null }
     await emit('access_request.closed', facts)
   }

@@ -1,3 +1,4 @@
+import { accessRequests } from '@skerry/contract/access-requests/endpoints'
 import { auditActions } from '@skerry/contract/actions'
 import { apps } from '@skerry/contract/apps/endpoints'
 import { audit } from '@skerry/contract/audit/endpoints'
@@ -302,6 +303,11 @@ describe('the timeline', () => {
     expect(await found({ applicationId: shop.id, environmentId: elsewhere.id })).toEqual([])
     expect(await found({ applicationId: 'app_none' })).toEqual([])
     expect(await found({ environmentId: env.id, text: 'inside' })).toEqual(['secret.written'])
+    const asker = await newMember(world, own)
+    const asked = { environmentIds: [elsewhere.id] }
+    await world.call(accessRequests.create, { as: asker.as, params: { orgId: own.orgId }, body: asked })
+    expect(await found({ applicationId: other.id })).toContain('access_request.opened')
+    expect(await found({ applicationId: shop.id })).not.toContain('access_request.opened')
   })
 
   test('counts all actions about one type of resource in one group', () => {

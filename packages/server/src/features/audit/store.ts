@@ -78,6 +78,7 @@ const hasText = `($12::text is null or actor_id in (select unnest($13::text[])) 
             or exists (select from jsonb_each_text(metadata) told where position(lower($12::text) in lower(told.value)) > 0))`
 
 const isInPlace = `($15::text[] is null or resource_id = any($15::text[]) or metadata->>'environmentId' = any($15::text[])
+            or metadata->'environmentIds' ?| $15::text[]
             or metadata->>'applicationId' = any($15::text[]))`
 
 const asEntries = `select ${entryColumnsOf('matching')} from matching order by created_at desc, id desc limit $14`

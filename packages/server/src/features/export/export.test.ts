@@ -82,7 +82,8 @@ describe('an archive', () => {
       await archiveOf(world, tenant, { includeVersions: false, includeAudit: false }),
     )
     const names = manifest.sections.map(({ name }) => name)
-    for (const name of ['secretVersions', 'audit', 'auditProof', 'auditGaps']) expect(names).not.toContain(name)
+    for (const name of ['secretVersions', 'deletedSecretVersions', 'audit', 'auditProof', 'auditGaps'])
+      expect(names).not.toContain(name)
   })
 
   test('marks a section that was cut short', async () => {

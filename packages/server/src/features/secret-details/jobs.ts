@@ -3,7 +3,6 @@ import type { AnyJob } from '../../jobs/job.ts'
 import { job } from '../../jobs/job.ts'
 import { dailyAt } from '../../jobs/schedule.ts'
 import { instant } from '../../kernel/context.ts'
-import { findEnvironmentNames } from '../../model/environments/label.ts'
 import { takeReminders } from '../../model/secrets/details.ts'
 
 export const jobs = [job('secrets.remind', { schedule: dailyAt('06:20') }, remind)]
@@ -26,10 +25,8 @@ async function remindSome(context: Context): Promise<number> {
   const count = await context.db.transaction(async (tx) => {
     told = []
     const reminders = await takeReminders(tx, { now, soon, limit: atOnce })
-    for (const { orgId, environmentId, name: secretName, ownerId, expiresAt, hasExpired } of reminders) {
-      const { label: environment } = await findEnvironmentNames(tx, orgId, environmentId)
-      const facts = { environmentId, environment, secretName, ownerId, expiresAt, hasExpired }
-      told.push(...(await context.events.emit(tx, 'secret.expiring', orgId, facts)))
+    for (const { orgId, name: secretName, ...facts } of reminders) {
+      told.push(...(await context.events.emit(tx, 'secret.expiring', orgId, { ...facts, secretName })))
     }
     return reminders.length
   })

@@ -91,6 +91,7 @@ describe('the details of a name', () => {
     ['sealed details that are too long', { sealed: sealedDetails(limits.sealedDetailsCharacters) }],
     ['an owner who is no member', { ownerId: 'usr_0000000000000000000000' }],
     ['no date', { expiresAt: 'tomorrow' }],
+    ['a date that has passed', { expiresAt: '2001-01-01T00:00:00Z' }],
   ])('are refused with %s', async (_, body) => {
     expect((await update('ODD', body)).status).toBe(400)
   })

@@ -30,7 +30,9 @@ export async function update(input: In<typeof secretDetails.update, InEnv>): Out
     throw fail('conflict', `the details of ${name} are not at revision ${expectedRevision}`)
   const before = row ?? nothing
   const expiresAt = given.expiresAt == null ? given.expiresAt : checkedInstant(given.expiresAt)
-  if (expiresAt != null && expiresAt <= now) throw fail('invalid_request', 'body.expiresAt: must be in the future')
+  // A client that sends all fields again may send a date that has passed since.
+  if (expiresAt != null && expiresAt !== before.expiresAt && expiresAt <= now)
+    throw fail('invalid_request', 'body.expiresAt: must be in the future')
   const after: Noted = { ...pick(before), ...given, ...(expiresAt !== undefined && { expiresAt }) }
   if (isSame(before, after)) return { details: row ?? null }
   await checkOwner(db, env, given.ownerId)

@@ -155,6 +155,16 @@ describe('showing the invitation of a link', () => {
     ]
     for (const { status, error } of answers) expect([status, error]).toEqual([401, answers[0]?.error])
   })
+
+  test('of a revoked invitation signs nobody in, although another invitation waits for the address', async () => {
+    const email = 'twice@example.com'
+    const revoked = await invited(email)
+    const params = { orgId: tenant.orgId, inviteId: (await inviteTo(email))?.id as string }
+    await world.call(invites.delete, { as: tenant.admin.as, params })
+    const waiting = await invited(email)
+    expect((await redeem(revoked)).status).toBe(401)
+    expect((await redeem(waiting)).status).toBe(200)
+  })
 })
 
 describe('sending an invitation again', () => {

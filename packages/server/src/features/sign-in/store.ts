@@ -79,10 +79,13 @@ export const insertInvitationLink = async (
   )) !== undefined
 
 /**
- * Whether `magic_links l` still signs somebody in. The link of an invitation lives for days, so it must not be a key to an
- * account for that long: forwarded mails and archives of mails hold it.
+ * SQL condition on magic_links l: the link still signs somebody in. The link of an invitation ends with the invitation. It
+ * lives for days, and forwarded mails and archives of mails contain it, so it opens an existing account for a shorter time.
  */
 const signsIn = (now: `$${number}`) => `l.used_at is null and l.expires_at > ${now}
+  and (l.invite_id is null
+       or exists (select from invitations w where w.id = l.invite_id and w.email = l.email
+                     and w.accepted_at is null and w.expires_at > ${now}))
   and (l.account_until is null or l.account_until > ${now}
        or not exists (select from users u where u.verified_email = l.email))`
 
@@ -98,7 +101,7 @@ export const takeLink = (db: Tx, tokenHash: string, now: string) =>
 export const findInvitation = (db: Sql, tokenHash: string, now: string) =>
   db.row<Static<typeof LinkedInvitation>>(
     `select ${ownInviteColumns}, i.email, l.used_at, i.accepted_at,
-            i.accepted_at is null and ${signsIn('$2')} as signs_in
+            ${signsIn('$2')} as signs_in
        from magic_links l join invitations i on i.id = l.invite_id and i.email = l.email
        ${ownInviteJoins}
       where l.token_hash = $1 and l.expires_at > $2`,

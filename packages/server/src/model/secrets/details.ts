@@ -1,7 +1,8 @@
 import type { SecretDetails } from '@skerry/contract/secret-details/schemas'
 import type { Static } from 'typebox'
 import type { Tx } from '../../db/database.ts'
-import type { OfEnvironment } from '../environments/table.ts'
+import { environmentLabel, labelJoins } from '../environments/label.ts'
+import { notExpired, type OfEnvironment } from '../environments/table.ts'
 
 // Statements that change `secret_details`. Lock the environment first, so that changes come one after the other.
 
@@ -89,6 +90,8 @@ const deleteEmpty = (db: Tx, env: OfEnvironment) =>
 export interface Reminder {
   orgId: string
   environmentId: string
+  /** The environment with its application or group, for people. */
+  environment: string
   name: string
   ownerId: string | null
   expiresAt: string
@@ -98,13 +101,17 @@ export interface Reminder {
 /** Marks some secrets as reminded of: those that expire before `soon`, and once more those that have expired. */
 export const takeReminders = (db: Tx, { now, soon, limit }: { now: string; soon: string; limit: number }) =>
   db.rows<Reminder>(
-    `update secret_details d set reminders = case when d.expires_at <= $1 then 2 else 1 end
-      where (d.org_id, d.environment_id, d.name) in (
-        select o.org_id, o.environment_id, o.name
-          from secret_details o
-          join secrets s on s.org_id = o.org_id and s.environment_id = o.environment_id and s.name = o.name
-         where o.expires_at <= $1 and o.reminders < 2 or o.expires_at <= $2 and o.reminders < 1
-         order by o.expires_at limit $3 for update of o skip locked)
-     returning org_id, environment_id, name, owner_id, expires_at, expires_at <= $1 as has_expired`,
+    `with taken as (
+       update secret_details d set reminders = case when d.expires_at <= $1 then 2 else 1 end
+        where (d.org_id, d.environment_id, d.name) in (
+          select o.org_id, o.environment_id, o.name
+            from secret_details o
+            join secrets s on s.org_id = o.org_id and s.environment_id = o.environment_id and s.name = o.name
+            join environments e on e.org_id = o.org_id and e.id = o.environment_id and ${notExpired('$1')}
+           where o.expires_at <= $1 and o.reminders < 2 or o.expires_at <= $2 and o.reminders < 1
+           order by o.expires_at limit $3 for update of o skip locked)
+       returning org_id, environment_id, name, owner_id, expires_at, expires_at <= $1 as has_expired)
+     select t.*, ${environmentLabel} as environment
+       from taken t join environments e on e.org_id = t.org_id and e.id = t.environment_id ${labelJoins}`,
     [now, soon, limit],
   )
