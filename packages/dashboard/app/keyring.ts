@@ -115,6 +115,9 @@ const subscribe = (listener: () => void) => {
   return () => void listeners.delete(listener)
 }
 
+/** The state of the keyring at this moment, for code that runs after an `await`. */
+export const isUnlocked = (): boolean => unlocked
+
 /** Whether the keyring is unlocked. */
 export const useUnlocked = () => useSyncExternalStore(subscribe, () => unlocked)
 

@@ -41,7 +41,7 @@ export interface NavBadge {
   key: readonly string[]
   /** Returns the text of the badge, or null for no badge. */
   load: (orgId: string, signal: AbortSignal) => Promise<string | null>
-  /** How often the badge loads again. Unless given, it does so only when its queries become stale. */
+  /** The interval after which the badge loads again. Unless given, it does so only when its queries become stale. */
   everyMs?: number
   /** The word after the number for screen readers, such as "open" in "3 open". */
   meaning: string

@@ -56,6 +56,8 @@ describe('an invited person', () => {
     await page.getByText('You would be a member of Acme & Co').waitFor()
     expect(new URL(page.url()).hash).toBe('')
     expect(await axeProblems(page)).toEqual([])
+    await owner.page.reload()
+    await owner.page.getByRole('row', { name: hana }).getByText('sent').waitFor()
     expect(await members().count()).toBe(2)
   })
 
@@ -104,7 +106,10 @@ describe('an invited person', () => {
   })
 
   test(`needed at most ${clicksMax} clicks, and so did the admin`, () => {
-    expect([presses(), ownerPresses()]).toEqual([clicksMax, clicksMax])
+    for (const count of [presses(), ownerPresses()]) {
+      expect(count).toBeGreaterThan(0)
+      expect(count).toBeLessThanOrEqual(clicksMax)
+    }
   })
 })
 

@@ -83,7 +83,7 @@ const empties: Row[] = [
 const ofAccount: Row[] = [
   { name: 'keyring', path: '/account/keyring', shows: 'Passphrase and keypair' },
   { name: 'signing-in', path: '/account/signing-in', shows: 'Authenticator app' },
-  { name: 'cli-sessions', path: '/account/cli-sessions', shows: 'Terminals that act for you' },
+  { name: 'cli-sessions', path: '/account/cli-sessions', shows: 'CLI sessions' },
   { name: 'invitations', path: '/account/invitations', shows: 'No invitation waits' },
   { name: 'notifications', path: '/account/notifications', shows: 'you are invited' },
   { name: 'cli-code', path: '/cli', shows: 'Enter the code' },

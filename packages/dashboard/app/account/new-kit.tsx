@@ -3,7 +3,7 @@ import { Button, Group, Portal, Stack, Text, Title } from '@mantine/core'
 import { useEffect } from 'react'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
-import { keyring, usePlaintext, useUnlocked } from '../keyring.ts'
+import { isUnlocked, KeyringError, keyring, usePlaintext, useUnlocked } from '../keyring.ts'
 import { IconDownload, IconPrinter } from '../ui/icons.ts'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { recoveryKitQuery } from './queries.ts'
@@ -32,6 +32,8 @@ export function NewKit({ person, onSaved }: { person: Person; onSaved?: () => vo
     async (keep: (code: string) => void) => {
       if (kit === null) return
       await api.recoveryKit.put({ body: { encryptedPrivateKey: kit.encryptedPrivateKey, publicKeyJwk } })
+      // The keyring may have locked during the request, and forgotten the code.
+      if (!isUnlocked()) throw new KeyringError('locked', 'the keyring has been locked')
       keep(kit.code)
     },
     { stale: [recoveryKitQuery], ...(onSaved ? { done: onSaved } : {}) },

@@ -78,14 +78,16 @@ function Rules(props: { agent: Agent; text: string; problem: string | null; onCh
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const rules = rulesIn(text)
   const [view, setView] = useState('Form')
+  // A text that is no list of rules can be edited only as text, until the person chooses the form again.
+  const shown = rules === null ? 'Source' : view
   const suggestions = useSuggestions(org.id, agent, rules ?? [])
   return (
     <Stack gap="xs">
       <Group justify="space-between">
         <span className="help">The first rule that fits decides. Every other request is refused.</span>
-        <SegmentedControl aria-label="View" data={['Form', 'Source']} value={view} onChange={setView} />
+        <SegmentedControl aria-label="View" data={['Form', 'Source']} value={shown} onChange={setView} />
       </Group>
-      {view === 'Form' && rules !== null ? (
+      {shown === 'Form' && rules !== null ? (
         <>
           <RulesForm {...{ rules, suggestions }} onChange={(changed) => onChange(JSON.stringify(changed, null, 2))} />
           {problem !== null && (
@@ -105,7 +107,10 @@ function Rules(props: { agent: Agent; text: string; problem: string | null; onCh
           spellCheck={false}
           value={text}
           error={problem}
-          onChange={(event) => onChange(event.currentTarget.value)}
+          onChange={(event) => {
+            setView('Source')
+            onChange(event.currentTarget.value)
+          }}
         />
       )}
     </Stack>

@@ -6,7 +6,7 @@ const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
 const empty: AgentRule = { host: '', methods: [], paths: [], allow: [] }
 
-/** What the fields of a rule suggest: names of secrets, hosts and paths. */
+/** The suggestions of a rule’s fields: names of secrets, hosts and paths. */
 export interface Suggestions {
   secrets: string[]
   hosts: string[]
@@ -33,6 +33,11 @@ export function RulesForm({ rules, onChange, suggestions }: Props) {
           </li>
         ))}
       </ol>
+      <datalist id="policy-hosts">
+        {suggestions.hosts.map((host) => (
+          <option key={host} value={host} />
+        ))}
+      </datalist>
       <Group>
         <Button variant="default" leftSection={<IconPlus size={15} />} onClick={() => onChange([...rules, empty])}>
           Add a rule
@@ -100,11 +105,6 @@ function RuleFields({ rule, suggestions, onChange }: FieldsProps) {
           onChange={(event) => setLabel(event.currentTarget.value)}
         />
       </Group>
-      <datalist id="policy-hosts">
-        {suggestions.hosts.map((host) => (
-          <option key={host} value={host} />
-        ))}
-      </datalist>
       <Checkbox.Group
         label="Methods"
         description="None ticked means any."

@@ -6,7 +6,7 @@ import { useDialog } from '../ui/use-dialog.ts'
 import { FrameContext } from './frame-context.ts'
 import { Sidebar } from './sidebar.tsx'
 
-// These load separately, so that the page appears sooner.
+// The palette, the shortcuts and the toasts load separately, so that the page appears sooner.
 const Palette = lazy(async () => ({ default: (await import('../palette/palette.tsx')).Palette }))
 const Shortcuts = lazy(async () => ({ default: (await import('./shortcuts.tsx')).Shortcuts }))
 const Toasts = lazy(async () => ({ default: (await import('../ui/toasts.tsx')).Toasts }))

@@ -4,7 +4,7 @@ import { Spotlight, type SpotlightActionData, spotlight } from '@mantine/spotlig
 import { useNavigate, useRouteContext } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { keyring, useUnlocked } from '../keyring.ts'
-import { accountNav, type NavEntry, navGroups, settingsTabs, usableBy } from '../nav.ts'
+import { accountNav, type NavEntry, navGroups, settingsTabs, startEntry, usableBy } from '../nav.ts'
 import { unlockPrompt } from '../prompts.ts'
 import { IconBuilding, IconLock, IconLockOpen, IconMoon, IconSearch, IconSettings } from '../ui/icons.ts'
 import { useNavOrg } from '../use-nav-org.ts'
@@ -37,7 +37,7 @@ export function Palette({ asked }: { asked: number }) {
   const parts = settingsTabs.flatMap(({ label, to, also }): NavEntry[] =>
     also === undefined ? [] : [{ label: `Settings: ${label}`, to, also, icon: IconSettings, admins: true }],
   )
-  const pages = [...usableBy(role, [...sections, ...parts]), ...accountNav].map((entry) => go(entry))
+  const pages = [...usableBy(role, [startEntry, ...sections, ...parts]), ...accountNav].map((entry) => go(entry))
   const creations = usableBy(role, createEntries).map((entry) => go(entry, { create: true }))
   const orgs = me.orgs.map(
     ({ id, slug, name }): SpotlightActionData => ({

@@ -14,7 +14,7 @@ interface Org {
 /** Names of secrets come from at most this many environments, so that a large organization is not loaded as a whole. */
 const environmentsMax = 40
 
-/** What the palette finds in an organization. It loads when the palette opens. */
+/** The things that the palette finds in an organization. They load when the palette opens. */
 export function useThings(org: Org | undefined, isOpen: boolean) {
   const navigate = useNavigate()
   const enabled = isOpen && org !== undefined

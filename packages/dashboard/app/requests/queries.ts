@@ -10,7 +10,7 @@ export type AccessRequest = Answer<typeof accessRequests.get>['request']
 /** All queries about requests for access, with the badge in the sidebar. */
 export const requestQueries = (orgId: string) => orgQueries(orgId, 'access-requests')
 
-/** All for admins, else the person's own. */
+/** The requests for access: everyone’s for admins, else the person’s own. */
 export const requestsQuery = (orgId: string, status: 'open' | 'closed') =>
   infiniteQueryOptions({
     queryKey: ['orgs', orgId, 'access-requests', status],
@@ -33,8 +33,6 @@ export const openRequestsQuery = (orgId: string) =>
 export interface Owner {
   id: string
   name: string
-  kind: 'application' | 'group'
-  slug: string
   environments: { id: string; name: string; slug: string; canDecrypt: boolean }[]
 }
 
@@ -52,8 +50,8 @@ export const ownersQuery = (orgId: string) =>
         Promise.all(groups.map(({ id }) => queryClient.fetchQuery(groupQuery(orgId, id)))),
       ])
       return [
-        ...ofApps.map(({ app, environments }) => ({ ...app, kind: 'application' as const, environments })),
-        ...ofGroups.map(({ group, environments }) => ({ ...group, kind: 'group' as const, environments })),
+        ...ofApps.map(({ app, environments }) => ({ id: app.id, name: app.name, environments })),
+        ...ofGroups.map(({ group, environments }) => ({ id: group.id, name: group.name, environments })),
       ]
     },
   })

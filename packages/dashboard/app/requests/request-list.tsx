@@ -66,7 +66,10 @@ export function RequestList({ status }: { status: 'open' | 'closed' }) {
     <>
       <List
         label="Requests"
-        query={useInfiniteQuery({ ...requestsQuery(org.id, status), refetchInterval: 5000 })}
+        query={useInfiniteQuery({
+          ...requestsQuery(org.id, status),
+          refetchInterval: status === 'open' ? 10_000 : false,
+        })}
         rows={({ pages }) => pages.flatMap(({ requests }) => requests)}
         columns={columns}
         minWidth={760}
@@ -95,7 +98,7 @@ function Nothing({ status, isAdmin, slug }: { status: 'open' | 'closed'; isAdmin
       comparison of words.
     </Empty>
   ) : (
-    <Empty title="You asked for nothing" command={`skerry access ask web-shop/production --org ${slug}`}>
+    <Empty title="You have no open request" command={`skerry access ask web-shop/production --org ${slug}`}>
       Ask for environments that you cannot read. An admin who holds their keys answers.
     </Empty>
   )

@@ -22,7 +22,7 @@ import type { MatrixDialog } from './matrix-dialog.ts'
 
 interface Props {
   column: Column
-  /** How many secrets this environment lacks that others have. */
+  /** The number of secrets that other environments have and this one lacks. */
   missing: number
   onOpenDialog: (dialog: MatrixDialog) => void
   onReveal: () => void

@@ -18,7 +18,6 @@ export function Grid(props: {
   columns: Column[]
   rows: string[]
   valueIds: Parameters<typeof Row>[0]['valueIds']
-  version: number
   shown: ReturnType<typeof useCellActions>['shown']
   drafts: ReturnType<typeof useCellActions>['edits']['drafts']
   actions: Parameters<typeof Row>[0]['actions']
@@ -103,13 +102,12 @@ function useLayout(columns: Column[]) {
 function EnvironmentTabs(props: { columns: Column[]; only: Column; onChoose: (environmentId: string) => void }) {
   const { columns, only, onChoose } = props
   return (
-    <div role="tablist" aria-label="Environment" className="tabs">
+    <div role="group" aria-label="Environment" className="tabs">
       {columns.map(({ environmentId, name, slug, isBranch }) => (
         <button
           key={environmentId}
           type="button"
-          role="tab"
-          aria-selected={environmentId === only.environmentId}
+          aria-pressed={environmentId === only.environmentId}
           onClick={() => onChoose(environmentId)}
         >
           <EnvName name={name} slug={isBranch ? 'branch' : slug} />

@@ -2,7 +2,7 @@ import { secretNamePattern } from '@skerry/contract/patterns'
 import { type Filter, filters } from './filters.ts'
 
 /**
- * What the address of a matrix says: the filter, and the secret whose drawer is open. The text of the search is not in
+ * The part of the address that a matrix has: the filter, and the secret whose drawer is open. The text of the search is not in
  * it, because it may be a value.
  */
 export interface MatrixSearch {

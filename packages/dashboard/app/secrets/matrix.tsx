@@ -35,7 +35,7 @@ const Dialogs = lazy(async () => ({ default: (await import('./dialogs.tsx')).Dia
 
 /** The matrix of secrets by environment. Values are masked, compared and edited in place. */
 export function Matrix({ orgId, columns, empty, choices }: Props) {
-  // What is searched for may be a value, so locking the keyring clears it.
+  // The text of the search may be a value, so locking the keyring clears it.
   const [search, setSearch] = usePlaintext('')
   const { filter, setFilter, dialog } = useAddress(columns)
   const matches = useValueMatches(columns, search)
@@ -81,7 +81,7 @@ export function Matrix({ orgId, columns, empty, choices }: Props) {
         ) : null
       ) : (
         <Grid
-          {...{ columns, rows, valueIds, version, actions, loading }}
+          {...{ columns, rows, valueIds, actions, loading }}
           shown={shown}
           drafts={edits.drafts}
           onVisible={(read) => {
@@ -135,7 +135,10 @@ function useAddress(columns: Column[]) {
   }
 }
 
-/** The column of the address, or the first one that has the secret. A loading column may have it. */
+/**
+ * Returns the column of the address, or else the first column that has the secret. The column of the address counts even
+ * while it loads.
+ */
 const columnOf = (columns: Column[], secret: string, slug: string | undefined) =>
   columns.find((column) => column.slug === slug) ?? columns.find(({ entries }) => entries.has(secret))
 

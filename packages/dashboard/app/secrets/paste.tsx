@@ -30,6 +30,7 @@ export function PasteDialog({ orgId, column, text: given = '', onClose }: Props)
   const [text, setText, wasCleared] = usePlaintext('')
   const [file, setFile] = usePlaintext(nothing)
   useEffect(() => {
+    if (given === '') return
     setText(given)
     setFile(readDotenv(given))
   }, [given, setText, setFile])

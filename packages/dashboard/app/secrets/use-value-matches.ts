@@ -33,7 +33,8 @@ async function findNames(columns: Column[], text: string): Promise<ReadonlySet<s
 /** A layer whose key cannot be unwrapped has no matches, and the others are still searched. */
 async function namesIn(part: Parameters<typeof keyring.call<'findInValues'>>[1]): Promise<string[]> {
   try {
-    return await keyring.call('findInValues', part)
+    // A search asks for no passphrase: a keyring that locked meanwhile has no matches.
+    return await keyring.callLocked('findInValues', part)
   } catch (error) {
     if (error instanceof KeyringError) return []
     throw error

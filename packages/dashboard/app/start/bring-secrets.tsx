@@ -1,25 +1,41 @@
 import { Button, Group, Select } from '@mantine/core'
 import { useRouteContext } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
+import { usePlaintext } from '../keyring.ts'
 import { type EnvironmentWithAccess, useColumns } from '../secrets/use-columns.ts'
 import { DropFile } from '../ui/drop-file.tsx'
-import { useDialog } from '../ui/use-dialog.ts'
 
 // Loaded when it first opens.
 const PasteDialog = lazy(async () => ({ default: (await import('../secrets/paste.tsx')).PasteDialog }))
 
-/** Stores a `.env` file in one of the environments that this person can read; development is chosen first. */
-export function BringSecrets({ environments }: { environments: EnvironmentWithAccess[] }) {
+/**
+ * Stores a `.env` file in one of the environments that this person can read; development is chosen first. `onPasting`
+ * learns when its dialog opens and closes. The caller must keep this mounted while it is open.
+ */
+export function BringSecrets(props: { environments: EnvironmentWithAccess[]; onPasting: (isOpen: boolean) => void }) {
+  const { environments, onPasting } = props
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const columns = useColumns(org.id, environments, environments).filter(({ own }) => own !== null)
   const first = columns.find(({ slug }) => slug === 'development') ?? columns[0]
   const [chosen, setChosen] = useState<string | null>(null)
   const column = columns.find(({ environmentId }) => environmentId === chosen) ?? first
-  const pasting = useDialog<string>()
+  const [isOpen, setOpen] = useState(false)
+  // The dropped file. Locking the keyring forgets it.
+  const [text, setText] = usePlaintext('')
+  const open = (given: string) => {
+    setText(given)
+    setOpen(true)
+    onPasting(true)
+  }
+  const close = () => {
+    setText('')
+    setOpen(false)
+    onPasting(false)
+  }
   if (!column) return <div className="help">You hold no key of this application’s environments.</div>
   return (
     <>
-      <DropFile onText={pasting.open}>
+      <DropFile onText={open}>
         <div>
           <strong>Drop a .env file here.</strong> Its values are encrypted in this browser before anything is sent.
         </div>
@@ -32,15 +48,11 @@ export function BringSecrets({ environments }: { environments: EnvironmentWithAc
           value={column.environmentId}
           onChange={setChosen}
         />
-        <Button variant="default" onClick={() => pasting.open('')}>
+        <Button variant="default" onClick={() => open('')}>
           Paste its text
         </Button>
       </Group>
-      <Suspense>
-        {pasting.show((onClose, text) => (
-          <PasteDialog orgId={org.id} column={column} text={text} onClose={onClose} />
-        ))}
-      </Suspense>
+      <Suspense>{isOpen && <PasteDialog orgId={org.id} column={column} text={text} onClose={close} />}</Suspense>
     </>
   )
 }

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { Copy } from '../ui/copy.tsx'
 import { snippets } from './snippets.ts'
 
-/** How to start a program with its secrets, in the language of the project. */
+/** The commands that start a program with its secrets, in the language of the project. */
 export function Connect({ app, env, hasRun }: { app: string; env: string; hasRun: boolean }) {
   const [language, setLanguage] = useState(snippets[0]!.language)
   const { text } = snippets.find((one) => one.language === language)!
@@ -19,7 +19,9 @@ export function Connect({ app, env, hasRun }: { app: string; env: string; hasRun
       <pre className="snippet">{shown}</pre>
       <Copy text={shown} label="Copy the commands" />
       <div className="help" role="status">
-        {hasRun ? 'A program has read its secrets.' : 'Waiting for the first run. This step is done by itself.'}
+        {hasRun
+          ? 'A program has read its secrets.'
+          : 'Waiting for the first run. The step is ticked when a program reads its secrets.'}
       </div>
     </>
   )

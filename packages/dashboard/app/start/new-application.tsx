@@ -1,6 +1,6 @@
 import { Button, Checkbox, Group, Stack } from '@mantine/core'
 import { useRouteContext } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { api } from '../api.ts'
 import { noteMade } from '../envs/meanings.ts'
 import { NameAndSlug } from '../form/name-and-slug.tsx'
@@ -20,7 +20,11 @@ export function NewApplication() {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const form = useApiForm('apps', 'create', { name: '', slug: '' })
   const [chosen, setChosen] = useState(usual)
-  const create = useSubmit(form, (body) => createApplication(org.id, body, chosen), { stale: [appsQuery(org.id)] })
+  // After a failure, the next attempt goes on with the application that exists.
+  const made = useRef<Made>({ appId: null, environments: [] })
+  const create = useSubmit(form, (body) => createApplication(org.id, body, chosen, made.current), {
+    stale: [appsQuery(org.id)],
+  })
   return (
     <Form onSubmit={() => create.run()}>
       <Stack maw={420}>
@@ -43,16 +47,27 @@ export function NewApplication() {
   )
 }
 
-async function createApplication(orgId: string, body: { name: string; slug: string }, environments: string[]) {
+interface Made {
+  appId: string | null
+  environments: string[]
+}
+
+async function createApplication(
+  orgId: string,
+  body: { name: string; slug: string },
+  environments: string[],
+  made: Made,
+): Promise<void> {
   await keyring.unlock()
   const recoveryPublicKeyJwk = await acceptedRecoveryKey(orgId)
-  const { app } = await api.apps.create({ params: { orgId }, body })
-  for (const name of usual.filter((one) => environments.includes(one))) {
+  made.appId ??= (await api.apps.create({ params: { orgId }, body })).app.id
+  for (const name of usual.filter((one) => environments.includes(one) && !made.environments.includes(one))) {
     const key = await keyring.call('newEnvironmentKey', { recoveryPublicKeyJwk })
-    const made = await api.apps.createEnv({
-      params: { orgId, appId: app.id },
+    const { environment } = await api.apps.createEnv({
+      params: { orgId, appId: made.appId },
       body: { name, slug: name.toLowerCase(), ...key },
     })
-    noteMade(orgId, app.name, made.environment)
+    noteMade(orgId, body.name, environment)
+    made.environments.push(name)
   }
 }

@@ -3,7 +3,7 @@ import { api } from '../api.ts'
 
 /**
  * Whether a program of the organization has read its secrets. Resolves are counted about once a minute, so the page asks
- * again every few seconds until it is so.
+ * again every 20 seconds until one is counted.
  */
 export const firstRunQuery = (orgId: string) =>
   queryOptions({
@@ -12,5 +12,5 @@ export const firstRunQuery = (orgId: string) =>
       const { usage } = await api.billing.get({ params: { orgId } }, { signal })
       return usage.some(({ key, quantity }) => key === 'resolves' && (quantity ?? 0) > 0)
     },
-    refetchInterval: ({ state }) => (state.data === true ? false : 5000),
+    refetchInterval: ({ state }) => (state.data === true ? false : 20_000),
   })

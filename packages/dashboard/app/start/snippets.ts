@@ -20,7 +20,7 @@ const connected = ({ url, app, env }: Place) => [
 const run = (command: string, reads: string) => (place: Place) =>
   [...connected(place), `skerry run -- ${command}`, '', `# the program reads ${reads}`].join('\n')
 
-/** How a program of each language starts with its secrets, which are environment variables of its process. */
+/** The commands with which a program of each language starts. Its secrets are environment variables of its process. */
 export const snippets: readonly Snippet[] = [
   { language: 'Node', text: run('npm start', 'process.env.DATABASE_URL') },
   { language: 'Python', text: run('python app.py', 'os.environ["DATABASE_URL"]') },

@@ -7,11 +7,18 @@ const bytesMax = 5 * 1024 * 1024
 /** Takes a text file that is dropped here or chosen. The file is read in this page. */
 export function DropFile({ onText, children }: { onText: (text: string) => void; children: ReactNode }) {
   const [isOver, setIsOver] = useState(false)
-  const [isTooLarge, setIsTooLarge] = useState(false)
+  const [problem, setProblem] = useState<string | null>(null)
   const take = async (file: File | null | undefined) => {
     if (!file) return
-    setIsTooLarge(file.size > bytesMax)
-    if (file.size <= bytesMax) onText(await file.text())
+    if (file.size > bytesMax)
+      return setProblem('The file is larger than 5 MB. Choose a file with names and values only.')
+    try {
+      const text = await file.text()
+      setProblem(null)
+      onText(text)
+    } catch {
+      setProblem('The file cannot be read. Choose a text file.')
+    }
   }
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the button in it does the same for a keyboard
@@ -31,7 +38,7 @@ export function DropFile({ onText, children }: { onText: (text: string) => void;
     >
       {children}
       <FileButton onChange={take}>{(props) => <Button {...props}>Choose a file</Button>}</FileButton>
-      {isTooLarge && <div role="alert">The file is larger than 5 MB. Choose a file with names and values only.</div>}
+      {problem && <div role="alert">{problem}</div>}
     </div>
   )
 }

@@ -55,9 +55,12 @@ interface Described {
   revision: number
 }
 
-/** Seals a description under another key. One that does not open is dropped, because nobody could read it any more. */
+/** Seals a description under another key. A description that does not open is dropped, because nobody can read it. */
 async function resealed({ name, sealed, revision }: Described, old: Dek, fresh: Dek, environmentId: string) {
-  const opened = await openDetails(sealed, old, environmentId, name).catch(() => null)
+  const opened = await openDetails(sealed, old, environmentId, name).catch((error) => {
+    if (error instanceof CryptoError) return null
+    throw error
+  })
   return {
     name,
     sealed: opened && (await sealDetails(opened, fresh, environmentId, name)),

@@ -1,8 +1,8 @@
 import '../../../start/start.css'
 import { Button } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { useQueries, useQuery } from '@tanstack/react-query'
 import { createFileRoute, useNavigate } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { invitesQuery } from '../../../people/queries.ts'
 import { keysQuery } from '../../../queries.ts'
 import { appQuery, appsQuery, sealedQuery } from '../../../secrets/queries.ts'
@@ -29,6 +29,8 @@ export const Route = createFileRoute('/_app/orgs/$org/start')({ component: Start
 function Start() {
   const { org, me } = Route.useRouteContext()
   const { hide } = useStart(org.id)
+  // The first stored secret ends the step while the dialog still stores the others.
+  const [isPasting, setPasting] = useState(false)
   const navigate = useNavigate()
   const { app, environments, hasKeyring, hasSecrets, hasRun, hasInvited } = useProgress(org.id)
   const done = [hasKeyring, environments.length > 0, hasSecrets, hasRun, hasInvited]
@@ -51,7 +53,9 @@ function Start() {
     >
       <div className="start">
         <div>
-          <p className="start-title">{left === 0 ? 'You are set up' : 'Until a program runs with its secrets'}</p>
+          <p className="start-title">
+            {left === 0 ? 'You are set up' : 'Run a program with its secrets in five steps'}
+          </p>
           <p className="help">
             {done.length - left} of {done.length} steps are done. This page stays in the sidebar until you hide it.
           </p>
@@ -63,8 +67,12 @@ function Start() {
               <Step {...step(2)} title={app ? `${app.name} has its environments` : 'Create an application'}>
                 <NewApplication />
               </Step>
-              <Step {...step(3)} title={hasSecrets ? 'The first secrets are stored' : 'Bring your secrets'}>
-                <BringSecrets environments={environments} />
+              <Step
+                {...step(3)}
+                title={hasSecrets ? 'The first secrets are stored' : 'Bring your secrets'}
+                isAlwaysOpen={isPasting}
+              >
+                <BringSecrets environments={environments} onPasting={setPasting} />
               </Step>
               <Step {...step(4)} title="Run your program with them" isAlwaysOpen={hasSecrets}>
                 {app && <Connect app={app.slug} env={envOf(environments)} hasRun={hasRun} />}
@@ -83,9 +91,7 @@ function Start() {
         </div>
         <aside>
           <Chart seed={org.name} />
-          <p className="start-title" style={{ fontSize: 13 }}>
-            Later, when you need it
-          </p>
+          <h2>Later, when you need it</h2>
           <p>
             <AnchorLink to="/orgs/$org/recovery" params={{ org: org.slug }} display="block">
               Choose recovery custodians
@@ -107,22 +113,23 @@ function Start() {
 const envOf = (environments: EnvironmentWithAccess[]): string =>
   (environments.find(({ slug }) => slug === 'development') ?? environments[0])?.slug ?? 'development'
 
-/** Which steps are done. The oldest application counts. */
+/** The steps that are done. The oldest application counts. */
 function useProgress(orgId: string) {
   const keys = useQuery(keysQuery)
   const [first] = useQuery(appsQuery(orgId)).data?.apps ?? []
   const detail = useQuery({ ...appQuery(orgId, first?.id ?? ''), enabled: first !== undefined }).data
   const environments = detail?.environments ?? []
-  const own = environments.find(({ slug, canDecrypt }) => canDecrypt && slug === 'development') ?? environments[0]
-  const sealed = useQuery({ ...sealedQuery(orgId, own?.id ?? ''), enabled: own !== undefined }).data
+  const readable = environments.filter(({ canDecrypt }) => canDecrypt)
+  const sealed = useQueries({ queries: readable.map(({ id }) => sealedQuery(orgId, id)) })
+  const hasSecrets = sealed.some(({ data }) => (data?.secrets.size ?? 0) > 0)
   const members = useQuery(membersQuery(orgId)).data?.members ?? []
   const invites = useQuery(invitesQuery(orgId)).data?.invites ?? []
   return {
     app: detail?.app,
     environments,
     hasKeyring: Boolean(keys.data?.publicKeyJwk),
-    hasSecrets: (sealed?.secrets.size ?? 0) > 0,
-    hasRun: useQuery(firstRunQuery(orgId)).data ?? false,
+    hasSecrets,
+    hasRun: useQuery({ ...firstRunQuery(orgId), enabled: hasSecrets }).data ?? false,
     hasInvited: members.length > 1 || invites.length > 0,
   }
 }

@@ -34,12 +34,14 @@ function Welcome() {
   const isLoaded = keys.data !== undefined && kit.data !== undefined && holdings.data !== undefined
   useGoOn(isLoaded && current === -1, app)
   const step = (number: number) => ({ number, isDone: done[number - 1]!, isCurrent: current === number - 1 })
-  const user = { userId: me.user?.id ?? '', email: me.user?.email ?? me.user?.id ?? '' }
+  const { user } = me
   return (
     <Page title={`Welcome to ${org.name}`}>
       <div className="start">
         <div>
-          <p className="start-title">{current === -1 ? 'You can read secrets' : 'Until you read your first secret'}</p>
+          <p className="start-title">
+            {current === -1 ? 'You can read secrets' : 'Read your first secret in five steps'}
+          </p>
           <p className="help">
             Your keyring opens values in this browser. The server stores ciphertext only, so a person passes the keys on
             to you.
@@ -50,10 +52,12 @@ function Welcome() {
               <Steps>
                 <Step {...step(1)} title={`You joined ${org.name}`} />
                 <Step {...step(2)} title={publicKeyJwk ? 'You have a keyring' : 'Make your keyring'}>
-                  <CreateKeys userId={user.userId} about={[user.email, me.user?.name ?? '', org.name]} />
+                  {user && <CreateKeys userId={user.id} about={[user.email ?? '', user.name ?? '', org.name]} />}
                 </Step>
                 <Step {...step(3)} title={kit.data?.kit ? 'You have a recovery kit' : 'Save your recovery kit'}>
-                  {publicKeyJwk && <NewKit person={{ ...user, publicKeyJwk }} />}
+                  {user && publicKeyJwk && (
+                    <NewKit person={{ userId: user.id, email: user.email ?? user.id, publicKeyJwk }} />
+                  )}
                 </Step>
                 <Step {...step(4)} title={hasKey ? 'An admin gave you a key' : 'Compare words and get access'}>
                   {publicKeyJwk && <Compare publicKeyJwk={publicKeyJwk} />}
@@ -99,8 +103,13 @@ function useGoOn(isDone: boolean, app: string | null) {
       return
     }
     if (!wasOpen.current || app === null) return
-    void invalidate(orgQueries(org.id)).then(() =>
-      navigate({ to: '/orgs/$org/apps/$app', params: { org: org.slug, app } }),
-    )
+    // A person who leaves the page meanwhile stays where they are.
+    let hasLeft = false
+    void invalidate(orgQueries(org.id)).then(() => {
+      if (!hasLeft) void navigate({ to: '/orgs/$org/apps/$app', params: { org: org.slug, app } })
+    })
+    return () => {
+      hasLeft = true
+    }
   }, [isDone, app, navigate, org.id, org.slug])
 }

@@ -7,7 +7,7 @@ import { Page } from '../../../../../ui/page.tsx'
 
 export const Route = createFileRoute('/_app/orgs/$org/apps/$app/access')({ component: Access })
 
-/** Who can read which of the application’s environments. */
+/** The application’s environments, and the people and programs that can read them. */
 function Access() {
   const { org } = Route.useRouteContext()
   const { app, query } = useApp()

@@ -10,7 +10,7 @@ const Entries = lazy(async () => ({ default: (await import('../../../../../audit
 
 export const Route = createFileRoute('/_app/orgs/$org/apps/$app/activity')({ component: Activity })
 
-/** What happened in the application, newest first. */
+/** The audit log of the application, newest first. */
 function Activity() {
   const { org } = Route.useRouteContext()
   const { app } = useApp()
