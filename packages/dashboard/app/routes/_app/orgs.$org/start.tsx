@@ -89,23 +89,31 @@ function Start() {
             </Steps>
           </Suspense>
         </div>
-        <aside>
-          <Chart seed={org.name} />
-          <h2>Later, when you need it</h2>
-          <p>
-            <AnchorLink to="/orgs/$org/recovery" params={{ org: org.slug }} display="block">
-              Choose recovery custodians
-            </AnchorLink>
-            <span className="help">Nobody can open your data if every keyring is lost.</span>
-          </p>
-          <p>
-            <AnchorLink to="/orgs/$org/sync" params={{ org: org.slug }}>
-              Push secrets to GitHub Actions, Vercel and others
-            </AnchorLink>
-          </p>
-        </aside>
+        <Later seed={org.name} />
       </div>
     </Page>
+  )
+}
+
+/** The page's margin: the organization's chart and what can wait. */
+function Later({ seed }: { seed: string }) {
+  const org = Route.useRouteContext().org.slug
+  return (
+    <aside>
+      <Chart seed={seed} />
+      <h2>Later, when you need it</h2>
+      <p>
+        <AnchorLink to="/orgs/$org/recovery" params={{ org }} display="block">
+          Choose recovery custodians
+        </AnchorLink>
+        <span className="help">Nobody can open your data if every keyring is lost.</span>
+      </p>
+      <p>
+        <AnchorLink to="/orgs/$org/sync" params={{ org }}>
+          Push secrets to GitHub Actions, Vercel and others
+        </AnchorLink>
+      </p>
+    </aside>
   )
 }
 
