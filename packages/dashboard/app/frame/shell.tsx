@@ -54,4 +54,6 @@ export function Shell() {
 }
 
 /** Returns the focus to the button that opened the navigation, if its page is still there. */
-const returnTo = (opener: Element | null) => opener instanceof HTMLElement && opener.focus()
+function returnTo(opener: Element | null): void {
+  if (opener instanceof HTMLElement) opener.focus()
+}
