@@ -14,7 +14,8 @@ const main = path('packages/cli/src/main.js')
 export async function cliRun({ plan }: Bench): Promise<number> {
   buildCommand()
   await using server = await startServer({})
-  return onMachine({ SKERRY_URL: server.url }, (node) => {
+  // Awaited here, because the server ends with this function.
+  return await onMachine({ SKERRY_URL: server.url }, (node) => {
     node([main, 'signup', 'Bench'])
     node([main, 'init'])
     for (let i = 0; i < 20; i++) node([main, 'secrets', 'set', `SECRET_${i}`], `value ${i}`)
