@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { orgs } from '@skerry/contract/orgs/endpoints'
-import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { findings, needle } from '../../server/test/needles.ts'
 import { tokenOf } from '../../server/test/people.ts'
 import { addSecret, create, createApp, dialogOf, placeOf, value } from './apps-steps.ts'
 import { axeProblems } from './org-steps.ts'
+import { countPresses } from './presses.ts'
 import { leaks, openOwner, tracesOf } from './scene.ts'
 import * as steps from './steps.ts'
 
@@ -25,21 +25,6 @@ const ownerPresses = await countPresses(owner.page)
 const presses = await countPresses(page)
 let token: string
 let kitCode: string
-
-/** Counts presses of a pointer on a page. Events that a script makes are not trusted and not counted. */
-async function countPresses(on: Page): Promise<() => number> {
-  let count = 0
-  await on.exposeFunction('countPress', () => {
-    count += 1
-  })
-  const listen = () => {
-    const count = (globalThis as unknown as { countPress: () => void }).countPress
-    addEventListener('pointerdown', (event) => event.isTrusted && count(), { capture: true })
-  }
-  await on.addInitScript(listen)
-  await on.evaluate(listen)
-  return () => count
-}
 
 describe('an invited person', () => {
   test('gets a link that names organization, inviter and role, and opening it joins nothing', async () => {
