@@ -26,7 +26,7 @@ export function SecretActions({ orgId, columns, column, entry, onClose }: Cell &
     title: `Delete ${name} from ${column.name}?`,
     text: (
       <>
-        Its whole history goes with it. Programs that start from now on do not get it.
+        Programs that start from now on do not get it. You can restore it with its history for 30 days.
         {column.isProtected && <NoteField note={note} onChange={setNote} />}
       </>
     ),
