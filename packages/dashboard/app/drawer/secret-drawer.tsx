@@ -28,7 +28,8 @@ export function SecretDrawer({ names, ...cell }: Cell & { names: string[] }) {
       onClose={onClose}
       closeOnEscape={false}
       returnFocus={false}
-      styles={{ body: { padding: 0 }, title: { minWidth: 0 } }}
+      padding={0}
+      styles={{ title: { minWidth: 0 } }}
       title={
         <span className="mono drawer-name" title={name}>
           {name}
