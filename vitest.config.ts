@@ -60,6 +60,7 @@ const longWalks = [
   'branches',
   'ceremony',
   'custody',
+  'drawer',
   'edits',
   'exchange',
   'external',

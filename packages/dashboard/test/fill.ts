@@ -9,11 +9,13 @@ import { logSink } from '@skerry/contract/log-sink/endpoints'
 import { me } from '@skerry/contract/me/endpoints'
 import { invites, members } from '@skerry/contract/members/endpoints'
 import { orgs } from '@skerry/contract/orgs/endpoints'
+import { secretDetails } from '@skerry/contract/secret-details/endpoints'
 import { secrets } from '@skerry/contract/secrets/endpoints'
 import { sync } from '@skerry/contract/sync/endpoints'
 import { tokens } from '@skerry/contract/tokens/endpoints'
 import { vaultProjects } from '@skerry/contract/vault/projects'
 import { vaultWebhooks } from '@skerry/contract/vault/webhooks'
+import { sealDetails } from '@skerry/crypto/details'
 import { importDek, newDek, sealSecret } from '@skerry/crypto/secret'
 import { newToken } from '@skerry/crypto/token'
 import { wrapKey } from '@skerry/crypto/wrap'
@@ -117,6 +119,18 @@ async function fillSecrets(world: World, as: string, team: Team, places: Place[]
   const { orgId, envId, dek } = places.at(-1) as Place
   const ciphertext = await sealSecret('moved', dek, envId, 'ELSEWHERE')
   await world.call(secrets.put, { as, params: { orgId, envId, name: team.moved }, body: { ciphertext } })
+  await describeFirst(world, as, team, places[0] as Place)
+}
+
+/** Describes the secret in the first row of the matrix. */
+async function describeFirst(world: World, as: string, team: Team, { orgId, envId, dek }: Place) {
+  const [name = ''] = Object.keys(team.secrets).sort()
+  const text = {
+    description: 'Ask the harbour office for a new one.\nIt takes them two days.',
+    tags: ['harbour', 'yearly'],
+  }
+  const body = { sealed: await sealDetails(text, dek, envId, name), expiresAt: '2099-05-04T00:00:00.000Z' }
+  await world.call(secretDetails.update, { as, params: { orgId, envId, name }, body })
 }
 
 async function fork(world: World, as: string, { branch }: Team, { orgId, envId }: Place): Promise<string> {

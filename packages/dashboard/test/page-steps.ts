@@ -120,6 +120,17 @@ export async function openSecret(page: Page) {
   await dialogOf(page).getByText('Version 1').waitFor()
 }
 
+/** Opens the editor of a value in its drawer, and the form of its details. */
+export async function editSecret(page: Page) {
+  await openSecret(page)
+  await dialogOf(page).getByRole('button', { name: 'Edit', exact: true }).click()
+  await dialogOf(page).getByRole('button', { name: 'Edit details' }).click()
+  await dialogOf(page)
+    .getByLabel(/^Value of/)
+    .waitFor()
+  await dialogOf(page).getByLabel('Description').waitFor()
+}
+
 export async function openEntry(page: Page) {
   await page.getByRole('button', { name: 'Show details' }).first().click()
   await page.getByText('Request', { exact: true }).waitFor()

@@ -159,6 +159,7 @@ const dialogs: Row[] = [
   { name: 'matrix-broken', path: appOf, shows: 'missing', unlocked: true, step: steps.showBroken },
   { name: 'matrix-edit', path: appOf, shows: 'missing', unlocked: true, step: steps.beginEdit },
   { name: 'matrix-column', path: appOf, shows: 'missing', step: steps.press('Actions for Staging') },
+  { name: 'secret-edit', path: appOf, shows: 'missing', unlocked: true, step: steps.editSecret },
   { name: 'secret-new', path: appOf, shows: 'missing', step: steps.press('Add secret') },
   { name: 'paste', path: appOf, shows: 'missing', unlocked: true, step: steps.paste },
   { name: 'copy-column', path: appOf, shows: 'missing', unlocked: true, step: steps.copyColumn },

@@ -4,10 +4,11 @@ import { useRouteContext } from '@tanstack/react-router'
 import { useAction } from '../action.ts'
 import { keyring, usePlaintext, useUnlocked } from '../keyring.ts'
 import { unlockPrompt } from '../prompts.ts'
+import { DifferenceLines } from '../ui/difference-lines.tsx'
 import { IconEye, IconEyeOff, IconLock } from '../ui/icons.ts'
 import { Section } from '../ui/page.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
-import type { Line } from '../worker/changes.ts'
+import type { Line } from '../worker/diff-lines.ts'
 import { actionLabel } from './labels.tsx'
 import type { ChangeRequest } from './queries.ts'
 import { type Sides, sidesQuery } from './sides.ts'
@@ -133,7 +134,7 @@ function Values(props: { comparison: Comparison; sealed: NonNullable<Compared['s
         </Button>
       </Group>
       <ProblemAlert error={reveal.error} />
-      <Lines lines={lines ?? masked(comparison)} />
+      <DifferenceLines lines={lines ?? masked(comparison)} />
     </Paper>
   )
 }
@@ -145,33 +146,4 @@ function masked(comparison: Comparison): Line[] {
   if (comparison === 'same') return [{ kind: 'same', text: dots }]
   const removed: Line[] = comparison === 'new' ? [] : [{ kind: 'removed', text: dots }]
   return comparison === 'deleted' ? removed : [...removed, { kind: 'added', text: dots }]
-}
-
-const signs = { same: ' ', removed: '−', added: '+' }
-const grounds = {
-  same: 'transparent',
-  removed: 'var(--mantine-color-red-light)',
-  added: 'var(--mantine-color-teal-light)',
-}
-const names = { same: 'Unchanged', removed: 'Removed', added: 'Added' }
-
-function Lines({ lines }: { lines: Line[] }) {
-  return (
-    <Box component="ul" m={0} p={0} className="mono" style={{ listStyle: 'none', overflowX: 'auto' }} tabIndex={0}>
-      {lines.map(({ kind, text }, i) => (
-        <Box
-          component="li"
-          // biome-ignore lint/suspicious/noArrayIndexKey: lines have nothing else to tell them apart
-          key={i}
-          px="xs"
-          py={2}
-          aria-label={names[kind]}
-          style={{ background: grounds[kind], whiteSpace: 'pre-wrap', wordBreak: 'break-all' }}
-        >
-          <span aria-hidden>{signs[kind]} </span>
-          {text}
-        </Box>
-      ))}
-    </Box>
-  )
 }

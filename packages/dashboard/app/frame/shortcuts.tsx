@@ -10,6 +10,8 @@ const shortcuts = [
   ['Enter', 'Save the value that you edit'],
   ['Shift Enter', 'Begin a new line in the value that you edit'],
   ['Escape', 'Cancel the edit'],
+  ['Ctrl Enter', 'Save the value that you edit in the drawer of a secret'],
+  ['J, K', 'Go to the next or the previous secret in the drawer'],
 ] as const
 
 /** The keys that do something on every page and in a matrix. */

@@ -61,7 +61,7 @@ export const Row = memo(function Row({ name, columns, only, valueIds, shown, dra
             data-edited={drafts?.[column.environmentId] !== undefined || undefined}
             {...touch}
           >
-            {drafts?.[column.environmentId] ? (
+            {drafts?.[column.environmentId]?.isInDrawer === false ? (
               <CellEditor column={column} name={name} draft={drafts[column.environmentId]!} actions={actions} />
             ) : (
               <Cell
@@ -71,6 +71,7 @@ export const Row = memo(function Row({ name, columns, only, valueIds, shown, dra
                 isProductions={state.letters[i] !== null && state.letters[i] === state.productionLetter}
                 valueIds={valueIds}
                 shown={shown?.[column.environmentId]}
+                isEdited={drafts?.[column.environmentId] !== undefined}
                 actions={actions}
                 touched={touched}
               />
@@ -112,15 +113,17 @@ interface CellProps {
   isProductions: boolean
   valueIds: ValueIds
   shown: RowShown[string] | undefined
+  /** The drawer has an edit that is not stored yet. */
+  isEdited: boolean
   actions: CellActions
   touched: boolean
 }
 
-function Cell({ column, name, letter, isProductions, valueIds, shown, actions, touched }: CellProps) {
+function Cell({ column, name, letter, isProductions, valueIds, shown, isEdited, actions, touched }: CellProps) {
   const entry = column.entries.get(name)
   const where = `${name} in ${column.name}`
   const isQueued = column.queued.has(name)
-  if (!entry) return <Missing column={column} name={name} where={where} isQueued={isQueued} actions={actions} />
+  if (!entry) return <Missing {...{ column, name, where, isQueued, isEdited, actions }} />
   const broken = valueIds.of(entry.layer, entry.secret) === -1 || (isShown(entry, shown) && 'problem' in shown!)
   return (
     <>
@@ -136,6 +139,7 @@ function Cell({ column, name, letter, isProductions, valueIds, shown, actions, t
       ) : (
         <Value entry={entry} where={where} shown={shown} onClick={() => actions.toggle([column], name)} />
       )}
+      {isEdited && <span className="matrix-tag">edited</span>}
       {isQueued && <span className="matrix-tag">queued</span>}
       {!entry.own && (
         <span className="matrix-tag" title={`from ${entry.layer.label}`}>
@@ -213,8 +217,10 @@ function firstLines(value: string): string {
   return line.length > 400 ? `${line.slice(0, 400)}…` : line
 }
 
-function Missing(props: { column: Column; name: string; where: string; isQueued: boolean; actions: CellActions }) {
-  const { column, name, where, isQueued, actions } = props
+function Missing(
+  props: Pick<CellProps, 'column' | 'name' | 'isEdited' | 'actions'> & { where: string; isQueued: boolean },
+) {
+  const { column, name, where, isQueued, isEdited, actions } = props
   if (column.loading) return <span className="matrix-value matrix-quiet">{column.error ? 'not loaded' : '…'}</span>
   if (!column.own) return <span className="matrix-value matrix-quiet">no key</span>
   const from = column.unreadable.join(', ')
@@ -230,6 +236,7 @@ function Missing(props: { column: Column; name: string; where: string; isQueued:
       >
         {isHidden ? 'unreadable' : 'missing'}
       </button>
+      {isEdited && <span className="matrix-tag">edited</span>}
       {isQueued && <span className="matrix-tag">queued</span>}
     </>
   )

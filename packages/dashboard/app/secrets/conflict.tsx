@@ -20,7 +20,7 @@ export function ConflictDialog(props: {
         <Text size="sm">
           {opened === null
             ? `Someone deleted it from ${where} while you were editing.`
-            : `Someone stored version ${theirs.version} in ${where} while you were editing. Which value shall count?`}
+            : `Someone stored version ${theirs.version} in ${where} while you were editing. Which value do you want to keep?`}
         </Text>
         <Side title="Mine" value={draft.value} />
         {opened && 'value' in opened && <Side title="Theirs" value={opened.value} />}

@@ -1,22 +1,27 @@
+import { SecretDrawer } from '../drawer/secret-drawer.tsx'
 import { AskDialog } from '../requests/ask.tsx'
 import { AddSecretDialog } from './add-secret.tsx'
+import type { CellActions } from './cell-actions.ts'
 import type { Column } from './columns.ts'
 import { ConflictDialog } from './conflict.tsx'
 import { CopyColumnDialog } from './copy-column.tsx'
 import type { MatrixDialog } from './matrix-dialog.ts'
 import { PasteDialog } from './paste.tsx'
-import { SecretDrawer } from './secret-drawer.tsx'
 import type { useEdits } from './use-edits.ts'
 
 /** The open dialog of a matrix. */
 export function Dialogs(props: {
   orgId: string
   columns: Column[]
+  /** The secrets that the matrix shows, in its order. */
+  names: string[]
   dialog: MatrixDialog
   edits: ReturnType<typeof useEdits>
+  actions: CellActions
+  onOpen: (dialog: MatrixDialog) => void
   onClose: () => void
 }) {
-  const { orgId, columns, dialog, edits, onClose } = props
+  const { orgId, columns, names, dialog, edits, actions, onOpen, onClose } = props
   if (dialog.kind === 'add') return <AddSecretDialog {...{ orgId, columns, onClose }} />
   // The column may have changed since the dialog opened, so the current one is used.
   const column = columns.find(({ environmentId }) => environmentId === dialog.column.environmentId)
@@ -25,7 +30,8 @@ export function Dialogs(props: {
   if (dialog.kind === 'paste') return <PasteDialog {...{ orgId, column, onClose }} />
   if (dialog.kind === 'copy') return <CopyColumnDialog {...{ orgId, columns, column, onClose }} />
   const { name } = dialog
-  if (dialog.kind === 'secret') return <SecretDrawer {...{ orgId, columns, column, name, onClose }} />
+  if (dialog.kind === 'secret')
+    return <SecretDrawer {...{ orgId, columns, column, name, names, edits, actions, onOpen, onClose }} />
   const draft = edits.drafts.get(name)?.[column.environmentId]
   if (!draft?.theirs) return null
   const { theirs } = draft

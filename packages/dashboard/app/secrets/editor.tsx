@@ -64,7 +64,7 @@ export function CellEditor({ column, name, draft, actions }: Props) {
       <Suspense>
         <LoadingName name={name} />
       </Suspense>
-      <Problem column={column} name={name} draft={draft} actions={actions} />
+      <EditProblem column={column} name={name} draft={draft} actions={actions} />
       <Group gap={6}>
         <Button size="compact-xs" loading={draft.saving} onClick={save}>
           {isUnsaved(draft) ? 'Try again' : column.isProtected ? 'Propose' : 'Save'}
@@ -77,7 +77,8 @@ export function CellEditor({ column, name, draft, actions }: Props) {
   )
 }
 
-function Problem({ column, name, draft, actions }: Props) {
+/** The reason why an edit was not stored. */
+export function EditProblem({ column, name, draft, actions }: Props) {
   if (draft.theirs)
     return (
       <Group gap={6} role="alert">

@@ -3,10 +3,10 @@ import { useMediaQuery } from '@mantine/hooks'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type CSSProperties, type ReactNode, useLayoutEffect, useRef, useState } from 'react'
 import { hueOf } from '../look/environments.ts'
-import { EnvName } from '../ui/env-name.tsx'
 import { moveByArrow } from './arrow-keys.ts'
 import { Row } from './cell.tsx'
 import type { Column } from './columns.ts'
+import { EnvironmentTabs } from './environment-tabs.tsx'
 import type { useCellActions } from './use-cell-actions.ts'
 import { stateKey } from './value-ids.ts'
 
@@ -22,11 +22,13 @@ export function Grid(props: {
   drafts: ReturnType<typeof useCellActions>['edits']['drafts']
   actions: Parameters<typeof Row>[0]['actions']
   loading: boolean
+  /** The name of the secret in the drawer. */
+  opened: string | undefined
   /** Rendered by the parent, so that scrolling does not render them again. */
   heads: ReactNode[]
   onVisible: (read: () => string[]) => void
 }) {
-  const { columns, rows, valueIds, shown, drafts, actions, loading, heads, onVisible } = props
+  const { columns, rows, valueIds, shown, drafts, actions, loading, opened, heads, onVisible } = props
   const scroller = useRef<HTMLDivElement>(null)
   const { rowHeight, only, choose } = useLayout(columns)
   const width = only ? 1 : columns.length
@@ -46,7 +48,7 @@ export function Grid(props: {
   const minWidth = `calc(var(--matrix-name) + ${width} * var(--matrix-column))`
   return (
     <>
-      {only && <EnvironmentTabs {...{ columns, only }} onChoose={choose} />}
+      {only && <EnvironmentTabs {...{ columns, only }} onChoose={({ environmentId }) => choose(environmentId)} />}
       <div
         ref={scroller}
         className="matrix"
@@ -69,6 +71,7 @@ export function Grid(props: {
                 role="row"
                 aria-rowindex={index + 2}
                 className="matrix-row"
+                data-opened={name === opened || undefined}
                 style={{ gridTemplateColumns, transform: `translateY(${start}px)` }}
               >
                 <Row
@@ -97,24 +100,6 @@ function useLayout(columns: Column[]) {
     only: isPhone && columns.length > 1 ? only : null,
     choose,
   }
-}
-
-function EnvironmentTabs(props: { columns: Column[]; only: Column; onChoose: (environmentId: string) => void }) {
-  const { columns, only, onChoose } = props
-  return (
-    <div role="group" aria-label="Environment" className="tabs">
-      {columns.map(({ environmentId, name, slug, isBranch }) => (
-        <button
-          key={environmentId}
-          type="button"
-          aria-pressed={environmentId === only.environmentId}
-          onClick={() => onChoose(environmentId)}
-        >
-          <EnvName name={name} slug={isBranch ? 'branch' : slug} />
-        </button>
-      ))}
-    </div>
-  )
 }
 
 interface HeadProps {

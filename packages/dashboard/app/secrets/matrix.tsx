@@ -84,6 +84,7 @@ export function Matrix({ orgId, columns, empty, choices }: Props) {
           {...{ columns, rows, valueIds, actions, loading }}
           shown={shown}
           drafts={edits.drafts}
+          opened={dialog.secret}
           onVisible={(read) => {
             visible.current = read
           }}
@@ -107,7 +108,7 @@ export function Matrix({ orgId, columns, empty, choices }: Props) {
       )}
       <Suspense>
         {dialog.show((onClose, opened) => (
-          <Dialogs {...{ orgId, columns, edits, onClose }} dialog={opened} />
+          <Dialogs {...{ orgId, columns, edits, actions, onClose }} names={rows} dialog={opened} onOpen={dialog.open} />
         ))}
       </Suspense>
     </>
@@ -127,10 +128,18 @@ function useAddress(columns: Column[]) {
     filter: (show ?? 'all') as Filter,
     setFilter: (filter: Filter) => go({ show: filter === 'all' ? undefined : filter }, true),
     dialog: {
+      secret,
       open: (dialog: MatrixDialog) =>
-        dialog.kind === 'secret' ? go({ secret: dialog.name, in: dialog.column.slug }, false) : other.open(dialog),
-      show: (render: (onClose: () => void, dialog: MatrixDialog) => ReactNode) =>
-        other.show(render) ?? (column && render(close, { kind: 'secret', column, name: secret as string })),
+        dialog.kind === 'secret'
+          ? go({ secret: dialog.name, in: dialog.column.slug }, secret !== undefined)
+          : other.open(dialog),
+      /** Another dialog is above the drawer. */
+      show: (render: (onClose: () => void, dialog: MatrixDialog) => ReactNode) => (
+        <>
+          {column && render(close, { kind: 'secret', column, name: secret as string })}
+          {other.show(render)}
+        </>
+      ),
     },
   }
 }

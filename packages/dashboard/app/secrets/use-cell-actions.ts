@@ -44,12 +44,13 @@ export function useCellActions(orgId: string, columns: Column[], openDialog: (di
           }
           showToast(`Copied ${name} of ${column.name}.`)
         }),
-      edit: (column, name) =>
+      edit: (column, name, isInDrawer = false) =>
         attempt(async () => {
           // New secrets need this too: with an unlocked keyring, typed values can be sealed if it locks.
           await keyring.unlock()
           const [cell] = cellsOf([column], name)
-          begin(column, name, cell ? await openOrNull(cell) : null)
+          const leadsToDrawer = begin(column, name, cell ? await openOrNull(cell) : null, isInDrawer)
+          if (leadsToDrawer && !isInDrawer) openDialog({ kind: 'secret', column, name })
         }),
       open: (column, name) => openDialog({ kind: 'secret', column, name }),
       edited: update,

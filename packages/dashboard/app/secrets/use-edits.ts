@@ -35,6 +35,10 @@ export interface Draft {
   value: string
   /** The stored value, or null if there is none or it cannot be decrypted. */
   stored: string | null
+  /** The text when the edit began, or null if the edit was kept sealed and is shown again. */
+  begun: string | null
+  /** The editor is in the secret's drawer and not in the cell. */
+  isInDrawer: boolean
   wrappedDek: string
   baseVersion: number
   note: string
@@ -53,6 +57,9 @@ const none: Drafts = new Map()
 export const isUnsaved = ({ error }: Draft) => error instanceof UnavailableError
 
 const isChanged = ({ value, stored }: Draft) => value !== stored
+
+/** A cell has room for one short line. */
+const isLong = (value: string) => value.length > 60 || value.includes('\n')
 
 const untouched = { saving: false, error: null, theirs: null }
 
@@ -150,7 +157,8 @@ async function reopen(orgId: string, edit: Unsaved, change: Change): Promise<voi
       }
     }
     const value = await keyring.call('openSecret', { wrappedDek, environmentId, name, ciphertext })
-    change(environmentId, name, () => ({ value, stored: null, wrappedDek, baseVersion, note, ...untouched }))
+    const kept = { value, stored: null, begun: null, isInDrawer: isLong(value), wrappedDek, baseVersion, note }
+    change(environmentId, name, () => ({ ...kept, ...untouched }))
   } catch (error) {
     if (error instanceof KeyringError && error.code === 'locked') return keep(edit)
     showErrorToast(`The edit of ${name} that was kept does not open`, 'It is lost. Type it again.')
@@ -159,6 +167,22 @@ async function reopen(orgId: string, edit: Unsaved, change: Change): Promise<voi
 
 function tellSaved(name: string, result: Written): void {
   if (result === 'queued') showToast(`The change of ${name} waits for approval.`)
+}
+
+/** Returns an edit of a secret whose value is `value`, or null if there is none or it cannot be decrypted. */
+function newDraft(column: Column, name: string, value: string | null): Draft {
+  const entry = column.entries.get(name)
+  const text = value ?? ''
+  return {
+    value: text,
+    begun: text,
+    stored: entry?.own ? value : null,
+    isInDrawer: false,
+    wrappedDek: column.own?.wrappedDek ?? '',
+    baseVersion: entry?.own ? entry.secret.version : 0,
+    note: '',
+    ...untouched,
+  }
 }
 
 function createEdits({ orgId, userId }: { orgId: string; userId: string }, latest: Latest, change: Change) {
@@ -207,14 +231,20 @@ function createEdits({ orgId, userId }: { orgId: string; userId: string }, lates
   }
 
   return {
-    /** `value` is the current value, or null. */
-    begin: (column: Column, name: string, value: string | null) => {
-      const entry = column.entries.get(name)
-      const baseVersion = entry?.own ? entry.secret.version : 0
-      const stored = entry?.own ? value : null
-      const wrappedDek = column.own?.wrappedDek ?? ''
-      const begun = { value: value ?? '', stored, wrappedDek, baseVersion, note: '', ...untouched }
-      change(column.environmentId, name, (draft) => draft ?? begun)
+    /**
+     * Begins an edit, or continues one. `value` is the current value, or null. Returns whether the editor is in the
+     * drawer: a long text is always edited there.
+     */
+    begin: (column: Column, name: string, value: string | null, isInDrawer: boolean): boolean => {
+      const draft = latest.current.get(name)?.[column.environmentId] ?? newDraft(column, name, value)
+      const place = { isInDrawer: isInDrawer || isLong(draft.value) }
+      change(column.environmentId, name, (now) => ({ ...(now ?? draft), ...place }))
+      return place.isInDrawer
+    },
+    /** Ends an edit in which nothing was typed. */
+    leave: (column: Column, name: string) => {
+      const draft = latest.current.get(name)?.[column.environmentId]
+      if (draft && !draft.saving && draft.value === draft.begun) cancel(column, name)
     },
     update,
     cancel,

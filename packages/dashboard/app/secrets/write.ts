@@ -143,6 +143,13 @@ export async function rereadAfter(errors: unknown[], orgId: string, envId: strin
   if (errors.some((error) => isConflict(error) || isGone(error))) await reloadSealed(orgId, envId)
 }
 
+/** Waits for a write. If someone else's change makes it fail, the page reads the current secrets first. */
+export const orReread = <T>(write: Promise<T>, orgId: string, envId: string): Promise<T> =>
+  write.catch(async (error) => {
+    await rereadAfter([error], orgId, envId)
+    throw error
+  })
+
 const isGone = (error: unknown) => error instanceof RefusedError && error.code === 'not_found'
 
 export const isConflict = (error: unknown) => error instanceof RefusedError && error.code === 'conflict'

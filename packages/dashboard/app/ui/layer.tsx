@@ -33,8 +33,8 @@ addEventListener(
   { capture: true },
 )
 
-/** Whether a dialog is open over the page. */
-export const isCovered = () => layers.length > 0
+/** Whether a dialog is open over the page. A dialog that is alone passes 1, to ask whether another one is above it. */
+export const isCovered = (by = 0) => layers.length > by
 
 /**
  * Registers the surrounding dialog while it is open, and moves the focus into it. Render it before the dialog's

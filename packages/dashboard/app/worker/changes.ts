@@ -1,5 +1,6 @@
 import { openSecret } from '@skerry/crypto/secret'
 import { dekOf } from './deks.ts'
+import { diffLines, type Line } from './diff-lines.ts'
 
 /** The old and the new side of a proposed change, as ciphertext. A side without a value is null. */
 interface SealedSides {
@@ -10,15 +11,9 @@ interface SealedSides {
   proposed: string | null
 }
 
-export interface Line {
-  kind: 'same' | 'removed' | 'added'
-  text: string
-}
-
-async function openSides({ wrappedDek, environmentId, name, current, proposed }: SealedSides) {
+async function openerOf({ wrappedDek, environmentId, name }: SealedSides) {
   const dek = await dekOf(wrappedDek)
-  const open = async (sealed: string | null) => (sealed === null ? null : openSecret(sealed, dek, environmentId, name))
-  return { before: await open(current), after: await open(proposed).catch(() => undefined) }
+  return async (sealed: string | null) => (sealed === null ? null : openSecret(sealed, dek, environmentId, name))
 }
 
 export const changeOperations = {
@@ -27,34 +22,19 @@ export const changeOperations = {
    * this key.
    */
   compareSides: async (sides: SealedSides): Promise<'new' | 'changed' | 'same' | 'deleted' | 'unreadable'> => {
-    const { before, after } = await openSides(sides)
+    const open = await openerOf(sides)
+    const before = await open(sides.current)
+    const after = await open(sides.proposed).catch(() => undefined)
     if (after === undefined) return 'unreadable'
     if (after === null) return 'deleted'
     if (before === null) return 'new'
     return before === after ? 'same' : 'changed'
   },
 
-  /**
-   * Compares the values line by line. Common lines at the beginning and the end are the same. All lines between them
-   * count as removed or added.
-   */
+  /** Compares the values line by line. */
   diffSides: async (sides: SealedSides): Promise<Line[]> => {
-    const { before, after } = await openSides(sides)
-    return linesOf(before?.split('\n') ?? [], after?.split('\n') ?? [])
+    const open = await openerOf(sides)
+    const [before, after] = await Promise.all([open(sides.current), open(sides.proposed)])
+    return diffLines(before?.split('\n') ?? [], after?.split('\n') ?? [])
   },
-}
-
-function linesOf(before: string[], after: string[]): Line[] {
-  const least = Math.min(before.length, after.length)
-  let head = 0
-  while (head < least && before[head] === after[head]) head++
-  let tail = 0
-  while (tail < least - head && before.at(-1 - tail) === after.at(-1 - tail)) tail++
-  const lines = (kind: Line['kind'], texts: string[]) => texts.map((text): Line => ({ kind, text }))
-  return [
-    ...lines('same', before.slice(0, head)),
-    ...lines('removed', before.slice(head, before.length - tail)),
-    ...lines('added', after.slice(head, after.length - tail)),
-    ...lines('same', before.slice(before.length - tail)),
-  ]
 }

@@ -1,5 +1,6 @@
 import { agentOperations } from './agents.ts'
 import { changeOperations } from './changes.ts'
+import { detailsOperations } from './details.ts'
 import { grantOperations } from './grants.ts'
 import { keyOperations } from './keys.ts'
 import { kmsOperations } from './kms.ts'
@@ -15,6 +16,7 @@ import { tokenOperations } from './tokens.ts'
 export const operations = {
   ...keyOperations,
   ...secretOperations,
+  ...detailsOperations,
   ...grantOperations,
   ...layerOperations,
   ...rekeyOperations,

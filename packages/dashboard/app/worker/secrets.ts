@@ -1,3 +1,4 @@
+import { randomText } from '@skerry/crypto/random'
 import { openSecret, sealSecret } from '@skerry/crypto/secret'
 import { dekOf } from './deks.ts'
 
@@ -14,4 +15,7 @@ export const secretOperations = {
 
   sealSecret: async ({ wrappedDek, environmentId, name, value }: Place & { value: string }) =>
     sealSecret(value, await dekOf(wrappedDek), environmentId, name),
+
+  /** Makes a value of letters and digits, every one equally likely. Needs no key. */
+  generateValue: ({ length }: { length: number }) => randomText(length),
 }

@@ -1,7 +1,17 @@
 import { grants } from '@skerry/contract/grants/endpoints'
 import { secrets } from '@skerry/contract/secrets/endpoints'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { addSecret, create, dialogOf, edit, openApp, openColumnMenu, openEnvironment, save } from '../apps-steps.ts'
+import {
+  addSecret,
+  create,
+  dialogOf,
+  edit,
+  openApp,
+  openColumnMenu,
+  openEnvironment,
+  pickTool,
+  save,
+} from '../apps-steps.ts'
 import { lookAgain, protect } from '../changes-steps.ts'
 import { axeProblems, putSecret } from '../org-steps.ts'
 import { openPair } from '../scene.ts'
@@ -99,6 +109,22 @@ describe('an environment that was Staging and is now called Production', () => {
     expect(await field.inputValue()).toBe('planted-typed-a90c1f')
     await field.press('Escape')
     await field.waitFor({ state: 'detached' })
+  })
+
+  test('gets no value that was typed in the drawer if the person cancels, and no description', async () => {
+    await pickTool(page, 'MAIL_KEY', 'Details of MAIL_KEY in Production')
+    const drawer = page.getByRole('dialog', { name: 'MAIL_KEY', exact: true })
+    await drawer.getByRole('button', { name: 'Edit', exact: true }).click()
+    const field = drawer.getByLabel('Value of MAIL_KEY in Production')
+    await field.fill('planted-typed-5e11d0\nplanted-more')
+    expect(await cancelled(() => field.press('Control+Enter'))).toEqual([])
+    expect(await field.inputValue()).toBe('planted-typed-5e11d0\nplanted-more')
+    await drawer.getByRole('button', { name: 'Discard' }).click()
+    await drawer.getByRole('button', { name: 'Edit details' }).click()
+    await drawer.getByLabel('Description').fill('planted-description-77a0c3')
+    expect(await cancelled(() => drawer.getByRole('button', { name: 'Save details' }).click())).toEqual([])
+    await page.keyboard.press('Escape')
+    await drawer.waitFor({ state: 'detached' })
   })
 
   test('gets no copied value if the person cancels', async () => {

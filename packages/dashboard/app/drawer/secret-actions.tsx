@@ -1,0 +1,52 @@
+import { Button, Group } from '@mantine/core'
+import { useState } from 'react'
+import type { Entry } from '../secrets/columns.ts'
+import { CopyColumnDialog } from '../secrets/copy-column.tsx'
+import { NoteField } from '../secrets/preview.tsx'
+import { deleteSecret, orReread } from '../secrets/write.ts'
+import { showToast } from '../ui/toast.ts'
+import { useConfirm } from '../ui/use-confirm.tsx'
+import { useDialog } from '../ui/use-dialog.ts'
+import type { Cell } from './cell.ts'
+
+/** Copies the secret to another environment, or deletes it. */
+export function SecretActions({ orgId, columns, column, entry, onClose }: Cell & { entry: Entry }) {
+  const [note, setNote] = useState('')
+  const { name } = entry.secret
+  const copying = useDialog()
+  const remove = async () => {
+    const { environmentId } = column
+    const outcome = await orReread(deleteSecret(orgId, environmentId, entry.secret, note), orgId, environmentId)
+    showToast(
+      outcome === 'queued' ? `The deletion of ${name} waits for approval.` : `Deleted ${name} from ${column.name}.`,
+    )
+    onClose()
+  }
+  const deleting = useConfirm(() => ({
+    title: `Delete ${name} from ${column.name}?`,
+    text: (
+      <>
+        Programs that start from now on do not get it. You can restore it with its history for 30 days.
+        {column.isProtected && <NoteField note={note} onChange={setNote} />}
+      </>
+    ),
+    confirm: column.isProtected ? 'Propose' : 'Delete',
+    onConfirm: remove,
+  }))
+  return (
+    <Group gap="xs" mb="xl">
+      <Button variant="default" onClick={() => copying.open()}>
+        Copy to another environment…
+      </Button>
+      {entry.own && (
+        <Button variant="subtle" color="red" onClick={() => deleting.open()}>
+          Delete…
+        </Button>
+      )}
+      {copying.show((close) => (
+        <CopyColumnDialog {...{ orgId, columns, column, name }} onClose={close} />
+      ))}
+      {deleting.dialog}
+    </Group>
+  )
+}
