@@ -1,3 +1,4 @@
+import { lazy } from 'react'
 import { AskDialog } from '../requests/ask.tsx'
 import { AddSecretDialog } from './add-secret.tsx'
 import type { Column } from './columns.ts'
@@ -8,15 +9,19 @@ import { PasteDialog } from './paste.tsx'
 import { SecretDrawer } from './secret-drawer.tsx'
 import type { useEdits } from './use-edits.ts'
 
+// Loaded when first needed.
+const RenameSecretDialog = lazy(async () => ({ default: (await import('./rename-secret.tsx')).RenameSecretDialog }))
+
 /** The open dialog of a matrix. */
 export function Dialogs(props: {
   orgId: string
   columns: Column[]
   dialog: MatrixDialog
   edits: ReturnType<typeof useEdits>
+  onOpen: (dialog: MatrixDialog) => void
   onClose: () => void
 }) {
-  const { orgId, columns, dialog, edits, onClose } = props
+  const { orgId, columns, dialog, edits, onOpen, onClose } = props
   if (dialog.kind === 'add') return <AddSecretDialog {...{ orgId, columns, onClose }} />
   // The column may have changed since the dialog opened, so the current one is used.
   const column = columns.find(({ environmentId }) => environmentId === dialog.column.environmentId)
@@ -25,7 +30,9 @@ export function Dialogs(props: {
   if (dialog.kind === 'paste') return <PasteDialog {...{ orgId, column, onClose }} />
   if (dialog.kind === 'copy') return <CopyColumnDialog {...{ orgId, columns, column, onClose }} />
   const { name } = dialog
-  if (dialog.kind === 'secret') return <SecretDrawer {...{ orgId, columns, column, name, onClose }} />
+  if (dialog.kind === 'rename') return <RenameSecretDialog {...{ orgId, columns, name, onClose }} />
+  const onRename = () => onOpen({ kind: 'rename', column, name })
+  if (dialog.kind === 'secret') return <SecretDrawer {...{ orgId, columns, column, name, onRename, onClose }} />
   const draft = edits.drafts.get(name)?.[column.environmentId]
   if (!draft?.theirs) return null
   const { theirs } = draft

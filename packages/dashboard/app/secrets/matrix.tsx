@@ -107,7 +107,7 @@ export function Matrix({ orgId, columns, empty, choices }: Props) {
       )}
       <Suspense>
         {dialog.show((onClose, opened) => (
-          <Dialogs {...{ orgId, columns, edits, onClose }} dialog={opened} />
+          <Dialogs {...{ orgId, columns, edits, onClose }} dialog={opened} onOpen={dialog.open} />
         ))}
       </Suspense>
     </>

@@ -38,11 +38,12 @@ interface Props {
   columns: Column[]
   column: Column
   name: string
+  onRename: () => void
   onClose: () => void
 }
 
 /** One secret of one environment: its value, its references, its rotation and its history. */
-export function SecretDrawer({ orgId, columns, column, name, onClose }: Props) {
+export function SecretDrawer({ orgId, columns, column, name, onRename, onClose }: Props) {
   const { role } = useRouteContext({ from: '/_app/orgs/$org' }).org
   const entry = column.entries.get(name)
   return (
@@ -63,7 +64,7 @@ export function SecretDrawer({ orgId, columns, column, name, onClose }: Props) {
       {entry ? (
         <Stack gap="lg">
           <Value column={column} entry={entry} />
-          <Actions {...{ orgId, columns, column, entry, onClose }} />
+          <Actions {...{ orgId, columns, column, entry, onRename, onClose }} />
           <Divider />
           {entry.own && role !== 'member' && (
             <Suspense>
@@ -137,7 +138,7 @@ function Expanded({ column, name }: { column: Column; name: string }) {
   )
 }
 
-function Actions({ orgId, columns, column, entry, onClose }: Omit<Props, 'name'> & { entry: Entry }) {
+function Actions({ orgId, columns, column, entry, onRename, onClose }: Omit<Props, 'name'> & { entry: Entry }) {
   const [note, setNote] = useState('')
   const { name } = entry.secret
   const copying = useDialog()
@@ -165,6 +166,11 @@ function Actions({ orgId, columns, column, entry, onClose }: Omit<Props, 'name'>
         Copy to another environment…
       </Button>
       {entry.own && (
+        <Button size="xs" variant="default" onClick={onRename}>
+          Rename…
+        </Button>
+      )}
+      {entry.own && (
         <Button size="xs" variant="subtle" color="red" onClick={() => deleting.open()}>
           Delete…
         </Button>
@@ -183,7 +189,8 @@ const orReread = <T,>(work: Promise<T>, orgId: string, { environmentId }: Column
     throw error
   })
 
-type Version = Answer<typeof secretEndpoints.versions>['versions'][number]
+type VersionHistory = Answer<typeof secretEndpoints.versions>
+type Version = VersionHistory['versions'][number]
 
 function History({ orgId, column, entry }: { orgId: string; column: Column; entry: Entry }) {
   const { name, version } = entry.secret
@@ -194,10 +201,10 @@ function History({ orgId, column, entry }: { orgId: string; column: Column; entr
       <Title order={2}>History</Title>
       {column.isProtected && version > 1 && <NoteField note={note} onChange={setNote} />}
       <Loaded query={query}>
-        {({ versions }) => (
+        {(history) => (
           <Stack gap={0} component="ol" m={0} p={0} style={{ listStyle: 'none' }}>
-            {versions.map((one) => (
-              <HistoryItem key={one.version} {...{ orgId, column, entry, note }} version={one} />
+            {history.versions.map((one) => (
+              <HistoryItem key={one.version} {...{ orgId, column, entry, note, history }} version={one} />
             ))}
           </Stack>
         )}
@@ -206,14 +213,24 @@ function History({ orgId, column, entry }: { orgId: string; column: Column; entr
   )
 }
 
-function HistoryItem(props: { orgId: string; column: Column; entry: Entry; version: Version; note: string }) {
-  const { orgId, column, entry, version, note } = props
+interface HistoryItemProps {
+  orgId: string
+  column: Column
+  entry: Entry
+  history: VersionHistory
+  version: Version
+  note: string
+}
+
+function HistoryItem({ orgId, column, entry, history, version, note }: HistoryItemProps) {
   const { name } = entry.secret
   const isCurrent = version.version === entry.secret.version
   const nameOf = useNameOf(orgId)
   const restore = useAction(async () => {
+    const resealed =
+      version.formerName == null ? undefined : await keyring.call('resealVersion', placed(entry, history, version))
     const outcome = await orReread(
-      restoreSecret(orgId, column.environmentId, entry.secret, version.version, note),
+      restoreSecret(orgId, column.environmentId, entry.secret, version.version, note, resealed),
       orgId,
       column,
     )
@@ -238,6 +255,7 @@ function HistoryItem(props: { orgId: string; column: Column; entry: Entry; versi
           <Text size="xs" c="dimmed">
             <RelativeTime at={version.createdAt} /> by {nameOf(version.createdById)}
             {version.restoredFromVersion !== null && `, restored from version ${version.restoredFromVersion}`}
+            {version.formerName != null && `, when it was called ${version.formerName}`}
           </Text>
         </Group>
         {!isCurrent && (
@@ -252,20 +270,32 @@ function HistoryItem(props: { orgId: string; column: Column; entry: Entry; versi
           </Button>
         )}
       </Group>
-      <Reveal name={`version ${version.version}`} open={() => openVersion(column, entry, version)} />
+      <Reveal name={`version ${version.version}`} open={() => openVersion(entry, history, version)} />
       <ProblemAlert error={restore.error} />
     </Stack>
   )
 }
 
+const placed = (
+  { layer, secret }: Entry,
+  { formerNames = null, currentVersion }: VersionHistory,
+  { version, ciphertext }: Version,
+) => ({
+  wrappedDek: layer.wrappedDek,
+  environmentId: layer.environmentId,
+  name: secret.name,
+  history: { formerNames, currentVersion },
+  version,
+  ciphertext,
+})
+
 /** Decrypts a version. A re-key seals only the current version again, so earlier ones stay under the old key. */
-async function openVersion(column: Column, entry: Entry, { version, ciphertext }: Version): Promise<string> {
-  const { secret } = entry
+async function openVersion(entry: Entry, history: VersionHistory, version: Version): Promise<string> {
   try {
-    return await openCell({ column, entry: { ...entry, secret: { ...secret, ciphertext } } })
+    return await keyring.call('openVersion', placed(entry, history, version))
   } catch (error) {
     const isClosed = error instanceof KeyringError && error.code === 'decryption_failed'
-    if (!isClosed || version === secret.version) throw error
+    if (!isClosed || version.version === entry.secret.version) throw error
     throw new KeyringError(error.code, 'this version was sealed under an earlier key, or it was altered')
   }
 }

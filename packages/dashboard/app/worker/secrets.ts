@@ -1,5 +1,7 @@
 import { openSecret, sealSecret } from '@skerry/crypto/secret'
+import { type Renaming, referringTo, sealRenaming, versionOpener } from '@skerry/sdk/secret-history'
 import { dekOf } from './deks.ts'
+import type { SealedLayer } from './layers.ts'
 
 /** A secret's name in an environment, and this person's wrapped copy of the environment's key. */
 interface Place {
@@ -8,10 +10,41 @@ interface Place {
   name: string
 }
 
+/** A version of a secret, with the record of the names that the secret had. */
+interface PlacedVersion extends Place {
+  history: { formerNames?: string | null; currentVersion: number }
+  version: number
+  ciphertext: string
+}
+
+async function openVersion({ wrappedDek, environmentId: envId, name, history, ...version }: PlacedVersion) {
+  const open = await versionOpener(history, { envId, name }, await dekOf(wrappedDek))
+  return open(version)
+}
+
 export const secretOperations = {
   openSecret: async ({ wrappedDek, environmentId, name, ciphertext }: Place & { ciphertext: string }) =>
     openSecret(ciphertext, await dekOf(wrappedDek), environmentId, name),
 
   sealSecret: async ({ wrappedDek, environmentId, name, value }: Place & { value: string }) =>
     sealSecret(value, await dekOf(wrappedDek), environmentId, name),
+
+  /** Decrypts a version, also one from before a rename. */
+  openVersion,
+
+  /** Encrypts the value of a version anew under the present name. */
+  resealVersion: async (version: PlacedVersion) =>
+    sealSecret(await openVersion(version), await dekOf(version.wrappedDek), version.environmentId, version.name),
+
+  /** Encrypts everything of a secret that is renamed. */
+  sealRenaming: async ({ wrappedDek, renaming, newName }: { wrappedDek: string; renaming: Renaming; newName: string }) =>
+    sealRenaming(renaming, newName, await dekOf(wrappedDek)),
+
+  /** Returns the names of the secrets whose values refer to this name. */
+  referringTo: async ({ wrappedDek, environmentId, secrets, to }: SealedLayer & { to: string }) =>
+    referringTo(
+      secrets.map((secret) => ({ ...secret, environmentId })),
+      to,
+      await dekOf(wrappedDek),
+    ),
 }
