@@ -1,4 +1,4 @@
-import type { Answer, Query } from '@skerry/contract/endpoint'
+import type { Answer } from '@skerry/contract/endpoint'
 import { limits } from '@skerry/contract/limits'
 import type { secretDetails } from '@skerry/contract/secret-details/endpoints'
 import type { secrets } from '@skerry/contract/secrets/endpoints'
@@ -84,13 +84,13 @@ export async function resealVersion(
 
 /** Reads the history of a secret, newest version first. */
 async function* pagesOf(client: Client, { orgId, envId, name }: Place): AsyncGenerator<VersionsPage> {
-  const query: Query<typeof secrets.versions> = { limit: limits.versionsMax }
-  for (;;) {
-    const page = await client.secrets.versions({ params: { orgId, envId, name }, query })
+  let cursor: string | null = null
+  do {
+    const query = { limit: limits.versionsMax, ...(cursor === null ? {} : { cursor }) }
+    const page: VersionsPage = await client.secrets.versions({ params: { orgId, envId, name }, query })
     yield page
-    if (page.nextCursor === null) return
-    query.cursor = page.nextCursor
-  }
+    cursor = page.nextCursor
+  } while (cursor !== null)
 }
 
 /** Everything that a rename encrypts anew or records. It is read before, so that a worker can hold the key. */

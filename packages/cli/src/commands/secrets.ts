@@ -116,7 +116,9 @@ function registerWrites(command: Command): void {
     .option('--purge', 'delete for good, and also what earlier deletions of the name kept')
     .action(atPlace(remove, parseRemove))
   explained(
-    addressed(leaf(command, 'rename <NAME> <NEW_NAME>', 'Rename a secret; its versions and its description stay with it')),
+    addressed(
+      leaf(command, 'rename <NAME> <NEW_NAME>', 'Rename a secret; its versions and its description stay with it'),
+    ),
     'Programs get the value under the new name alone. References to the old name are listed, and are not changed.',
   )
     .alias('mv')

@@ -127,8 +127,12 @@ function useAddress(columns: Column[]) {
     filter: (show ?? 'all') as Filter,
     setFilter: (filter: Filter) => go({ show: filter === 'all' ? undefined : filter }, true),
     dialog: {
-      open: (dialog: MatrixDialog) =>
-        dialog.kind === 'secret' ? go({ secret: dialog.name, in: dialog.column.slug }, false) : other.open(dialog),
+      open: (dialog: MatrixDialog) => {
+        if (dialog.kind === 'secret') return go({ secret: dialog.name, in: dialog.column.slug }, false)
+        // The drawer would show a name that is gone.
+        if (dialog.kind === 'rename') close()
+        other.open(dialog)
+      },
       show: (render: (onClose: () => void, dialog: MatrixDialog) => ReactNode) =>
         other.show(render) ?? (column && render(close, { kind: 'secret', column, name: secret as string })),
     },

@@ -37,8 +37,15 @@ export const secretOperations = {
     sealSecret(await openVersion(version), await dekOf(version.wrappedDek), version.environmentId, version.name),
 
   /** Encrypts everything of a secret that is renamed. */
-  sealRenaming: async ({ wrappedDek, renaming, newName }: { wrappedDek: string; renaming: Renaming; newName: string }) =>
-    sealRenaming(renaming, newName, await dekOf(wrappedDek)),
+  sealRenaming: async ({
+    wrappedDek,
+    renaming,
+    newName,
+  }: {
+    wrappedDek: string
+    renaming: Renaming
+    newName: string
+  }) => sealRenaming(renaming, newName, await dekOf(wrappedDek)),
 
   /** Returns the names of the secrets whose values refer to this name. */
   referringTo: async ({ wrappedDek, environmentId, secrets, to }: SealedLayer & { to: string }) =>
