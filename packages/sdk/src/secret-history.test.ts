@@ -188,7 +188,7 @@ describe('a version from before a rename', () => {
     server.on('secrets.restore', ({ body }) => {
       const { ciphertext } = body as { ciphertext?: string }
       return ciphertext === undefined
-        ? { status: 400, json: { error: { code: 'invalid_request', message: 'encrypted under the name A' } } }
+        ? { status: 400, text: JSON.stringify({ error: { code: 'invalid_request', message: 'encrypted under A' } }) }
         : { json: { secret: secretOf('B', 3, ciphertext), restoredFrom: 1 } }
     })
     const place = { orgId, envId, name: 'B' }
