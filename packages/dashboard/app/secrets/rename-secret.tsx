@@ -141,7 +141,9 @@ async function renameIn(orgId: string, { column, own, secret }: Place, newName: 
   const sealed = await keyring.call('sealRenaming', { wrappedDek, renaming, newName })
   const { namedBy } = await sendRenaming(api, orgId, renaming, newName, sealed)
   return [
-    ...(referring.length > 0 ? [`${referring.join(', ')} in ${column.name} refer to \${${name}}. Change that.`] : []),
+    ...(referring.length > 0
+      ? [`Values in ${column.name} still refer to \${${name}}: ${referring.join(', ')}. Change them.`]
+      : []),
     ...namedBy.map((one) => namedBySentence(one, name)),
   ]
 }
