@@ -28,7 +28,7 @@ const digestCharacters = 22
 /**
  * Computes the digest by which the record of former names knows a ciphertext.
  *
- * @example const digest = await ciphertextDigest(await sealSecret('value', dek, envId, 'OLD'))
+ * @example const digest = await ciphertextDigest(ciphertext)
  */
 export async function ciphertextDigest(ciphertext: string): Promise<string> {
   return encodeBase64url(await sha256(encodeUtf8(ciphertext))).slice(0, digestCharacters)
