@@ -52,7 +52,7 @@ export const verbs: Readonly<Record<string, string>> = {
   register: 'store a token again after a restore',
   rekey: 'replace the key of an environment',
   reject: 'refuse a change',
-  rename: 'change the display name',
+  rename: 'give an object another name',
   replace: 'put a credential or keypair that you give in the place of the present one',
   request: 'ask custodians for their shares',
   resend: 'send an invitation again',

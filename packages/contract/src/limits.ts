@@ -77,6 +77,11 @@ export const limits = {
   tagCharacters: 32,
   /** The longest description and tags, encrypted. A re-key takes those of a full environment in one request. */
   sealedDetailsCharacters: 4800,
+  /** The former names of a secret, and its versions under them, that a client can still open. Older ones are closed. */
+  formerNamesMax: 20,
+  formerVersionsMax: 1000,
+  /** The longest record of former names, encrypted. */
+  formerNamesCharacters: 64 * 1024,
   /** The largest number of secrets in an environment. */
   rekeySecretsMax: 5000,
   /** A policy of a thousand long rules fits. */

@@ -152,6 +152,7 @@ export const operations = {
     list: { method: 'GET', path: '/v1/orgs/:orgId/envs/:envId/secrets', surface: 'principal' },
     put: { method: 'PUT', path: '/v1/orgs/:orgId/envs/:envId/secrets/:name', surface: 'principal' },
     versions: { method: 'GET', path: '/v1/orgs/:orgId/envs/:envId/secrets/:name/versions', surface: 'principal' },
+    rename: { method: 'POST', path: '/v1/orgs/:orgId/envs/:envId/secrets/:name/rename', surface: 'principal' },
     restore: { method: 'POST', path: '/v1/orgs/:orgId/envs/:envId/secrets/:name/restore', surface: 'principal' },
     delete: { method: 'DELETE', path: '/v1/orgs/:orgId/envs/:envId/secrets/:name', surface: 'principal' },
   },

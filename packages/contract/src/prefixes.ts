@@ -8,6 +8,7 @@ const blobs = {
   wd1: { segments: 4, what: 'a key wrapped to a principal: ephemeral point, salt, iv, ciphertext' },
   sc1: { segments: 2, what: 'a secret value: iv, ciphertext' },
   sd1: { segments: 2, what: 'the description and tags of a secret: iv, ciphertext' },
+  sn1: { segments: 2, what: 'the former names of a secret: iv, ciphertext' },
   ce1: { segments: 4, what: 'managed-key ciphertext: key id, version, iv, ciphertext' },
   dk1: { segments: 4, what: 'a data key wrapped under a managed key: key id, version, iv, ciphertext' },
   sg1: { segments: 3, what: 'a managed-key signature: key id, version, signature' },

@@ -9,8 +9,9 @@ import { CryptoError } from '@skerry/crypto/errors'
 import { type Dek, importDek, openSecret, sealSecret } from '@skerry/crypto/secret'
 import { type KeyHolder, unwrapKey, wrapKey } from '@skerry/crypto/wrap'
 import type { Client, RequestOptions } from './client.ts'
-import { DecryptionError, invalid } from './errors.ts'
+import { DecryptionError, invalid, RefusedError } from './errors.ts'
 import type { KnownState } from './known-state.ts'
+import { resealVersion } from './secret-history.ts'
 
 /** An environment's key: `bytes` (32) to wrap it to others, `dek` to seal and open secrets with. Neither is stored. */
 export interface EnvironmentKey {
@@ -131,22 +132,37 @@ export async function putSecret(
   return client.secrets.put({ params: { orgId, envId, name }, body }, noted(options))
 }
 
+export interface RestoreOptions extends WriteOptions {
+  /** Opens the environment's key. It is called only for a version from before a rename, which is encrypted anew. */
+  openKey?: () => Promise<Dek>
+}
+
 /**
  * Makes an earlier version of a secret current again, as a new version. In a protected environment, it creates a change
- * request instead. Needs no key.
+ * request instead. Needs no key, except for a version from before a rename.
  *
- * @throws RefusedError `not_found` for an unknown version, `invalid_request` if the secret already has that value,
- *   `forbidden`, `conflict`; SkerryError `invalid_request`; UnavailableError.
+ * @throws RefusedError `not_found` for an unknown version, `invalid_request` if the secret already has that value or was
+ *   renamed since and there is no `openKey`, `forbidden`, `conflict`; DecryptionError for a version from before a rename
+ *   that does not open; SkerryError `invalid_request`; UnavailableError; the errors of `openKey`.
  * @example const answer = await restoreSecret(client, { orgId, envId, name: 'API_KEY' }, 3)
  */
 export async function restoreSecret(
   client: Client,
   { orgId, envId, name }: SecretPlace,
   version: number,
-  options: WriteOptions = {},
+  { openKey, ...options }: RestoreOptions = {},
 ): Promise<Answer<typeof secrets.restore>> {
-  const body = { version, ...expected(options) }
-  return client.secrets.restore({ params: { orgId, envId, name }, body }, noted(options))
+  const params = { orgId, envId, name }
+  const send = (more: { ciphertext?: string; expectedVersion?: number }) =>
+    client.secrets.restore({ params, body: { version, ...more, ...expected(options) } }, noted(options))
+  try {
+    return await send({})
+  } catch (error) {
+    if (!openKey || !(error instanceof RefusedError) || error.code !== 'invalid_request') throw error
+    const resealed = await resealVersion(client, params, version, openKey)
+    if (!resealed) throw error
+    return send(resealed)
+  }
 }
 
 /**

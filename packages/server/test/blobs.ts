@@ -7,6 +7,7 @@ const segment = (bytes: number) => randomBytes(bytes).toString('base64url')
 export const wrappedKey = () => `wd1.${segment(65)}.${segment(16)}.${segment(12)}.${segment(48)}`
 export const ciphertext = (bytes = 24) => `sc1.${segment(12)}.${segment(bytes + 16)}`
 export const sealedDetails = (bytes = 60) => `sd1.${segment(12)}.${segment(bytes)}`
+export const sealedFormerNames = (bytes = 60) => `sn1.${segment(12)}.${segment(bytes)}`
 export const publicKeyJwk = () =>
   JSON.stringify(generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' }))
 /** A key of the right form that is not on the curve. */

@@ -8,6 +8,7 @@ import { createBranch, createEnvironment } from '@skerry/sdk/environments'
 import { createManagedKey, openManagedKey, rotateManagedKey } from '@skerry/sdk/internal/kms'
 import { newRecoveryKey } from '@skerry/sdk/recovery'
 import { describeSecret } from '@skerry/sdk/secret-details'
+import { renameSecret } from '@skerry/sdk/secret-history'
 import { deleteSecret, type EnvironmentKey, putSecret } from '@skerry/sdk/secrets'
 import { newWorkingAgent } from './agent-steps.ts'
 import { newSshLease, newSshTarget } from './lease-steps.ts'
@@ -139,10 +140,14 @@ async function layered(scene: Scene, appId: string): Promise<Filled['branched']>
   return { envId, branch: 'pr-1', values }
 }
 
+/** Keeps a deleted secret that was renamed between its two values. */
 async function keptDeleted({ orgId, admin, opened }: Scene, envId: string): Promise<Filled['deleted']> {
   const place = { orgId, envId, name: 'DELETED' }
   const { dek } = opened.get(envId) as EnvironmentKey
-  for (const value of ['first', 'last']) await putSecret(admin.client, place, value, dek)
+  const first = await putSecret(admin.client, { ...place, name: 'RENAMED' }, 'first', dek)
+  if ('queued' in first) throw new Error('the environment is protected')
+  await renameSecret(admin.client, orgId, first.secret, place.name, dek)
+  await putSecret(admin.client, place, 'last', dek)
   await deleteSecret(admin.client, place, { keepFor: '30d' })
   return { envId, name: place.name, value: 'last' }
 }

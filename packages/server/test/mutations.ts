@@ -15,7 +15,7 @@ import { asking } from './access-steps.ts'
 import { agency } from './agent-steps.ts'
 import { approval, rekeying } from './approval-steps.ts'
 import { subscribing } from './billing-steps.ts'
-import { bearerSecret, ciphertext, publicKeyJwk, sealedDetails, wrappedKey } from './blobs.ts'
+import { bearerSecret, ciphertext, publicKeyJwk, sealedDetails, sealedFormerNames, wrappedKey } from './blobs.ts'
 import { exportSteps } from './export-steps.ts'
 import { keeping } from './kms-steps.ts'
 import { leasing, provisioning } from './lease-steps.ts'
@@ -121,12 +121,43 @@ function applications(ids: Record<string, string>, tenant: Tenant, admin: Actor)
       resource: known(ids, 'secretId'),
     }),
     ...rekeying(ids, tenant),
+    ...renaming(ids, tenant),
     step(secrets.delete, 'secret.deleted', byMachine, { params: secret, resource: known(ids, 'secretId') }),
     ...keepingDeleted(ids, tenant),
     step(secretDetails.update, 'secret.described', byToken, {
       params: secret,
       body: () => ({ sealed: sealedDetails(), notNeeded: true }),
       resource: known(ids, 'envId'),
+    }),
+  ]
+}
+
+/** Steps with a secret that is renamed and deleted. */
+function renaming(ids: Record<string, string>, tenant: Tenant): Step[] {
+  const byToken = { as: tenant.admin.as, who: token(tenant.admin) }
+  const inEnv = only(ids, { envId: 'envId' })
+  const called = (name: string) => () => ({ ...inEnv(), name })
+  return [
+    step(secrets.put, 'secret.written', byToken, {
+      params: called('OLD'),
+      body: () => ({ ciphertext: ciphertext() }),
+      note: 'that will be renamed',
+      resource: keeps(ids, 'renamedId', 'secret'),
+    }),
+    step(secrets.rename, 'secret.renamed', byToken, {
+      params: called('OLD'),
+      body: () => ({
+        newName: 'NEW',
+        ciphertext: ciphertext(),
+        formerNames: sealedFormerNames(),
+        expectedVersion: 1,
+      }),
+      resource: known(ids, 'renamedId'),
+    }),
+    step(secrets.delete, 'secret.deleted', byToken, {
+      params: called('NEW'),
+      note: 'that was renamed',
+      resource: known(ids, 'renamedId'),
     }),
   ]
 }

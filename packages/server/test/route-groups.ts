@@ -42,6 +42,7 @@ GET org/envs/:envId/groups
 GET org/envs/:envId/secrets
 PUT org/envs/:envId/secrets/:name
 GET org/envs/:envId/secrets/:name/versions
+POST org/envs/:envId/secrets/:name/rename
 POST org/envs/:envId/secrets/:name/restore
 DELETE org/envs/:envId/secrets/:name
 GET org/envs/:envId/deleted-secrets
@@ -94,6 +95,7 @@ POST org/envs/:envId/keys
 GET org/envs/:envId/secrets
 PUT org/envs/:envId/secrets/:name
 GET org/envs/:envId/secrets/:name/versions
+POST org/envs/:envId/secrets/:name/rename
 POST org/envs/:envId/secrets/:name/restore
 DELETE org/envs/:envId/secrets/:name
 GET org/envs/:envId/deleted-secrets
@@ -145,6 +147,7 @@ POST org/envs/:envId/keys
 GET org/envs/:envId/secrets
 PUT org/envs/:envId/secrets/:name
 GET org/envs/:envId/secrets/:name/versions
+POST org/envs/:envId/secrets/:name/rename
 GET org/envs/:envId/deleted-secrets
 POST org/envs/:envId/deleted-secrets/:secretId/restore
 GET org/envs/:envId/secret-details

@@ -8,6 +8,7 @@ import {
   newPasskeyBody,
   publicKeyJwk,
   sealedDetails,
+  sealedFormerNames,
   sealedPrivateKey,
   wrappedKey,
 } from './blobs.ts'
@@ -129,7 +130,20 @@ export async function buildSamples(world: World, place: OneOfEach): Promise<Reco
     [`POST ${org}/groups/:groupId/envs`]: { as, body: { ...environment, slug: 'another' } },
     [`POST ${inEnv}/groups`]: { as, body: { groupId: params.groupId, position: 1 } },
     [`PUT ${inEnv}/secrets/:name`]: { as, body: { ciphertext: ciphertext(), expectedVersion: 1 } },
-    [`POST ${inEnv}/secrets/:name/restore`]: { as, body: { version: 1, expectedVersion: 1 } },
+    [`POST ${inEnv}/secrets/:name/rename`]: {
+      as,
+      body: {
+        newName: 'OTHER',
+        ciphertext: ciphertext(),
+        formerNames: sealedFormerNames(),
+        expectedVersion: 1,
+        details: { sealed: sealedDetails(), expectedRevision: 1 },
+      },
+    },
+    [`POST ${inEnv}/secrets/:name/restore`]: {
+      as,
+      body: { version: 1, expectedVersion: 1, ciphertext: ciphertext() },
+    },
     [`PATCH ${inEnv}/secret-details/:name`]: {
       as,
       body: {

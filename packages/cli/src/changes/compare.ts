@@ -25,7 +25,9 @@ export async function compare(session: Session, place: Place, change: ChangeRequ
   const known = { currentVersion, current }
   if (change.action === 'delete') return { ...known, state: 'deleted', proposed: undefined }
   const replayed = ciphertexts.get(change.restoreVersion ?? 0)
-  const sealed = change.action === 'put' || change.deletedSecretId != null ? change.ciphertext : replayed
+  // A restore has a ciphertext of its own if the secret was deleted, or renamed since that version.
+  const isReplay = change.action === 'restore' && change.deletedSecretId == null
+  const sealed = change.ciphertext ?? (isReplay ? replayed : null)
   if (sealed == null) return { ...known, state: 'forgotten', proposed: undefined }
   try {
     const proposed = await open(sealed)

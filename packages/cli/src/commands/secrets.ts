@@ -23,6 +23,7 @@ import { importFile, parseImportFile } from '../secrets/import.ts'
 import { list, parseList } from '../secrets/list.ts'
 import { checkGet, get, history, parseHistory } from '../secrets/read.ts'
 import { parseRemove, remove } from '../secrets/remove.ts'
+import { parseRename, rename } from '../secrets/rename.ts'
 import { parseRestore, restore } from '../secrets/restore.ts'
 import { parseSubstitute, substitute } from '../secrets/substitute.ts'
 import { parseSet, set } from '../secrets/write.ts'
@@ -114,6 +115,16 @@ function registerWrites(command: Command): void {
     .option('--dry-run', 'check everything and delete nothing')
     .option('--purge', 'delete for good, and also what earlier deletions of the name kept')
     .action(atPlace(remove, parseRemove))
+  explained(
+    addressed(
+      leaf(command, 'rename <NAME> <NEW_NAME>', 'Rename a secret; its versions and its description stay with it'),
+    ),
+    'Programs get the value under the new name alone. References to the old name are listed, and are not changed.',
+  )
+    .alias('mv')
+    .option(...expectedVersion)
+    .option('--dry-run', 'check everything and rename nothing')
+    .action(atPlace(rename, parseRename))
   explained(
     queueing(addressed(leaf(command, 'restore <NAME> [version]', 'Restore an earlier version, or a deleted secret'))),
     'A version is written again, as a new version. Without a version, the secret that was deleted comes back with its history.',

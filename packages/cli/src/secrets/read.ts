@@ -1,4 +1,4 @@
-import { openSecret } from '@skerry/crypto/secret'
+import { versionOpener } from '@skerry/sdk/secret-history'
 import { openDirectory } from '../directory.ts'
 import { Failure, toFailure, usage } from '../failure.ts'
 import type { AtPlace } from '../frame.ts'
@@ -97,20 +97,18 @@ export async function history(
   { session, flags, place, input: { query } }: AtPlace<Options, typeof parseHistory>,
 ): Promise<Output> {
   const params = { orgId: place.orgId, envId: place.envId, name }
-  const {
-    versions,
-    currentVersion,
-    keySinceVersion = 1,
-  } = await session.client.secrets.versions({ params, query }).catch((error) => {
+  const page = await session.client.secrets.versions({ params, query }).catch((error) => {
     throw toFailure(error).kind === 'notFound' ? missing(name, place) : error
   })
+  const { versions, currentVersion, keySinceVersion = 1 } = page
   const key = flags.reveal ? await openKey(session, place) : undefined
+  const open = key && (await versionOpener(page, { envId: place.envId, name }, key.dek))
   const rows = await Promise.all(
-    versions.map(async ({ ciphertext, ...row }) => {
-      if (!key) return row
+    versions.map(async ({ ciphertext, formerName = null, ...row }) => {
+      if (!open) return { ...row, formerName }
       // A version from before a re-key, or an altered one, does not open. The other versions are readable all the same.
-      const value = await openSecret(ciphertext, key.dek, place.envId, name).catch(() => null)
-      return { ...row, value }
+      const value = await open({ version: row.version, ciphertext }).catch(() => null)
+      return { ...row, formerName, value }
     }),
   )
   const closed = rows.filter((row) => 'value' in row && row.value === null).map(({ version }) => version)
@@ -123,11 +121,13 @@ export async function history(
         rows.map(({ createdById }) => createdById),
       )
       const isRekeyed = keySinceVersion > 1
+      const isRenamed = rows.some(({ formerName }) => formerName !== null)
       const header = [
         'version',
         'written',
         'by',
         'restored from',
+        ...(isRenamed ? ['name then'] : []),
         ...(isRekeyed ? ['key'] : []),
         ...(key ? ['value'] : []),
       ]
@@ -136,6 +136,7 @@ export async function history(
         shownTime(row.createdAt),
         nameOf(row.createdById) ?? row.createdById,
         row.restoredFromVersion === null ? '' : String(row.restoredFromVersion),
+        ...(isRenamed ? [row.formerName ?? name] : []),
         ...(isRekeyed ? [keyWords(row.version, keySinceVersion)] : []),
         ...('value' in row ? [printable(row.value ?? '')] : []),
       ])

@@ -38,7 +38,8 @@ export function parseRestore(flags: Options, name: string, version: string | und
 async function restoreVersion(name: string, wanted: number, { session, flags, place, input }: Input): Promise<Output> {
   const { orgId, envId, label } = place
   try {
-    const options = { ...input.expected, ...noteOf(flags) }
+    const dek = async () => (await openKey(session, place)).dek
+    const options = { ...input.expected, ...noteOf(flags), openKey: dek }
     const answer = await restoreSecret(session.client, { orgId, envId, name }, wanted, options)
     if ('queued' in answer) {
       refuseQueued(answer.changeRequest, place, flags)

@@ -33,6 +33,7 @@ export const lines: Record<string, string> = {
   'secrets restore': 'A 1',
   'secrets deleted': '',
   'secrets describe': 'A --description x',
+  'secrets rename': 'A B --dry-run',
   'changes ls': '',
   'changes propose': 'values.env --env guarded-{n}',
   'changes show': '{change} --reveal',

@@ -13,6 +13,7 @@ import type { AuditAction } from '../actions.ts'
 export const auditSentences: Readonly<Record<AuditAction, string>> = {
   'secret.written': '{actor} changed {name} in {environment}[ (version {version})]',
   'secret.restored': '{actor} restored version {restoredFrom} of {name} in {environment}[ (as version {version})]',
+  'secret.renamed': '{actor} renamed {formerName} to {name} in {environment}',
   'secret.deleted': '{actor} deleted {name} in {environment}',
   'secret.undeleted': '{actor} restored the deleted secret {name} in {environment}[ (as version {version})]',
   'secret.purged': 'The deleted secret {name} of {environment} was deleted for good',

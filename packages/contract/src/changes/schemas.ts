@@ -18,8 +18,8 @@ export const ChangeStatus = Type.Union([
 
 /**
  * A proposed change of one secret. Its approval settings are those at the time of the proposal. `baseVersion` is the
- * secret's version at that time, 0 for none. A put has a `ciphertext`, and so has a restore of a deleted secret, but only
- * for a caller with a key grant on the environment. It is removed when the secret that it was proposed for is deleted. A restore has `restoreVersion`. A
+ * secret's version at that time, 0 for none. A put has a `ciphertext`, and so has a restore of a deleted secret or of a
+ * version from before a rename, but only for a caller with a key grant on the environment. It is removed when the secret that it was proposed for is deleted. A restore has `restoreVersion`. A
  * deletion may have `keepFor`, which begins with the approval. `deletedSecretId` names the deleted secret that a restore
  * brings back or that a deletion purges.
  * Changes that were proposed together share a `groupId` and its `groupSize`, and a decision on one is a decision on all

@@ -23,3 +23,6 @@ export const SecretDetails = Strict({
   updatedById: Type.String(),
   updatedAt: Instant,
 })
+
+/** The description and the tags of a secret that is renamed, encrypted anew under its new name. */
+export const DetailsOfRename = Strict({ sealed: SealedDetails, expectedRevision: Revision })

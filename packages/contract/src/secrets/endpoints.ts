@@ -11,10 +11,12 @@ import {
   Ok,
   Page,
   PageOf,
+  SecretName,
   Strict,
   Version,
 } from '../schema.ts'
-import { DeletedSecret, KeepFor, Secret } from './schemas.ts'
+import { DetailsOfRename } from '../secret-details/schemas.ts'
+import { DeletedSecret, KeepFor, NamedBy, SealedFormerNames, Secret } from './schemas.ts'
 
 const SecretVersion = Strict({
   version: Version,
@@ -23,6 +25,11 @@ const SecretVersion = Strict({
   createdById: Type.String(),
   restoredFromVersion: Nullable(Version),
   createdAt: Instant,
+  // A server of an earlier release does not send it.
+  formerName: Type.Optional({
+    ...Nullable(SecretName),
+    description: 'the name that it was encrypted under, if the secret has been renamed since',
+  }),
 })
 
 const One = Strict({ secret: Secret })
@@ -62,13 +69,45 @@ export const secrets = {
             description: 'First version under the present key; older ones cannot be restored',
           }),
         ),
+        // A server of an earlier release does not send it.
+        formerNames: Type.Optional({
+          ...Nullable(Type.String()),
+          description: 'The former names, with digests of their versions; encrypted by the client that renamed it',
+        }),
         nextCursor: NextCursor,
       }),
     },
   }),
+  rename: post('/v1/orgs/:orgId/envs/:envId/secrets/:name/rename', {
+    summary:
+      'Give a secret another name, with its value encrypted anew under it; its versions and details stay with it',
+    body: Strict({
+      newName: SecretName,
+      ciphertext: Ciphertext,
+      formerNames: SealedFormerNames,
+      expectedVersion: Version,
+      details: Type.Optional(DetailsOfRename),
+    }),
+    responses: {
+      200: Strict({
+        secret: Secret,
+        namedBy: Type.Array(NamedBy, { description: 'what still names the former name, at most 100 of each kind' }),
+      }),
+    },
+    refuses: ['conflict', 'quota_exceeded'],
+    audits: ['secret.renamed'],
+  }),
   restore: post('/v1/orgs/:orgId/envs/:envId/secrets/:name/restore', {
-    summary: 'Replay a stored ciphertext as a new version, or queue that; needs no key',
-    body: Strict({ version: Version, expectedVersion: Type.Optional(ExpectedVersion) }),
+    summary:
+      'Replay a stored ciphertext as a new version, or queue that; needs no key, unless the secret has been renamed since',
+    body: Strict({
+      version: Version,
+      expectedVersion: Type.Optional(ExpectedVersion),
+      ciphertext: Type.Optional({
+        ...Ciphertext,
+        description: 'the value, encrypted anew; for a version that was encrypted under a former name',
+      }),
+    }),
     headers: changeNote,
     responses: { 200: Strict({ secret: Secret, restoredFrom: Version }), 202: Queued },
     refuses: ['conflict', 'quota_exceeded'],

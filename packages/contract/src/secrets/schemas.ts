@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
-import { Id, Instant, SecretName, Strict, Version } from '../schema.ts'
+import { limits } from '../limits.ts'
+import { Blob, Id, Instant, Nullable, SecretName, Strict, Version } from '../schema.ts'
 
 export const Secret = Strict({
   id: Id('secret'),
@@ -30,4 +31,18 @@ export const DeletedSecret = Strict({
   deletedById: Type.String(),
   deletedAt: Instant,
   keptUntil: Instant,
+})
+
+/** The former names of a secret, encrypted by the client that renames it. */
+export const SealedFormerNames = Blob(limits.formerNamesCharacters, 'sn1')
+
+/**
+ * Something that names the former name of a renamed secret and was not changed with it: the agent whose policy allows it,
+ * the sync binding that includes or excludes it, or an open change request. Agents and bindings have an id and a name only
+ * for admins.
+ */
+export const NamedBy = Strict({
+  type: Type.Union([Type.Literal('agent'), Type.Literal('sync_binding'), Type.Literal('change_request')]),
+  id: Nullable(Type.String()),
+  name: { ...Nullable(Type.String()), description: 'of the agent, or of the sync connection of the binding' },
 })

@@ -36,7 +36,8 @@ export const sidesQuery = (orgId: string, change: ChangeRequest) =>
 
 function proposedOf({ action, ciphertext }: ChangeRequest, restored: string | undefined): string | null | undefined {
   if (action === 'delete') return null
-  return action === 'put' ? (ciphertext ?? undefined) : restored
+  // A restore has a ciphertext of its own if the secret was deleted, or renamed since that version.
+  return ciphertext ?? (action === 'put' ? undefined : restored)
 }
 
 /** Returns the current ciphertext. For a restore it also returns the ciphertext of the version to restore. */

@@ -1,36 +1,41 @@
 import { Badge, Button, Group, Text } from '@mantine/core'
 import { useAction } from '../action.ts'
+import { keyring } from '../keyring.ts'
 import type { Column, Entry } from '../secrets/columns.ts'
 import { useNameOf } from '../secrets/use-name-of.ts'
-import { openCell } from '../secrets/use-revealed.ts'
 import { orReread, restoreSecret } from '../secrets/write.ts'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
 import { Reveal } from '../ui/reveal.tsx'
 import { showToast } from '../ui/toast.ts'
 import { explainEarlier } from './earlier-key.ts'
-import type { Version } from './queries.ts'
+import { placedVersion } from './placed-version.ts'
+import type { Version, VersionHistory } from './queries.ts'
 import { useDifference } from './version-difference.tsx'
 
 interface Props {
   orgId: string
   column: Column
   entry: Entry
-  versions: Version[]
+  history: VersionHistory
   version: Version
   /** The reason of a restoration that is proposed. */
   note: string
 }
 
 /** A version with its value, its difference from another version, and a button that restores it. */
-export function HistoryItem({ orgId, column, entry, versions, version, note }: Props) {
+export function HistoryItem({ orgId, column, entry, history, version, note }: Props) {
   const { name } = entry.secret
   const isCurrent = version.version === entry.secret.version
   const nameOf = useNameOf(orgId)
-  const difference = useDifference(entry, versions, version)
+  const difference = useDifference(entry, history, version)
   const restore = useAction(async () => {
     const { environmentId } = column
-    const restored = restoreSecret(orgId, environmentId, entry.secret, version.version, note)
+    const resealed =
+      version.formerName == null
+        ? undefined
+        : await keyring.call('resealVersion', placedVersion(entry, history, version))
+    const restored = restoreSecret(orgId, environmentId, entry.secret, version.version, note, resealed)
     const outcome = await orReread(restored, orgId, environmentId)
     showToast(
       outcome === 'queued'
@@ -62,19 +67,19 @@ export function HistoryItem({ orgId, column, entry, versions, version, note }: P
       <Text size="xs" c="dimmed">
         <RelativeTime at={version.createdAt} /> by {nameOf(version.createdById)}
         {version.restoredFromVersion !== null && `, restored from version ${version.restoredFromVersion}`}
+        {version.formerName != null && `, when it was called ${version.formerName}`}
       </Text>
-      <Reveal name={`version ${version.version}`} open={() => openVersion(column, entry, version)} />
+      <Reveal name={`version ${version.version}`} open={() => openVersion(entry, history, version)} />
       {difference.shown}
       <ProblemAlert error={restore.error} />
     </li>
   )
 }
 
-async function openVersion(column: Column, entry: Entry, { version, ciphertext }: Version): Promise<string> {
-  const { secret } = entry
+async function openVersion(entry: Entry, history: VersionHistory, version: Version): Promise<string> {
   try {
-    return await openCell({ column, entry: { ...entry, secret: { ...secret, ciphertext } } })
+    return await keyring.call('openVersion', placedVersion(entry, history, version))
   } catch (error) {
-    throw version === secret.version ? error : explainEarlier(error, 'this version was')
+    throw version.version === entry.secret.version ? error : explainEarlier(error, 'this version was')
   }
 }

@@ -19,10 +19,17 @@ export function History({ orgId, column, entry }: { orgId: string; column: Colum
       <Loaded query={query}>
         {({ pages }) => {
           const versions = pages.flatMap((page) => page.versions)
+          const [newest] = pages
+          if (!newest) return null
           return (
             <ol className="versions">
               {versions.map((one) => (
-                <HistoryItem key={one.version} {...{ orgId, column, entry, versions, note }} version={one} />
+                <HistoryItem
+                  key={one.version}
+                  {...{ orgId, column, entry, note }}
+                  history={{ ...newest, versions }}
+                  version={one}
+                />
               ))}
             </ol>
           )

@@ -5,7 +5,8 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { allPages } from '../all-pages.ts'
 import { api } from '../api.ts'
 
-export type Version = Answer<typeof secrets.versions>['versions'][number]
+export type VersionHistory = Answer<typeof secrets.versions>
+export type Version = VersionHistory['versions'][number]
 
 /** The versions of a secret, newest first. `current` is the version that is known to be the newest. */
 export const versionsQuery = (orgId: string, envId: string, name: string, current: number) =>

@@ -9,8 +9,8 @@ import { useConfirm } from '../ui/use-confirm.tsx'
 import { useDialog } from '../ui/use-dialog.ts'
 import type { Cell } from './cell.ts'
 
-/** Copies the secret to another environment, or deletes it. */
-export function SecretActions({ orgId, columns, column, entry, onClose }: Cell & { entry: Entry }) {
+/** Copies the secret to another environment, renames it, or deletes it. */
+export function SecretActions({ orgId, columns, column, entry, onOpen, onClose }: Cell & { entry: Entry }) {
   const [note, setNote] = useState('')
   const { name } = entry.secret
   const copying = useDialog()
@@ -38,6 +38,11 @@ export function SecretActions({ orgId, columns, column, entry, onClose }: Cell &
       <Button variant="default" onClick={() => copying.open()}>
         Copy to another environment…
       </Button>
+      {entry.own && (
+        <Button variant="default" onClick={() => onOpen({ kind: 'rename', column, name })}>
+          Rename…
+        </Button>
+      )}
       {entry.own && (
         <Button variant="subtle" color="red" onClick={() => deleting.open()}>
           Delete…

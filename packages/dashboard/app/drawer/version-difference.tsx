@@ -6,7 +6,8 @@ import { DifferenceLines } from '../ui/difference-lines.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import type { Line } from '../worker/diff-lines.ts'
 import { explainEarlier } from './earlier-key.ts'
-import type { Version } from './queries.ts'
+import { placedVersion } from './placed-version.ts'
+import type { Version, VersionHistory } from './queries.ts'
 
 /** The lines that lead from another version to this one. */
 interface Difference {
@@ -18,14 +19,14 @@ interface Difference {
  * Compares a version with the one before it, or with another one that the person chooses. The keyring's worker computes
  * the difference. It is dropped when it is hidden or the keyring locks.
  */
-export function useDifference({ layer, secret }: Entry, versions: Version[], to: Version) {
+export function useDifference(entry: Entry, history: VersionHistory, to: Version) {
+  const { versions } = history
   const [difference, setDifference] = usePlaintext<Difference | null>(null)
   const before = versions[versions.indexOf(to) + 1]
   const compare = useAction(async (from: Version) => {
-    const { wrappedDek, environmentId } = layer
-    const sides = { current: from.ciphertext, proposed: to.ciphertext }
+    const [before, after] = [placedVersion(entry, history, from), placedVersion(entry, history, to)]
     try {
-      const lines = await keyring.call('diffSides', { wrappedDek, environmentId, name: secret.name, ...sides })
+      const lines = await keyring.call('diffVersions', { before, after })
       setDifference({ from: from.version, lines })
     } catch (error) {
       throw explainEarlier(error, 'one of these versions was')

@@ -1,3 +1,4 @@
+import { lazy } from 'react'
 import { SecretDrawer } from '../drawer/secret-drawer.tsx'
 import { AskDialog } from '../requests/ask.tsx'
 import { AddSecretDialog } from './add-secret.tsx'
@@ -8,6 +9,9 @@ import { CopyColumnDialog } from './copy-column.tsx'
 import type { MatrixDialog } from './matrix-dialog.ts'
 import { PasteDialog } from './paste.tsx'
 import type { useEdits } from './use-edits.ts'
+
+// Loaded when first needed.
+const RenameSecretDialog = lazy(async () => ({ default: (await import('./rename-secret.tsx')).RenameSecretDialog }))
 
 /** The open dialog of a matrix. */
 export function Dialogs(props: {
@@ -30,6 +34,7 @@ export function Dialogs(props: {
   if (dialog.kind === 'paste') return <PasteDialog {...{ orgId, column, onClose }} />
   if (dialog.kind === 'copy') return <CopyColumnDialog {...{ orgId, columns, column, onClose }} />
   const { name } = dialog
+  if (dialog.kind === 'rename') return <RenameSecretDialog {...{ orgId, columns, name, onClose }} />
   if (dialog.kind === 'secret')
     return <SecretDrawer {...{ orgId, columns, column, name, names, edits, actions, onOpen, onClose }} />
   const draft = edits.drafts.get(name)?.[column.environmentId]

@@ -7,4 +7,5 @@ export type MatrixDialog =
   | { kind: 'paste'; column: Column }
   | { kind: 'copy'; column: Column }
   | { kind: 'secret'; column: Column; name: string }
+  | { kind: 'rename'; column: Column; name: string }
   | { kind: 'conflict'; column: Column; name: string }

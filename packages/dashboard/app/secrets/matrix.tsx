@@ -129,10 +129,12 @@ function useAddress(columns: Column[]) {
     setFilter: (filter: Filter) => go({ show: filter === 'all' ? undefined : filter }, true),
     dialog: {
       secret,
-      open: (dialog: MatrixDialog) =>
-        dialog.kind === 'secret'
-          ? go({ secret: dialog.name, in: dialog.column.slug }, secret !== undefined)
-          : other.open(dialog),
+      open: (dialog: MatrixDialog) => {
+        if (dialog.kind === 'secret') return go({ secret: dialog.name, in: dialog.column.slug }, secret !== undefined)
+        // The drawer would show a name that is gone.
+        if (dialog.kind === 'rename') close()
+        other.open(dialog)
+      },
       /** Another dialog is above the drawer. */
       show: (render: (onClose: () => void, dialog: MatrixDialog) => ReactNode) => (
         <>

@@ -107,13 +107,18 @@ export async function restoreSecret(
   secret: Secret,
   version: number,
   note: string,
+  /** The value encrypted anew, for a version from before a rename. */
+  ciphertext?: string,
 ) {
   const { name, version: expectedVersion } = secret
   const params = { orgId, envId: environmentId, name }
   const baseVersion = expectedVersion
   const change = { environmentId, name, action: 'restore', baseVersion, restoreVersion: version } as const
   const answer = await sendUnlessQueued(orgId, change, () =>
-    api.secrets.restore({ params, body: { version, expectedVersion } }, noteHeader(note)),
+    api.secrets.restore(
+      { params, body: { version, expectedVersion, ...(ciphertext !== undefined && { ciphertext }) } },
+      noteHeader(note),
+    ),
   )
   if (answer === 'queued' || !('secret' in answer)) {
     await changedQueue(orgId, environmentId)

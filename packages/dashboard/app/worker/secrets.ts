@@ -1,12 +1,27 @@
 import { randomText } from '@skerry/crypto/random'
 import { openSecret, sealSecret } from '@skerry/crypto/secret'
+import { type Renaming, referringTo, sealRenaming, versionOpener } from '@skerry/sdk/secret-history'
 import { dekOf } from './deks.ts'
+import { diffLines, type Line } from './diff-lines.ts'
+import type { SealedLayer } from './layers.ts'
 
 /** A secret's name in an environment, and this person's wrapped copy of the environment's key. */
 interface Place {
   wrappedDek: string
   environmentId: string
   name: string
+}
+
+/** A version of a secret, with the record of the names that the secret had. */
+interface PlacedVersion extends Place {
+  history: { formerNames?: string | null; currentVersion: number }
+  version: number
+  ciphertext: string
+}
+
+async function openVersion({ wrappedDek, environmentId: envId, name, history, ...version }: PlacedVersion) {
+  const open = await versionOpener(history, { envId, name }, await dekOf(wrappedDek))
+  return open(version)
 }
 
 export const secretOperations = {
@@ -18,4 +33,34 @@ export const secretOperations = {
 
   /** Makes a value of letters and digits, every one equally likely. Needs no key. */
   generateValue: ({ length }: { length: number }) => randomText(length),
+
+  /** Decrypts a version, also one from before a rename. */
+  openVersion,
+
+  /** Compares two versions line by line. */
+  diffVersions: async ({ before, after }: { before: PlacedVersion; after: PlacedVersion }): Promise<Line[]> =>
+    diffLines((await openVersion(before)).split('\n'), (await openVersion(after)).split('\n')),
+
+  /** Encrypts the value of a version anew under the present name. */
+  resealVersion: async (version: PlacedVersion) =>
+    sealSecret(await openVersion(version), await dekOf(version.wrappedDek), version.environmentId, version.name),
+
+  /** Encrypts everything of a secret that is renamed. */
+  sealRenaming: async ({
+    wrappedDek,
+    renaming,
+    newName,
+  }: {
+    wrappedDek: string
+    renaming: Renaming
+    newName: string
+  }) => sealRenaming(renaming, newName, await dekOf(wrappedDek)),
+
+  /** Returns the names of the secrets whose values refer to this name. */
+  referringTo: async ({ wrappedDek, environmentId, secrets, to }: SealedLayer & { to: string }) =>
+    referringTo(
+      secrets.map((secret) => ({ ...secret, environmentId })),
+      to,
+      await dekOf(wrappedDek),
+    ),
 }

@@ -44,6 +44,10 @@ export const secrets = {
     ['skerry secrets restore DATABASE_URL 3', 'Make version 3 the current one again'],
     ['skerry secrets restore OLD_API_KEY', 'Bring back a deleted secret'],
   ],
+  'secrets rename': [
+    ['skerry secrets rename STRIPE_KEY STRIPE_SECRET_KEY', 'Give a secret another name, with its history'],
+    ['skerry secrets rename STRIPE_KEY STRIPE_SECRET_KEY --env production --dry-run', 'See which values refer to it'],
+  ],
   'secrets describe': [
     ['skerry secrets describe STRIPE_KEY --description "Charges cards" --tag payments', 'Say what a secret is for'],
     ['skerry secrets describe STRIPE_KEY --owner ada@example.com --expires 2027-03-01', 'Remind somebody of a date'],

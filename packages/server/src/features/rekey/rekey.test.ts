@@ -7,7 +7,7 @@ import { resolve } from '@skerry/contract/resolve/endpoints'
 import { secrets } from '@skerry/contract/secrets/endpoints'
 import { tokens } from '@skerry/contract/tokens/endpoints'
 import { describe, expect, test } from 'vitest'
-import { ciphertext, wrappedKey } from '../../../test/blobs.ts'
+import { ciphertext, sealedFormerNames, wrappedKey } from '../../../test/blobs.ts'
 import { protect, unprotect } from '../../../test/guarded.ts'
 import { rekeying } from '../../../test/rekeying.ts'
 import { stateOf } from '../../../test/state.ts'
@@ -103,6 +103,18 @@ describe('a re-key', () => {
     await putSecret(scene.world, scene.tenant, scene.envId, 'B')
     expect((await restore(3)).status).toBe(200)
     expect((await restore(9)).status).toBe(404)
+  })
+
+  test('of a renamed secret takes it under its present name, and removes the record of names whose key is gone', async () => {
+    const { as } = scene.tenant.admin
+    const body = { newName: 'C', ciphertext: ciphertext(), formerNames: sealedFormerNames(), expectedVersion: 2 }
+    const renamed = await scene.world.call(secrets.rename, { as, params: { ...params(), name: 'B' }, body })
+    expect(renamed.status).toBe(200)
+    expect((await run()).status).toBe(409)
+    expect((await run(bodyOf({ expectedVersions: { A: 1, C: 3 } }))).status).toBe(200)
+    const history = await scene.world.call(secrets.versions, { as, params: { ...params(), name: 'C' } })
+    expect(history.body).toMatchObject({ formerNames: null, keySinceVersion: 4 })
+    expect(history.body.versions.map(({ formerName }) => formerName)).toEqual([null, null, 'B', 'B'])
   })
 
   test('does not limit the new history of a secret that is deleted and created again', async () => {

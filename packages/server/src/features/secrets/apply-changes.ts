@@ -128,7 +128,7 @@ async function applyChange(
   }
   const old = restoreVersion === null ? undefined : await findVersion(db, env, secret.id, restoreVersion)
   if (restoreVersion === null || !old) throw new Error('versions are only ever added')
-  const { ciphertext } = old
+  const ciphertext = change.ciphertext ?? old.ciphertext
   const restored = await appendVersion(db, env, secret, { ciphertext, restoredFrom: restoreVersion, author, now })
   const metadata = { ...about, version: restored.version, restoredFrom: restoreVersion }
   return { action: 'secret.restored', secretId: secret.id, metadata }

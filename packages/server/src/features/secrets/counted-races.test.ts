@@ -1,6 +1,6 @@
 import { secrets } from '@skerry/contract/secrets/endpoints'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { ciphertext } from '../../../test/blobs.ts'
+import { ciphertext, sealedFormerNames } from '../../../test/blobs.ts'
 import { engine } from '../../../test/engine.ts'
 import { held, waiting } from '../../../test/held.ts'
 import { openTenant } from '../../../test/scene.ts'
@@ -163,4 +163,20 @@ describe.runIf(engine() === 'postgres')('while nearly full environments are lock
     const lockedIds = [await nearlyFull(), await nearlyFull()]
     await whileLocked(lockedIds, () => createAll(otherId, upTo(4, 'PROMPT'), other))
   })
+})
+
+test('a rename needs no further secret in a full environment', async () => {
+  const envId = await nearlyFull()
+  await createAll(envId, upTo(19, 'FILLED'))
+  const rename = (name: string, newName: string) =>
+    world.call(secrets.rename, {
+      as: tenant.admin.as,
+      params: { orgId, envId, name },
+      body: { newName, ciphertext: ciphertext(), formerNames: sealedFormerNames(), expectedVersion: 1 },
+    })
+  expect((await rename('FILLED_0', 'RENAMED')).status).toBe(200)
+  expect((await create(envId, 'ONE_MORE')).status).toBe(403)
+  expect((await rename('FILLED_1', 'ONE_MORE')).status).toBe(200)
+  const { stored } = await versionsOf(envId)
+  expect(stored).toHaveLength(20)
 })

@@ -42,6 +42,7 @@ describe('history', () => {
         createdById: person.id,
         restoredFromVersion: null,
         createdAt: body.versions[0]?.createdAt,
+        formerName: null,
       },
       {
         version: 1,
@@ -50,6 +51,7 @@ describe('history', () => {
         createdById: token.id,
         restoredFromVersion: null,
         createdAt: body.versions[1]?.createdAt,
+        formerName: null,
       },
     ])
   })

@@ -12,7 +12,7 @@ import type { Env, InEnv } from '../envs/scope.ts'
 import type { SecretsContext } from './context.ts'
 import { keepDeleted } from './keep.ts'
 import { checkEnvironmentQuota } from './quota-cache.ts'
-import { findSecret, findVersion, listSecrets, listVersions, lockSecret } from './store.ts'
+import { findFormerNames, findSecret, findVersion, listSecrets, listVersions, lockSecret } from './store.ts'
 
 export async function list({ db, env, query }: In<typeof secrets.list, InEnv>): Out<typeof secrets.list> {
   const cursor = pageFrom(query, 'secret')
@@ -70,10 +70,14 @@ export async function versions(input: In<typeof secrets.versions, InEnv>): Out<t
     String(row.version),
   ])
   const { currentVersion, keySinceVersion } = secret
-  return { versions: page.rows, currentVersion, keySinceVersion, nextCursor: page.nextCursor }
+  const formerNames = await findFormerNames(db, env, secret.id)
+  return { versions: page.rows, currentVersion, keySinceVersion, formerNames, nextCursor: page.nextCursor }
 }
 
-/** Appends a stored ciphertext as a new version, byte for byte. It was encrypted for this environment and name. */
+/**
+ * Appends a stored ciphertext as a new version, byte for byte. A version from before a rename opens under its former name
+ * alone, so the client encrypts its value anew.
+ */
 export async function restore(input: In<typeof secrets.restore, InEnv, SecretsContext>): Out<typeof secrets.restore> {
   const { context, db, env, params, body, principal, now, audit } = input
   // Locks the environment before its secrets, as a re-key does, so that the two cannot deadlock.
@@ -86,13 +90,16 @@ export async function restore(input: In<typeof secrets.restore, InEnv, SecretsCo
   const current = await findVersion(db, env, secret.id, secret.currentVersion)
   if (current?.ciphertext === old.ciphertext)
     throw fail('invalid_request', `${params.name} already has exactly that value`)
-  await checkEnvironmentQuota(context, db, env, { name: params.name, bytes: old.ciphertext.length })
+  checkSealing(input, old.formerName)
+  const ciphertext = body.ciphertext ?? old.ciphertext
+  await checkEnvironmentQuota(context, db, env, { name: params.name, bytes: ciphertext.length })
   if (isProtected(env)) {
     const proposal = { action: 'restore' as const, restoreVersion: body.version }
-    return context.propose(input, env, { ...proposal, secretName: params.name, on: secret })
+    const resealed = body.ciphertext === undefined ? {} : { ciphertext: body.ciphertext }
+    return context.propose(input, env, { ...proposal, ...resealed, secretName: params.name, on: secret })
   }
   const restored = await appendVersion(db, env, secret, {
-    ciphertext: old.ciphertext,
+    ciphertext,
     restoredFrom: body.version,
     author: principal,
     now,
@@ -104,6 +111,23 @@ export async function restore(input: In<typeof secrets.restore, InEnv, SecretsCo
     restoredFrom: body.version,
   })
   return { secret: restored, restoredFrom: body.version }
+}
+
+/** A value of the caller's own is accepted only where the stored one does not open, and only from a holder of the key. */
+function checkSealing(
+  { params, body, env }: Pick<In<typeof secrets.restore, InEnv>, 'params' | 'body' | 'env'>,
+  formerName: string | null,
+): void {
+  const version = `${params.name} version ${body.version}`
+  if (formerName === null && body.ciphertext !== undefined)
+    throw fail('invalid_request', `body.ciphertext: ${version} has the present name, so it is replayed as it is`)
+  if (formerName === null) return
+  if (body.ciphertext === undefined)
+    throw fail(
+      'invalid_request',
+      `${version} was encrypted under the name ${formerName}: restore it with a client that encrypts it anew`,
+    )
+  if (env.wrappedDek === null) throw fail('forbidden', 'you hold no key grant on this environment')
 }
 
 export async function remove(input: In<typeof secrets.delete, InEnv, SecretsContext>): Out<typeof secrets.delete> {
@@ -139,7 +163,7 @@ async function getSecret(db: Parameters<typeof findSecret>[0], env: InEnv['env']
 }
 
 /** Locks the secret until this transaction ends, so that the expected version stays the current one. */
-async function lockedSecret(
+export async function lockedSecret(
   db: Parameters<typeof lockSecret>[0],
   env: InEnv['env'],
   name: string,

@@ -37,8 +37,8 @@ export const lockSecret = (db: Tx, env: Env, name: string) =>
   )
 
 export const findVersion = (db: Sql, env: Env, secretId: string, version: number) =>
-  db.row<{ ciphertext: string }>(
-    'select ciphertext from secret_versions where org_id = $1 and secret_id = $2 and version = $3',
+  db.row<{ ciphertext: string; formerName: string | null }>(
+    'select ciphertext, former_name from secret_versions where org_id = $1 and secret_id = $2 and version = $3',
     [env.orgId, secretId, version],
   )
 
@@ -49,17 +49,27 @@ interface VersionRow {
   createdById: string
   restoredFromVersion: number | null
   createdAt: string
+  formerName: string | null
 }
 
 /** Lists the newest version first. The id of a cursor is the last version of the previous page. */
 export const listVersions = (db: Sql, env: Env, secretId: string, cursor: KeysetCursor) =>
   db.rows<VersionRow>(
-    `select version, ciphertext, created_by_type, created_by_id, restored_from_version, created_at
+    `select version, ciphertext, created_by_type, created_by_id, restored_from_version, created_at, former_name
        from secret_versions
       where org_id = $1 and secret_id = $2 and ($3::int is null or version < $3)
       order by version desc limit $4`,
     [env.orgId, secretId, cursor.id === null ? null : Number(cursor.id), cursor.take],
   )
+
+/** Reads the former names alone, because no other query about a secret needs them. */
+export const findFormerNames = async (db: Sql, env: Env, secretId: string): Promise<string | null> =>
+  (
+    await db.row<{ formerNames: string | null }>('select former_names from secrets where org_id = $1 and id = $2', [
+      env.orgId,
+      secretId,
+    ])
+  )?.formerNames ?? null
 
 /** The content of an environment, and the sizes of the named secrets, which writes would replace. */
 export interface Content {

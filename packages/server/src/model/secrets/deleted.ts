@@ -26,17 +26,18 @@ export async function keepSecret(
   const row = await db.row<DeletedRow>(
     `with gone as (
        delete from secrets where org_id = $1 and id = $2
-        returning id, environment_id, name, current_version, key_since_version, created_at
+        returning id, environment_id, name, former_names, current_version, key_since_version, created_at
      ), version as (
-       insert into deleted_secret_versions (org_id, secret_id, version, ciphertext, created_by_type, created_by_id,
-                                            restored_from_version, created_at)
-       select v.org_id, v.secret_id, v.version, v.ciphertext, v.created_by_type, v.created_by_id, v.restored_from_version,
-              v.created_at
+       insert into deleted_secret_versions (org_id, secret_id, version, former_name, ciphertext, created_by_type,
+                                            created_by_id, restored_from_version, created_at)
+       select v.org_id, v.secret_id, v.version, v.former_name, v.ciphertext, v.created_by_type, v.created_by_id,
+              v.restored_from_version, v.created_at
          from gone join secret_versions v on v.org_id = $1 and v.secret_id = gone.id
      )
-     insert into deleted_secrets (org_id, id, environment_id, name, current_version, key_since_version, created_at,
-                                  deleted_by_type, deleted_by_id, deleted_at, kept_until)
-     select $1, id, environment_id, name, current_version, key_since_version, created_at, $3, $4, $5::timestamptz, $6
+     insert into deleted_secrets (org_id, id, environment_id, name, former_names, current_version, key_since_version,
+                                  created_at, deleted_by_type, deleted_by_id, deleted_at, kept_until)
+     select $1, id, environment_id, name, former_names, current_version, key_since_version, created_at, $3, $4,
+            $5::timestamptz, $6
        from gone
      returning ${deletedColumns}`,
     [env.orgId, secretId, author.type, author.id, now, keptUntil],
@@ -57,20 +58,21 @@ export async function restoreDeleted(
 ): Promise<Static<typeof Secret> | undefined> {
   const row = await db.row<Static<typeof Secret>>(
     `with restored as (
-       insert into secrets (org_id, id, environment_id, name, current_version, ciphertext, key_since_version, created_at,
-                            updated_at)
-       select org_id, id, environment_id, name, current_version + 1, $6, key_since_version, created_at, $3::timestamptz
+       insert into secrets (org_id, id, environment_id, name, former_names, current_version, ciphertext,
+                            key_since_version, created_at, updated_at)
+       select org_id, id, environment_id, name, former_names, current_version + 1, $6, key_since_version, created_at,
+              $3::timestamptz
          from deleted_secrets where org_id = $1 and id = $2
        on conflict (org_id, environment_id, name) do nothing
        returning id, environment_id, name, ciphertext, current_version, created_at, updated_at
      ), version as (
-       insert into secret_versions (org_id, secret_id, version, ciphertext, created_by_type, created_by_id,
+       insert into secret_versions (org_id, secret_id, version, former_name, ciphertext, created_by_type, created_by_id,
                                     restored_from_version, created_at)
-       select v.org_id, v.secret_id, v.version, v.ciphertext, v.created_by_type, v.created_by_id, v.restored_from_version,
-              v.created_at
+       select v.org_id, v.secret_id, v.version, v.former_name, v.ciphertext, v.created_by_type, v.created_by_id,
+              v.restored_from_version, v.created_at
          from restored join deleted_secret_versions v on v.org_id = $1 and v.secret_id = restored.id
        union all
-       select $1, id, current_version, $6, $4, $5, current_version - 1, updated_at from restored
+       select $1, id, current_version, null, $6, $4, $5, current_version - 1, updated_at from restored
      )
      select id, environment_id, name, ciphertext, current_version as version, created_at, updated_at from restored`,
     [env.orgId, deleted.id, now, author.type, author.id, ciphertext],
@@ -96,6 +98,7 @@ export const purgeExpired = (db: Tx, now: string, limit: number) =>
 /** Notes that the environment has a new key. A deleted secret is not encrypted again, just as old versions are not. */
 export const markLost = (db: Tx, env: OfEnvironment) =>
   db.rows(
-    'update deleted_secrets set key_since_version = current_version + 1 where org_id = $1 and environment_id = $2',
+    `update deleted_secrets set key_since_version = current_version + 1, former_names = null
+      where org_id = $1 and environment_id = $2`,
     [env.orgId, env.id],
   )

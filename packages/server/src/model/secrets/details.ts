@@ -47,6 +47,18 @@ export async function writeDetails(
   return row as DetailsRow
 }
 
+/** Moves the details of a renamed secret to its new name, with the description encrypted anew under it. */
+export const renameDetails = (
+  db: Tx,
+  env: OfEnvironment,
+  { name, newName, sealed }: { name: string; newName: string; sealed: string | null },
+) =>
+  db.rows(
+    `update secret_details set name = $4, sealed = $5, revision = revision + 1
+      where org_id = $1 and environment_id = $2 and name = $3`,
+    [env.orgId, env.id, name, newName, sealed],
+  )
+
 export const deleteDetails = (db: Tx, env: OfEnvironment, name: string) =>
   db.rows('delete from secret_details where org_id = $1 and environment_id = $2 and name = $3', [
     env.orgId,

@@ -1,0 +1,72 @@
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { newKeyHolder, openPeopleServer, type PeopleServer, type PersonMachine } from '../people.ts'
+import { type Json, type Liar, openLiar } from './liar.ts'
+
+// A malicious server shows a value of another secret as an earlier version of a renamed one. A user who restores that
+// version would give it to programs which must not have it.
+
+let server: PeopleServer
+let liar: Liar
+let alice: PersonMachine
+
+beforeAll(async () => {
+  server = await openPeopleServer()
+  liar = await openLiar(server.url)
+  alice = await newKeyHolder(server, 'renames@example.com', liar.url)
+  await alice.ok('skerry keys unlock && skerry org create "Renames" && skerry init --yes --env development')
+  await alice.ok('echo -n first | skerry secrets set OLD && skerry secrets rename OLD NEW')
+  await alice.ok('echo -n second | skerry secrets set NEW')
+  await alice.ok('echo -n of-another-secret | skerry secrets set OLD && echo -n private | skerry secrets set OTHER')
+})
+afterEach(() => liar.repent())
+afterAll(async () => {
+  await alice.ok('skerry keys lock')
+  await alice.remove()
+  await liar.close()
+  await server.close()
+})
+
+const historyOf = async (name: string) => {
+  await alice.ok(`skerry secrets history ${name}`)
+  return liar.heard(/\/versions/) as Json
+}
+/** Shows another ciphertext as version 1. */
+const withFirst = (more: Json) => (body: Json) => ({
+  ...body,
+  versions: body.versions.map((one: Json) => (one.version === 1 ? { ...one, ...more } : one)),
+})
+const shown = async () => {
+  const { stdout, stderr } = await alice.shell('skerry secrets history NEW --reveal --json')
+  const values = JSON.parse(stdout).versions.map(({ value }: Json) => value)
+  return { values, stderr }
+}
+
+it('an earlier version opens under the name that it was encrypted under, while nobody lies', async () => {
+  expect((await shown()).values).toEqual(['second', 'first', 'first'])
+})
+
+it.each([
+  ['another name', 'OTHER', 'OTHER'],
+  ['the former name, which another secret has today', 'OLD', 'OLD'],
+])(
+  'a value that was encrypted under %s is not shown as an earlier version, and not restored',
+  async (_, other, name) => {
+    const [first] = (await historyOf(other)).versions
+    liar.lie(/\/secrets\/NEW\/versions/, withFirst({ ciphertext: first.ciphertext, formerName: name }))
+    const { values, stderr } = await shown()
+    expect(values).toEqual(['second', 'first', null])
+    expect(stderr).toContain('does not open 1: older than it, or altered')
+    const { code, stderr: error } = await alice.shell('skerry secrets restore NEW 1')
+    expect([code, error]).toEqual([1, expect.stringContaining('cannot be decrypted: secret NEW')])
+    expect(liar.sent().filter((line) => line.includes('/restore'))).toHaveLength(1)
+    expect((await alice.ok('skerry secrets get NEW --reveal')).trim()).toBe('second')
+  },
+)
+
+it('the record of former names of another secret opens no version', async () => {
+  await alice.ok('echo -n x | skerry secrets set MINE && skerry secrets rename MINE YOURS')
+  const { formerNames, versions } = await historyOf('YOURS')
+  const lie = withFirst({ ciphertext: versions.at(-1).ciphertext, formerName: 'MINE' })
+  liar.lie(/\/secrets\/NEW\/versions/, (body) => ({ ...lie(body), formerNames }))
+  expect((await shown()).values).toEqual(['second', null, null])
+})

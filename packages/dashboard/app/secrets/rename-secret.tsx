@@ -1,0 +1,158 @@
+import { Stack, Text, TextInput } from '@mantine/core'
+import { secretNamePattern } from '@skerry/contract/patterns'
+import { readRenaming, sendRenaming } from '@skerry/sdk/secret-history'
+import { useState } from 'react'
+import { api } from '../api.ts'
+import { checkMeanings } from '../envs/meanings.ts'
+import { keyring } from '../keyring.ts'
+import { Cancelled } from '../prompts.ts'
+import { FormDialog } from '../ui/form-dialog.tsx'
+import { describeProblem } from '../ui/problem.tsx'
+import { showToast } from '../ui/toast.ts'
+import { type Column, type Layer, sealedPart } from './columns.ts'
+import { LoadingNames } from './loading-names.tsx'
+import { reloadSealed, type Secret } from './queries.ts'
+
+const validName = new RegExp(secretNamePattern)
+
+/** An environment that stores the secret itself. */
+interface Place {
+  column: Column
+  own: Layer
+  secret: Secret
+}
+
+interface Report {
+  failed: { where: string; error: unknown }[]
+  /** Things that still use the former name, as sentences. */
+  remaining: string[]
+}
+
+const nothing: Report = { failed: [], remaining: [] }
+
+/** Renames a secret in every environment that stores it, one after the other. */
+export function RenameSecretDialog(props: { orgId: string; columns: Column[]; name: string; onClose: () => void }) {
+  const { orgId, columns, name, onClose } = props
+  const [newName, setNewName] = useState('')
+  const [report, setReport] = useState(nothing)
+  const places = placesOf(columns, name)
+  const open = places.filter(({ column }) => !column.isProtected)
+  const guarded = places.filter(({ column }) => column.isProtected)
+  const problem = problemOf(newName, open)
+  const rename = async () => {
+    const result = await renameEach(orgId, open, newName)
+    setReport(result)
+    const renamed = open.length - result.failed.length
+    if (renamed > 0) showToast(`Renamed ${name} to ${newName} in ${renamed} of ${places.length} environments.`)
+    // The dialog stays open, so that the person can read what is left to do.
+    if (result.failed.length + result.remaining.length > 0) throw new Cancelled()
+  }
+  return (
+    <FormDialog
+      title={`Rename ${name}`}
+      submit="Rename"
+      onClose={onClose}
+      onSubmit={rename}
+      disabled={newName === '' || problem !== null || open.length === 0}
+    >
+      <TextInput
+        label="New name"
+        placeholder={name}
+        classNames={{ input: 'mono' }}
+        value={newName}
+        error={problem}
+        onChange={(event) => setNewName(event.currentTarget.value.trim())}
+        autoComplete="off"
+        spellCheck={false}
+        data-autofocus
+      />
+      <LoadingNames names={[newName]} />
+      {open.length > 0 && (
+        <Text size="sm">
+          In {open.map(({ column }) => column.name).join(', ')}. The history and the description stay with the secret.
+          Programs get the value under the new name alone.
+        </Text>
+      )}
+      {guarded.length > 0 && (
+        <Text size="sm">
+          Not in {guarded.map(({ column }) => column.name).join(', ')}, because a protected environment takes no rename.
+          Propose the new secret and the deletion of {name} there.
+        </Text>
+      )}
+      <ReportText report={report} />
+    </FormDialog>
+  )
+}
+
+function ReportText({ report: { failed, remaining } }: { report: Report }) {
+  if (failed.length + remaining.length === 0) return null
+  return (
+    <Stack gap={4} role="alert">
+      {failed.map(({ where, error }) => (
+        <Text size="sm" key={where} className="matrix-broken">
+          Not renamed in {where}: {describeProblem(error).title}
+        </Text>
+      ))}
+      {remaining.map((sentence) => (
+        <Text size="sm" key={sentence}>
+          {sentence}
+        </Text>
+      ))}
+    </Stack>
+  )
+}
+
+const placesOf = (columns: Column[], name: string): Place[] =>
+  columns.flatMap((column) => {
+    const entry = column.entries.get(name)
+    return column.own && entry?.own ? [{ column, own: column.own, secret: entry.secret }] : []
+  })
+
+function problemOf(newName: string, places: Place[]): string | null {
+  if (newName !== '' && !validName.test(newName))
+    return 'Letters, digits and _, at most 255; it does not begin with a digit.'
+  const existing = places.filter(({ column }) => column.entries.get(newName)?.own)
+  return existing.length > 0 ? `Is there already in ${existing.map(({ column }) => column.name).join(', ')}.` : null
+}
+
+/** Renames in one environment after the other. A failure in one does not stop the others. */
+async function renameEach(orgId: string, places: Place[], newName: string): Promise<Report> {
+  const report: Report = { failed: [], remaining: [] }
+  for (const place of places) {
+    const { name: where, environmentId } = place.column
+    try {
+      report.remaining.push(...(await renameIn(orgId, place, newName)))
+    } catch (error) {
+      if (error instanceof Cancelled) throw error
+      report.failed.push({ where, error })
+    }
+    await reloadSealed(orgId, environmentId)
+  }
+  return report
+}
+
+/** Returns sentences about what still uses the former name there. */
+async function renameIn(orgId: string, { column, own, secret }: Place, newName: string): Promise<string[]> {
+  const { name } = secret
+  const { wrappedDek, environmentId, secrets } = own
+  await checkMeanings([environmentId])
+  const referring = await keyring.call('referringTo', { ...sealedPart(own, [...secrets.values()]), to: name })
+  const renaming = await readRenaming(api, orgId, secret)
+  const sealed = await keyring.call('sealRenaming', { wrappedDek, renaming, newName })
+  const { namedBy } = await sendRenaming(api, orgId, renaming, newName, sealed)
+  return [
+    ...(referring.length > 0
+      ? [`Values in ${column.name} still refer to \${${name}}: ${referring.join(', ')}. Change them.`]
+      : []),
+    ...namedBy.map((one) => namedBySentence(one, name)),
+  ]
+}
+
+type NamedBy = Awaited<ReturnType<typeof sendRenaming>>['namedBy'][number]
+
+function namedBySentence({ type, name: other }: NamedBy, name: string): string {
+  if (type === 'agent') return `The policy of ${other ?? 'an agent'} still allows ${name}. Publish another policy.`
+  if (type === 'sync_binding')
+    return `A sync binding of ${other ?? 'a connection'} still names ${name} in its patterns. Change them.`
+  return `A change request about ${name} can no longer be applied.`
+}

@@ -1,0 +1,232 @@
+import type { Answer } from '@skerry/contract/endpoint'
+import { limits } from '@skerry/contract/limits'
+import type { secretDetails } from '@skerry/contract/secret-details/endpoints'
+import type { secrets } from '@skerry/contract/secrets/endpoints'
+import { openDetails, sealDetails } from '@skerry/crypto/details'
+import {
+  ciphertextDigest,
+  type FormerName,
+  openFormerNames,
+  openVersion,
+  type StoredVersion,
+  sealFormerNames,
+} from '@skerry/crypto/former-names'
+import { referencesIn } from '@skerry/crypto/references'
+import { type Dek, openSecret, sealSecret } from '@skerry/crypto/secret'
+import type { Client } from './client.ts'
+import { clientError, DecryptionError, SkerryError } from './errors.ts'
+
+type Secret = Answer<typeof secrets.list>['secrets'][number]
+type VersionsPage = Answer<typeof secrets.versions>
+
+/** A secret by its present name. */
+interface Place {
+  orgId: string
+  envId: string
+  name: string
+}
+
+/**
+ * Makes a function that decrypts versions of a secret. Versions from before a rename are encrypted under a former name. They
+ * open only as the client that renamed the secret saw them, so a hostile server cannot show a value of another secret as an
+ * earlier version.
+ *
+ * @param history a page of `client.secrets.versions`.
+ * @returns a function that throws DecryptionError for a version that does not open: it was encrypted with a key from before
+ *   a re-key, it was altered, or it is older than the last 1,000 before a rename.
+ * @example
+ * const page = await client.secrets.versions({ params: { orgId, envId, name: 'API_KEY' } })
+ * const open = await versionOpener(page, { envId, name: 'API_KEY' }, key.dek)
+ * for (const version of page.versions) console.log(version.version, await open(version))
+ */
+export async function versionOpener(
+  history: Pick<VersionsPage, 'formerNames' | 'currentVersion'>,
+  { envId, name }: Pick<Place, 'envId' | 'name'>,
+  dek: Dek,
+): Promise<(version: StoredVersion) => Promise<string>> {
+  // If the record does not open, nothing but the current version can be trusted to be of this secret.
+  const formerNames = await openRecord(history.formerNames, dek, envId, name).catch(() => null)
+  return async (stored) => {
+    const isUnknown = formerNames === null && stored.version !== history.currentVersion
+    if (isUnknown) throw new DecryptionError(envId, name)
+    return openVersion(stored, formerNames ?? [], dek, envId, name).catch(() => {
+      throw new DecryptionError(envId, name)
+    })
+  }
+}
+
+const openRecord = async (record: string | null | undefined, dek: Dek, envId: string, name: string) =>
+  record == null ? [] : await openFormerNames(record, dek, envId, name)
+
+/**
+ * Decrypts one version of a secret and encrypts it anew under the present name, to restore it after a rename.
+ *
+ * @returns the new ciphertext, and the current version that it was made for; undefined if the version has the present name,
+ *   so that it can be restored as it is.
+ */
+export async function resealVersion(
+  client: Client,
+  place: Place,
+  wanted: number,
+  openKey: () => Promise<Dek>,
+): Promise<{ ciphertext: string; expectedVersion: number } | undefined> {
+  for await (const page of pagesOf(client, place)) {
+    const found = page.versions.find(({ version }) => version === wanted)
+    if (!found) continue
+    if (found.formerName == null) return undefined
+    const dek = await openKey()
+    const value = await (await versionOpener(page, place, dek))(found)
+    const ciphertext = await sealSecret(value, dek, place.envId, place.name)
+    return { ciphertext, expectedVersion: page.currentVersion }
+  }
+  return undefined
+}
+
+/** Reads the history of a secret, newest version first. */
+async function* pagesOf(client: Client, { orgId, envId, name }: Place): AsyncGenerator<VersionsPage> {
+  let cursor: string | null = null
+  do {
+    const query = { limit: limits.versionsMax, ...(cursor === null ? {} : { cursor }) }
+    const page: VersionsPage = await client.secrets.versions({ params: { orgId, envId, name }, query })
+    yield page
+    cursor = page.nextCursor
+  } while (cursor !== null)
+}
+
+/** Everything that a rename encrypts anew or records. It is read before, so that a worker can hold the key. */
+export interface Renaming {
+  secret: Pick<Secret, 'environmentId' | 'name' | 'version' | 'ciphertext'>
+  /** The record of former names, if the secret was renamed before. */
+  formerNames: string | null
+  /** Versions of the present name, oldest first, without gaps. */
+  versions: StoredVersion[]
+  details: { sealed: string; revision: number } | null
+}
+
+/**
+ * Reads what a rename needs.
+ *
+ * @param secret a row of `client.secrets.list`.
+ * @throws RefusedError `forbidden`, `not_found`; SkerryError `conflict` if somebody has changed the secret since it was
+ *   listed, `malformed_answer` for a history with gaps; UnavailableError.
+ */
+export async function readRenaming(client: Client, orgId: string, secret: Secret): Promise<Renaming> {
+  const { environmentId: envId, name } = secret
+  const newestFirst: VersionsPage['versions'] = []
+  let formerNames: string | null = null
+  for await (const page of pagesOf(client, { orgId, envId, name })) {
+    formerNames = page.formerNames ?? null
+    const readable = page.versions.filter(({ version }) => version >= (page.keySinceVersion ?? 1))
+    newestFirst.push(...readable)
+    if (readable.length < page.versions.length || newestFirst.length >= limits.formerVersionsMax) break
+  }
+  if (newestFirst[0]?.ciphertext !== secret.ciphertext || newestFirst[0].version !== secret.version)
+    throw new SkerryError('conflict', `${name} was changed meanwhile`)
+  if (newestFirst.some(({ version }, index) => version !== secret.version - index))
+    throw clientError('malformed_answer', 'the history of the secret has gaps')
+  const versions = newestFirst.toReversed().map(({ version, ciphertext }) => ({ version, ciphertext }))
+  return { secret, formerNames, versions, details: await sealedDetailsOf(client, orgId, secret) }
+}
+
+async function sealedDetailsOf(client: Client, orgId: string, { environmentId: envId, name }: Secret) {
+  const { details }: Answer<typeof secretDetails.list> = await client.secretDetails.list({ params: { orgId, envId } })
+  const own = details.find((one) => one.name === name)
+  return own?.sealed == null ? null : { sealed: own.sealed, revision: own.revision }
+}
+
+/**
+ * Encrypts the value and the description of a secret under another name, and records the name and the versions that it had.
+ *
+ * @throws DecryptionError if the value, the description or the record of earlier names does not open.
+ */
+export async function sealRenaming(
+  { secret, formerNames, versions, details }: Renaming,
+  newName: string,
+  dek: Dek,
+): Promise<{ ciphertext: string; formerNames: string; sealedDetails: string | null }> {
+  const { environmentId, name } = secret
+  try {
+    const value = await openSecret(secret.ciphertext, dek, environmentId, name)
+    const names = await namesAfter(await openRecord(formerNames, dek, environmentId, name), versions, name)
+    const text = details && (await openDetails(details.sealed, dek, environmentId, name))
+    return {
+      ciphertext: await sealSecret(value, dek, environmentId, newName),
+      formerNames: await sealFormerNames(names, dek, environmentId, newName),
+      sealedDetails: text && (await sealDetails(text, dek, environmentId, newName)),
+    }
+  } catch {
+    throw new DecryptionError(environmentId, name)
+  }
+}
+
+/** Adds the present name to the former ones. Versions that the record has already keep their entry in it. */
+async function namesAfter(before: FormerName[], versions: StoredVersion[], name: string): Promise<FormerName[]> {
+  const last = before.at(-1)
+  const since = last === undefined ? 1 : last.since + last.digests.length
+  const added = versions.filter(({ version }) => version >= since)
+  const digests = await Promise.all(added.map(({ ciphertext }) => ciphertextDigest(ciphertext)))
+  return [...before, { name, since: added[0]?.version ?? since, digests }]
+}
+
+/**
+ * Renames a secret. Its value and its description are encrypted anew under the new name, and its versions stay with it.
+ * Programs see that one name is gone and another is there. Change their references to the old name: `namedBy` lists what
+ * the server knows of, and `referringTo` the values of the environment.
+ *
+ * @param secret a row of `client.secrets.list`. The rename is refused if it has changed since.
+ * @throws DecryptionError if the value or the description does not open; RefusedError `conflict` if the secret has changed,
+ *   the new name exists, the environment is protected or a rotation policy writes one of the names, `forbidden`,
+ *   `quota_exceeded`, `invalid_request` for a name that does not fit; SkerryError `conflict`, `malformed_answer`,
+ *   `old_server`; UnavailableError.
+ * @example
+ * const { secrets } = await client.secrets.list({ params: { orgId, envId } })
+ * const secret = secrets.find(({ name }) => name === 'API_KEY')
+ * if (secret) await renameSecret(client, orgId, secret, 'SHOP_API_KEY', key.dek)
+ */
+export async function renameSecret(
+  client: Client,
+  orgId: string,
+  secret: Secret,
+  newName: string,
+  dek: Dek,
+): Promise<Answer<typeof secrets.rename>> {
+  const renaming = await readRenaming(client, orgId, secret)
+  return sendRenaming(client, orgId, renaming, newName, await sealRenaming(renaming, newName, dek))
+}
+
+/** Sends a rename that `sealRenaming` has encrypted. */
+export async function sendRenaming(
+  client: Client,
+  orgId: string,
+  { secret, details }: Renaming,
+  newName: string,
+  { ciphertext, formerNames, sealedDetails }: Awaited<ReturnType<typeof sealRenaming>>,
+): Promise<Answer<typeof secrets.rename>> {
+  const params = { orgId, envId: secret.environmentId, name: secret.name }
+  const described =
+    details && sealedDetails !== null ? { details: { sealed: sealedDetails, expectedRevision: details.revision } } : {}
+  const body = { newName, ciphertext, formerNames, expectedVersion: secret.version, ...described }
+  return client.secrets.rename({ params, body })
+}
+
+/**
+ * Finds the secrets of an environment whose values refer to a name as `${NAME}`. A value that does not open is left out.
+ *
+ * @example const names = await referringTo((await client.secrets.list({ params: { orgId, envId } })).secrets, 'API_KEY', key.dek)
+ */
+export async function referringTo(
+  secrets: readonly Pick<Secret, 'environmentId' | 'name' | 'ciphertext'>[],
+  name: string,
+  dek: Dek,
+): Promise<string[]> {
+  const refers = await Promise.all(
+    secrets.map(async (one) => {
+      const value = await openSecret(one.ciphertext, dek, one.environmentId, one.name).catch(() => '')
+      return referencesIn(value).includes(name)
+    }),
+  )
+  return secrets
+    .filter((_, index) => refers[index])
+    .map((one) => one.name)
+    .sort()
+}
