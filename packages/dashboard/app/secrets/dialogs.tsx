@@ -3,6 +3,8 @@ import { AddSecretDialog } from './add-secret.tsx'
 import type { Column } from './columns.ts'
 import { ConflictDialog } from './conflict.tsx'
 import { CopyColumnDialog } from './copy-column.tsx'
+import { DeletedDialog } from './deleted.tsx'
+import { DownloadDialog } from './download.tsx'
 import type { MatrixDialog } from './matrix-dialog.ts'
 import { PasteDialog } from './paste.tsx'
 import { SecretDrawer } from './secret-drawer.tsx'
@@ -18,12 +20,14 @@ export function Dialogs(props: {
 }) {
   const { orgId, columns, dialog, edits, onClose } = props
   if (dialog.kind === 'add') return <AddSecretDialog {...{ orgId, columns, onClose }} />
+  if (dialog.kind === 'deleted') return <DeletedDialog {...{ orgId, columns, onClose }} />
   // The column may have changed since the dialog opened, so the current one is used.
   const column = columns.find(({ environmentId }) => environmentId === dialog.column.environmentId)
   if (!column) return null
   if (dialog.kind === 'ask') return <AskDialog {...{ orgId, onClose }} first={[column.environmentId]} />
   if (dialog.kind === 'paste') return <PasteDialog {...{ orgId, column, onClose }} />
   if (dialog.kind === 'copy') return <CopyColumnDialog {...{ orgId, columns, column, onClose }} />
+  if (dialog.kind === 'download') return <DownloadDialog {...{ orgId, column, onClose }} />
   const { name } = dialog
   if (dialog.kind === 'secret') return <SecretDrawer {...{ orgId, columns, column, name, onClose }} />
   const draft = edits.drafts.get(name)?.[column.environmentId]

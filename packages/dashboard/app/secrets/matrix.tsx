@@ -10,6 +10,7 @@ import { describeProblem } from '../ui/problem.tsx'
 import { useDialog } from '../ui/use-dialog.ts'
 import { ColumnHead } from './column-head.tsx'
 import { type Column, isUnreadable, namesOf } from './columns.ts'
+import { FileDrop } from './file-drop.tsx'
 import type { Filter } from './filters.ts'
 import { Grid } from './grid.tsx'
 import type { MatrixDialog } from './matrix-dialog.ts'
@@ -65,6 +66,7 @@ export function Matrix({ orgId, columns, empty, choices }: Props) {
         writable={columns.filter(({ own }) => own)}
         onAdd={() => dialog.open({ kind: 'add' })}
         onPaste={(column) => dialog.open({ kind: 'paste', column })}
+        onDeleted={() => dialog.open({ kind: 'deleted' })}
       />
       <Locked waiting={edits.waiting} />
       <Failed columns={columns} />
@@ -105,6 +107,7 @@ export function Matrix({ orgId, columns, empty, choices }: Props) {
           ))}
         />
       )}
+      <FileDrop {...{ orgId, columns }} />
       <Suspense>
         {dialog.show((onClose, opened) => (
           <Dialogs {...{ orgId, columns, edits, onClose }} dialog={opened} />

@@ -19,6 +19,7 @@ import { useDialog } from '../ui/use-dialog.ts'
 import { type Column, type Entry, sealedParts } from './columns.ts'
 import { CopyColumnDialog } from './copy-column.tsx'
 import { NoteField } from './preview.tsx'
+import { offerRestore } from './undo-deletion.ts'
 import { useNameOf } from './use-name-of.ts'
 import { openCell } from './use-revealed.ts'
 import { deleteSecret, rereadAfter, restoreSecret } from './write.ts'
@@ -143,16 +144,15 @@ function Actions({ orgId, columns, column, entry, onClose }: Omit<Props, 'name'>
   const copying = useDialog()
   const remove = async () => {
     const outcome = await orReread(deleteSecret(orgId, column.environmentId, entry.secret, note), orgId, column)
-    showToast(
-      outcome === 'queued' ? `The deletion of ${name} waits for approval.` : `Deleted ${name} from ${column.name}.`,
-    )
+    if (outcome === 'queued') showToast(`The deletion of ${name} waits for approval.`)
+    else offerRestore(`Deleted ${name} from ${column.name}.`, orgId, [entry.secret], () => column.name)
     onClose()
   }
   const deleting = useConfirm(() => ({
     title: `Delete ${name} from ${column.name}?`,
     text: (
       <>
-        Its whole history goes with it. Programs that start from now on do not get it.
+        Programs that start from now on do not get it. You can restore it with its history for 30 days.
         {column.isProtected && <NoteField note={note} onChange={setNote} />}
       </>
     ),

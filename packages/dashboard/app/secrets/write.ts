@@ -123,13 +123,14 @@ export async function restoreSecret(
   return 'written'
 }
 
-async function changedQueue(orgId: string, envId: string): Promise<void> {
+/** Reloads what shows how many changes of an environment wait. */
+export async function changedQueue(orgId: string, envId: string): Promise<void> {
   await invalidate(protectionQuery(orgId, envId))
   await invalidate(queuedQuery(orgId, envId), orgQueries(orgId, 'changes'))
 }
 
 /** Changes one secret in the cache and keeps all others. */
-function changeSealed(orgId: string, envId: string, change: (secrets: Map<string, Secret>) => unknown) {
+export function changeSealed(orgId: string, envId: string, change: (secrets: Map<string, Secret>) => unknown) {
   queryClient.setQueryData(sealedQuery(orgId, envId).queryKey, (before: Sealed | null | undefined) => {
     if (!before) return before
     const secrets = new Map(before.secrets)

@@ -1,5 +1,6 @@
 import { agentOperations } from './agents.ts'
 import { changeOperations } from './changes.ts'
+import { dotenvOperations } from './dotenv.ts'
 import { grantOperations } from './grants.ts'
 import { keyOperations } from './keys.ts'
 import { kmsOperations } from './kms.ts'
@@ -17,6 +18,7 @@ export const operations = {
   ...secretOperations,
   ...grantOperations,
   ...layerOperations,
+  ...dotenvOperations,
   ...rekeyOperations,
   ...changeOperations,
   ...tokenOperations,
