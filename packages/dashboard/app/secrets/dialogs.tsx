@@ -1,5 +1,6 @@
 import { AskDialog } from '../requests/ask.tsx'
 import { AddSecretDialog } from './add-secret.tsx'
+import { BulkDeleteDialog } from './bulk-delete.tsx'
 import type { Column } from './columns.ts'
 import { ConflictDialog } from './conflict.tsx'
 import { CopyColumnDialog } from './copy-column.tsx'
@@ -8,6 +9,7 @@ import { DownloadDialog } from './download.tsx'
 import type { MatrixDialog } from './matrix-dialog.ts'
 import { PasteDialog } from './paste.tsx'
 import { SecretDrawer } from './secret-drawer.tsx'
+import { TransferDialog } from './transfer-dialog.tsx'
 import type { useEdits } from './use-edits.ts'
 
 /** The open dialog of a matrix. */
@@ -21,6 +23,9 @@ export function Dialogs(props: {
   const { orgId, columns, dialog, edits, onClose } = props
   if (dialog.kind === 'add') return <AddSecretDialog {...{ orgId, columns, onClose }} />
   if (dialog.kind === 'deleted') return <DeletedDialog {...{ orgId, columns, onClose }} />
+  if (dialog.kind === 'bulk-delete') return <BulkDeleteDialog {...{ orgId, columns, onClose, ...dialog }} />
+  if (dialog.kind === 'bulk-copy') return <TransferDialog {...{ orgId, columns, onClose, ...dialog }} kind="copy" />
+  if (dialog.kind === 'bulk-move') return <TransferDialog {...{ orgId, columns, onClose, ...dialog }} kind="move" />
   // The column may have changed since the dialog opened, so the current one is used.
   const column = columns.find(({ environmentId }) => environmentId === dialog.column.environmentId)
   if (!column) return null
