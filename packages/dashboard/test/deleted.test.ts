@@ -116,7 +116,7 @@ describe('a deleted secret', () => {
     await list().getByText('Unlock it to see the names').waitFor()
     expect(await list().innerText()).not.toContain('OLD_KEY')
     await list().getByRole('button', { name: 'Unlock' }).click()
-    const asked = page.getByRole('dialog', { name: 'Unlock the keyring' })
+    const asked = page.getByRole('dialog', { name: 'Unlock your keyring' })
     await asked.getByLabel('Passphrase', { exact: true }).fill(steps.person.passphrase)
     await asked.getByRole('button', { name: 'Unlock', exact: true }).click()
     await listed('OLD_KEY').waitFor()
