@@ -123,7 +123,7 @@ describe('the .env file of an environment', () => {
     await dialogOf(page).getByText('A value refers to MISSING, which does not exist.').waitFor()
     expect(await dialogOf(page).innerText()).not.toContain('planted')
     await expect.poll(madeUrls).toEqual([1, 0])
-    await dialogOf(page).getByRole('button', { name: 'Close' }).click()
+    await dialogOf(page).getByRole('button', { name: 'Done' }).click()
     await dialogOf(page).waitFor({ state: 'detached' })
   })
 

@@ -49,7 +49,7 @@ export function DownloadDialog(props: { orgId: string; column: Column; onClose: 
         {result && <Saved result={result} fileName={fileName} />}
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
-            {result?.isSaved ? 'Close' : 'Cancel'}
+            {result?.isSaved ? 'Done' : 'Cancel'}
           </Button>
           <Button
             loading={action.pending}
