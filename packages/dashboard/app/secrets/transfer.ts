@@ -43,7 +43,8 @@ export async function transfer(given: Transfer): Promise<Transferred> {
   const done = `${kind === 'copy' ? 'copied' : 'moved'} to ${target.name}`
   const written = kind === 'copy' ? result.written.size : removal.deleted.length + removal.queued.length
   const undoMessage = outcomeMessage({ written, queued: 0 }, done)
-  offer(target, result, undoMessage, removed.deleted.length > 0 ? removed : undefined)
+  // A deletion that waits cannot be undone here. Undo would leave the value nowhere once the deletion is approved.
+  if (removal.queued.length === 0) offer(target, result, undoMessage, removed.deleted.length > 0 ? removed : undefined)
   const queued = countsOf(result).queued + removal.queued.length
   return { failed: result.failed, removal, message: outcomeMessage({ written, queued }, done) }
 }

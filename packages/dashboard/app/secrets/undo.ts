@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react'
 import { queryClient } from '../queries.ts'
 import type { Column } from './columns.ts'
-import { deletedQuery, restoreDeleted } from './deleted-secrets.ts'
+import { deletedQuery, NameInUse, restoreDeleted } from './deleted-secrets.ts'
 import { reloadSealed, type Secret } from './queries.ts'
 import { deleteSecret, isConflict, restoreSecret } from './write.ts'
 
@@ -86,29 +86,44 @@ export interface Undone {
 export async function undo(undoable: Undoable): Promise<Undone> {
   const { orgId, environmentId, removed } = undoable
   const undone: Undone = { returned: [], restored: [], queued: [], changed: [] }
-  if (removed) await returnRemoved(orgId, removed, undone)
+  const stored = removed ? await returnRemoved(undoable, removed, undone) : undoable.stored
   const { removed: _, ...rest } = undoable
-  const stored = undoable.stored.filter(({ name }) => !undone.changed.includes(name))
-  // After an error, another attempt continues with the rest.
-  change({ ...rest, stored })
   const sealed = await reloadSealed(orgId, environmentId)
   for (const [i, one] of stored.entries()) {
     const secret = sealed?.secrets.get(one.name)
     undone[await undoOne(orgId, environmentId, one, secret)].push(one.name)
+    // After an error, another attempt continues with the remaining names.
     change({ ...rest, stored: stored.slice(i + 1) })
   }
   change(null)
   return undone
 }
 
-async function returnRemoved(orgId: string, { environmentId, deleted }: Removed, undone: Undone): Promise<void> {
+/**
+ * Restores what a move deleted. After an error, another attempt continues with the secrets that are still deleted. Returns
+ * what is left to undo: without the secrets that are not back yet, which therefore stay where they were moved to.
+ */
+async function returnRemoved(
+  undoable: Undoable,
+  { environmentId, deleted }: Removed,
+  undone: Undone,
+): Promise<Stored[]> {
+  const { orgId, stored } = undoable
   const kept = await queryClient.fetchQuery(deletedQuery(orgId, [environmentId]))
   const restorable = kept.flatMap(({ ciphertext, ...one }) =>
     ciphertext !== null && deleted.some(({ id }) => id === one.id) ? [{ ...one, ciphertext }] : [],
   )
-  const { written, queued } = await restoreDeleted(orgId, restorable)
-  for (const { id, name } of deleted)
+  const { written, queued, failed } = await restoreDeleted(orgId, restorable)
+  const unfinished = failed.filter(({ error }) => !(error instanceof NameInUse))
+  const left = deleted.filter(({ id }) => unfinished.some((one) => one.name === id))
+  for (const { id, name } of deleted.filter((one) => !left.includes(one)))
     undone[written.has(id) ? 'returned' : queued.includes(id) ? 'queued' : 'changed'].push(name)
+  const absent = new Set([...undone.changed, ...undone.queued])
+  const remaining = stored.filter(({ name }) => !absent.has(name))
+  change({ ...undoable, stored: remaining, removed: { environmentId, deleted: left } })
+  const [first] = unfinished
+  if (first) throw first.error
+  return remaining
 }
 
 async function undoOne(
