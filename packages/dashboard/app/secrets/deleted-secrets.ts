@@ -15,7 +15,7 @@ import { changedQueue, changeSealed, isConflict } from './write.ts'
 export type Deleted = Answer<typeof deletedSecrets.list>['deletedSecrets'][number]
 
 /** All lists of deleted secrets in an organization. */
-export const deletedQueries = (orgId: string) => orgQueries(orgId, 'deleted-secrets')
+const deletedQueries = (orgId: string) => orgQueries(orgId, 'deleted-secrets')
 
 /** The deleted secrets that these environments keep, the latest deletion first. */
 export const deletedQuery = (orgId: string, environmentIds: string[]) =>

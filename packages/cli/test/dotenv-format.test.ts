@@ -1,7 +1,7 @@
 import { parseEnv } from 'node:util'
+import { formatDotenv } from '@skerry/sdk/internal/dotenv-format'
 import { parse } from 'dotenv'
 import { describe, expect, it } from 'vitest'
-import { formatDotenv } from './dotenv-format.ts'
 
 // The dashboard writes `.env` files in a browser, where neither Node's parser nor the dotenv package exists. The formatter
 // therefore has their rules, and is compared here with both.
