@@ -178,10 +178,10 @@ async function checkKey(session: Session, flags: Flags): Promise<Check> {
   const { app, env, branch } = session.settings
   const answer = await attemptAsync(what, async () => {
     if ((app === undefined || env === undefined) && (await isUnbound(session))) return 'no environment is named'
-    const place = await findUnlessBound(session, flags, { app, env, branch })
+    const place = await findUnlessBound(session, flags, { env, branch })
     const places = await openWithGroups(session, place)
     const { changesOf } = await import('./trust.ts')
-    const { changes } = await changesOf(session, { flags })
+    const { changes } = await changesOf(session, { flags, place })
     const refused = isStrict() ? changes : changes.filter((change) => !isTold(change))
     if (refused.length > 0) throw new RollbackHere(refused, place.label)
     return `this credential can read ${places.map(({ label }) => label).join(', ')}`

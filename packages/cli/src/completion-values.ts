@@ -1,7 +1,7 @@
 import type { Kind } from './completion.ts'
 import { readCredentials } from './credentials.ts'
 import { findCurrent, findCurrentParent } from './current-place.ts'
-import { findApp } from './places.ts'
+import { findApp, usualApp } from './places.ts'
 import { openSession, type Session } from './session.ts'
 import type { Flags } from './settings.ts'
 
@@ -15,9 +15,9 @@ const ask: Record<Exclude<Kind, 'profile'>, (session: Session, flags: Flags) => 
     return slugs(groups)
   },
   environment: async (session, { group }) => {
-    const { client, settings } = session
+    const { client } = session
     if (group === undefined) {
-      const { orgId, id: appId } = await findApp(session, settings.app)
+      const { orgId, id: appId } = await findApp(session, await usualApp(session))
       return slugs((await client.apps.envs({ params: { orgId, appId } })).environments)
     }
     const { groups } = await client.groups.list({ params: await inOrg(session) })

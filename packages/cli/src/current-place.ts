@@ -1,5 +1,4 @@
-import { boundPlace, boundWords, findPlace, namedPlace, type Place, type PlaceName, placeNamed } from './places.ts'
-import { refusal } from './run/refusal.ts'
+import { boundPlace, findPlace, namedPlace, type Place, type PlaceName, placeNamed } from './places.ts'
 import type { Session } from './session.ts'
 import type { Flags } from './settings.ts'
 
@@ -18,14 +17,12 @@ export const findCurrentParent = (session: Session, flags: Flags): Promise<Place
   findUnlessBound(session, flags, { ...namedPlace(session, flags), branch: undefined })
 
 /** Finds the environment of a bound token, unless an option or a variable names another. */
-export async function findUnlessBound(session: Session, flags: Flags, name: PlaceName): Promise<Place> {
-  if (session.settings.scopeIsExplicit || flags.group !== undefined) return findPlace(session, name)
-  try {
-    return (await boundPlace(session, name.branch)) ?? (await findPlace(session, name))
-  } catch (error) {
-    if ((error as { code?: unknown }).code !== 'forbidden') throw error
-    // A token that lacks the key of one group may still write to the environment itself.
-    if (name.env !== undefined) return findPlace(session, name)
-    throw await refusal(error as Error, session, boundWords, undefined)
-  }
-}
+export const findUnlessBound = async (session: Session, flags: Flags, name: PlaceName): Promise<Place> =>
+  (await boundHere(session, flags, name.branch)) ?? findPlace(session, name)
+
+/**
+ * The environment that a bound token works on, or a branch of it. Undefined if an option or a variable names an
+ * environment, and for a credential that is bound to none.
+ */
+export const boundHere = async (session: Session, flags: Flags, branch?: string): Promise<Place | undefined> =>
+  session.settings.scopeIsExplicit || flags.group !== undefined ? undefined : boundPlace(session, branch)

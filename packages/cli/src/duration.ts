@@ -24,6 +24,16 @@ const agoUnits = [
   ['minute', 60],
 ] as const
 
+/** Formats an instant in the time zone of this machine: `2026-12-04 21:30`, or with seconds. */
+export function formatLocal(instant: string, precision: 'minutes' | 'seconds' = 'minutes'): string {
+  const at = new Date(instant)
+  const parts = (numbers: number[], between: string) =>
+    numbers.map((number) => String(number).padStart(2, '0')).join(between)
+  const date = parts([at.getFullYear(), at.getMonth() + 1, at.getDate()], '-')
+  const time = [at.getHours(), at.getMinutes(), ...(precision === 'seconds' ? [at.getSeconds()] : [])]
+  return `${date} ${parts(time, ':')}`
+}
+
 /** Formats an instant for a person: `2 hours ago`, and the date if it is more than 30 days ago. */
 export function formatAgo(instant: string, nowMs: number): string {
   const seconds = Math.max(0, (nowMs - Date.parse(instant)) / 1000)

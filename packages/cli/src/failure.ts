@@ -180,6 +180,7 @@ const inWords = (text: string): string =>
     .replace('must be >= ', 'must be at least ')
     .replace(/^its unused last bits are not zero$/, 'a character is wrong or missing')
     .replace(/\bby force\b/, 'with --force')
+    .replace(/\bpurge some, or delete without keepFor$/, 'delete some for good with `skerry secrets rm <NAME> --purge`')
     .replace(/\b(\d+) s\b/g, (_, seconds) => formatDuration(Number(seconds)))
 
 const inUnits = (text: string): string => text.replace(/\d+$/, (seconds) => formatDuration(Number(seconds)))
@@ -188,6 +189,26 @@ function unexpected(message: unknown): Failure {
   const text = `skerry did not understand the server’s answer, or has a bug (${firstLine(String(message))})`
   return new Failure('failure', text, 'check the server with `skerry doctor`; --debug shows where it happened')
 }
+
+/** Whether the server refused a request because the caller holds no key of an environment. */
+export const lacksKey = (error: unknown): boolean => isRefusedWith(error, noKeyGrant)
+
+/** Whether the server refused a bound token because of the environment that the request names. */
+export const isBoundElsewhere = (error: unknown): boolean =>
+  isRefusedWith(error, 'this token is bound to another environment')
+
+const noKeyGrant = 'you hold no key grant on '
+
+/** The environments without a key. The server names them by their slugs, and those of groups as `group:slug`. */
+export const missingIn = (error: unknown): string[] =>
+  messageOf(error)
+    .replace(new RegExp(`^.*${noKeyGrant}`), '')
+    .split(', ')
+
+const isRefusedWith = (error: unknown, words: string): boolean =>
+  (error as { code?: unknown } | undefined)?.code === 'forbidden' && messageOf(error).includes(words)
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : '')
 
 /** The code comes from the server and could be `constructor`, so only own properties are read. */
 const rowOf = <T>(table: Readonly<Record<string, T>>, code: string): T | undefined =>

@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import { findCurrent, findNamed } from './current-place.ts'
-import { Failure } from './failure.ts'
-import { isBoundElsewhere, lacksKey, noKey } from './no-key.ts'
+import { Failure, isBoundElsewhere, lacksKey } from './failure.ts'
 import { type Output, writeOutput } from './output.ts'
 import { checkNamed, type Place } from './places.ts'
+import { refusalAt } from './run/refusal.ts'
 import { type Org, openSession, type Session } from './session.ts'
 import type { Flags } from './settings.ts'
 
@@ -99,8 +99,9 @@ async function naming(session: Session, found: unknown, act: () => unknown): Pro
     return await act()
   } catch (error) {
     const { place } = found as { place?: Place }
-    if (place === undefined || error instanceof Failure || !(lacksKey(error) || isBoundElsewhere(error))) throw error
-    throw await noKey(session, place.label)
+    if (place === undefined || !(error instanceof Error) || error instanceof Failure) throw error
+    if (!lacksKey(error) && !isBoundElsewhere(error)) throw error
+    throw await refusalAt(error, session, place)
   }
 }
 

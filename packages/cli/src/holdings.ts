@@ -1,10 +1,13 @@
 import { note, warn } from './output.ts'
+import { eachAtOnce } from './parallel.ts'
 import { listPlaces } from './places.ts'
+import { rekeySteps } from './rekey-steps.ts'
 import type { Session } from './session.ts'
 
 interface Held {
   label: string
-  isProtected: boolean
+  /** The commands that give the environment a new key. */
+  steps: string[]
 }
 
 /**
@@ -12,15 +15,14 @@ interface Held {
  */
 async function heldBy(session: Session, principalId: string): Promise<Held[]> {
   const { id: orgId } = await session.org()
-  const held: Held[] = []
-  for (const { envId, label } of await listPlaces(session)) {
+  const found = await eachAtOnce(await listPlaces(session), async ({ envId, label }) => {
     const params = { orgId, envId }
     const { grants } = await session.client.grants.list({ params })
-    if (!grants.some((grant) => grant.principalId === principalId)) continue
+    if (!grants.some((grant) => grant.principalId === principalId)) return undefined
     const { protection } = await session.client.protection.get({ params })
-    held.push({ label, isProtected: protection !== null })
-  }
-  return held
+    return { label, steps: rekeySteps(label, protection) }
+  })
+  return found.filter((one) => one !== undefined)
 }
 
 /** Like `heldBy`, but undefined if the list fails, because that must not stop a command that ends somebody's access. */
@@ -35,7 +37,5 @@ export function hintRekey(who: string, held: Held[] | undefined): void {
   note(
     `${who} had the key of ${labels}, and may have kept a copy. Give these environments a new key, then change their values:`,
   )
-  for (const { label, isProtected } of held) {
-    note(`  skerry env rekey ${label}${isProtected ? '    # protected: take the protection off first' : ''}`)
-  }
+  for (const step of held.flatMap(({ steps }) => steps)) note(`  ${step}`)
 }

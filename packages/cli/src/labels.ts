@@ -17,7 +17,7 @@ export function placeOptions(label: string): string {
  * @example shellWord('bob@example.com') // bob@example.com
  */
 export const shellWord = (text: string): string =>
-  /^[\w@][\w@.+~-]*$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+  /^[\w@][\w@.+:/~-]*$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 
 /**
  * The hint for an environment that the server shows differently than before. Without a label, it is about the

@@ -36,7 +36,7 @@ export async function noKey(session: Session, label: string, lacking = label): P
 }
 
 /** The error for an environment that a bound token cannot read, whoever grants it. Undefined if a grant can help. */
-async function boundElsewhere(session: Session, label: string): Promise<Failure | undefined> {
+export async function boundElsewhere(session: Session, label: string): Promise<Failure | undefined> {
   if (label.includes(':')) return undefined
   const bound = await boundPlace(session).catch(() => undefined)
   return bound && withoutBranch(bound.label) !== withoutBranch(label) ? boundTo(bound.label, label) : undefined
@@ -44,7 +44,7 @@ async function boundElsewhere(session: Session, label: string): Promise<Failure 
 
 const withoutBranch = (label: string) => label.replace(/@.*$/, '')
 
-export const boundTo = (bound: string, label: string): Failure =>
+const boundTo = (bound: string, label: string): Failure =>
   new NoKeyFailure(
     'refused',
     `this token is bound to ${bound}, and cannot read ${label}`,
@@ -62,18 +62,6 @@ async function grantHint(session: Session, label: string): Promise<string> {
   return profile === undefined
     ? `an admin who can read it must run \`${command}\``
     : `run \`${command} --profile ${shellWord(profile)}\`, or ask an admin who can read it to run it without --profile`
-}
-
-/** Whether the server refused a request because the caller holds no key of an environment. */
-export const lacksKey = (error: unknown): boolean => refusedWith(error, 'you hold no key grant on')
-
-/** Whether the server refused a bound token because of the environment that the request names. */
-export const isBoundElsewhere = (error: unknown): boolean =>
-  refusedWith(error, 'this token is bound to another environment')
-
-function refusedWith(error: unknown, words: string): boolean {
-  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
-  return code === 'forbidden' && typeof message === 'string' && message.includes(words)
 }
 
 /**

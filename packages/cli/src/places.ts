@@ -1,9 +1,10 @@
 import type { Answer } from '@skerry/contract/endpoint'
 import type { endpoints } from '@skerry/contract/endpoints'
 import type { Environment } from '@skerry/sdk/environments'
-import { Failure, usage } from './failure.ts'
+import { Failure, lacksKey, missingIn, toFailure, usage } from './failure.ts'
 import { whyNoBranch } from './git-branch.ts'
 import { placeOptions } from './labels.ts'
+import { eachAtOnce } from './parallel.ts'
 import type { Session } from './session.ts'
 import type { Flags } from './settings.ts'
 import { mayBeBound, rememberUnbound } from './token-binding.ts'
@@ -23,7 +24,7 @@ export interface Place {
   parentId: string
 }
 
-/** The names that identify an environment. Without `group`, it is an environment of an application. */
+/** The names that identify an environment. Without `group` and `app`, it is an environment of the usual application. */
 export interface PlaceName {
   app?: string | undefined
   group?: string | undefined
@@ -59,7 +60,7 @@ export function namedPlace(session: Session, flags: Flags): PlaceName {
 }
 
 function namedOwner({ settings }: Session, flags: Flags): PlaceName {
-  if (flags.group === undefined) return { app: settings.app, env: settings.env }
+  if (flags.group === undefined) return { env: settings.env }
   if (flags.app !== undefined || flags.branch !== undefined)
     throw usage('--group cannot be used with --app or --branch')
   return { group: flags.group, env: settings.env }
@@ -108,7 +109,7 @@ export function placeNamed(session: Session, named: string | undefined, flags: F
   }
   if (flags.app !== undefined || flags.group !== undefined || flags.branch !== undefined)
     throw usage(`'${named}' already names the environment`, 'leave out --app, --group and --branch')
-  return parsePlace(named, session.settings.app)
+  return parsePlace(named)
 }
 
 /** @throws RollbackError if the name is a different environment than before. */
@@ -116,7 +117,7 @@ export async function findPlace(session: Session, name: PlaceName): Promise<Plac
   if (name.env === undefined)
     throw usage('no environment is named', 'use --env, SKERRY_ENV, or `skerry setup` in the project')
   if (name.group !== undefined) return findGroupPlace(session, name.group, name.env)
-  const app = await findApp(session, name.app)
+  const app = await findApp(session, name.app ?? (await usualApp(session)))
   const params = { orgId: app.orgId, appId: app.id }
   const { environments } = await session.client.apps.envs({ params })
   const parent = environments.find(isNamed(name.env))
@@ -190,25 +191,68 @@ async function lookUpById(session: Session, orgId: string, envId: string): Promi
 /** Stands for the environment of a bound token before its name is known. */
 export const boundWords = 'the token’s environment'
 
-/** The environment that a token is bound to, or a branch of it; undefined for a credential that is bound to none. */
+const boundPlaces = new WeakMap<Session, Promise<Place | undefined>>()
+
+/**
+ * The environment that a token is bound to, or a branch of it; undefined for a credential that is bound to none. The
+ * server is asked once for each session.
+ */
 export async function boundPlace(session: Session, branch?: string): Promise<Place | undefined> {
   if (!mayBeBound(session)) return undefined
+  const asked = boundPlaces.get(session) ?? findBoundPlace(session)
+  boundPlaces.set(session, asked)
+  const place = await asked
+  return place === undefined || branch === undefined ? place : findBranch(session, place, branch)
+}
+
+/**
+ * The application of an environment that is named without one: the application of an option or a variable, then the one
+ * of the environment that a token is bound to, then the one of the project's file.
+ */
+export async function usualApp(session: Session): Promise<string | undefined> {
+  const { app, isAppNamed } = session.settings
+  const bound = isAppNamed ? undefined : await boundPlace(session)
+  return bound === undefined ? app : bound.label.split('/', 1)[0]
+}
+
+async function findBoundPlace(session: Session): Promise<Place | undefined> {
   const scope = await boundScope(session)
   if (scope === undefined) return undefined
   const { orgId, envId } = scope
   await session.knownState.writing.check({ meanings: { bound: envId, organization: { name: '', id: orgId } } })
-  const place = await findPlaceById(session, orgId, envId)
-  return branch === undefined ? place : findBranch(session, place, branch)
+  return findPlaceById(session, orgId, envId)
 }
 
-async function boundScope(session: Session) {
+async function boundScope(session: Session): Promise<{ orgId: string; envId: string } | undefined> {
   try {
     return (await session.client.resolve.get({ query: {} })).scope
   } catch (error) {
+    if (lacksKey(error)) return boundWithoutKeys(session, error)
     if ((error as { code?: unknown }).code !== 'invalid_request') throw error
     rememberUnbound(session)
     return undefined
   }
+}
+
+/**
+ * Finds the environment of a bound token for which the server resolves nothing, because the token lacks a key. The
+ * refusal has the slug of the environment: an environment of a group has the same slug. The server refuses the token
+ * the environments of every application but its own.
+ */
+async function boundWithoutKeys(session: Session, error: unknown): Promise<{ orgId: string; envId: string }> {
+  const missing = missingIn(error)
+  const slug = (missing.find((one) => !one.includes(':')) ?? missing[0])?.replace(/^.*:/, '')
+  const { id: orgId } = await session.org()
+  const { apps } = await session.client.apps.list({ params: { orgId } })
+  const own = await eachAtOnce(apps, async ({ id: appId }) => {
+    const answer = await session.client.apps.envs({ params: { orgId, appId } }).catch((refused) => {
+      if (toFailure(refused).kind !== 'refused') throw refused
+    })
+    return answer?.environments ?? []
+  })
+  const found = own.flat().find((one) => one.slug === slug)
+  if (!found) throw error
+  return { orgId, envId: found.id }
 }
 
 /**
@@ -241,11 +285,11 @@ export async function listPlaces(session: Session): Promise<{ envId: string; lab
 }
 
 /** Parses `env`, `app/env`, `app/env@branch`, `env@branch` or `group:env`. */
-export function parsePlace(text: string, defaultApp: string | undefined): PlaceName {
+export function parsePlace(text: string): PlaceName {
   const slug = '[a-z0-9-]+'
   const [, group, groupEnv] = new RegExp(`^(${slug}):(${slug})$`).exec(text) ?? []
   if (group !== undefined) return { group, env: groupEnv }
   const [, app, env, branch] = new RegExp(`^(?:(${slug})/)?(${slug})(?:@(${slug}))?$`).exec(text) ?? []
-  if (env !== undefined) return { app: app ?? defaultApp, env, branch }
+  if (env !== undefined) return { app, env, branch }
   throw usage(`'${text}' is not the name of an environment`, 'write env, app/env, app/env@branch or group:env')
 }

@@ -14,7 +14,7 @@ import {
   pin,
   wordsOf,
 } from './pins.ts'
-import { ask, canAsk } from './prompt.ts'
+import { ask, canAsk, confirmOrRefuse } from './prompt.ts'
 import { confirmRecoveryKey, keepRecoveryKey, recoveryName } from './recovery/key.ts'
 import type { Session } from './session.ts'
 
@@ -109,25 +109,39 @@ interface Grantees {
  *
  * @returns a function that remembers the public keys. Call it when nothing else can refuse the command.
  */
-export async function acceptGrantees(
+export const acceptGrantees = async (session: Session, grantees: Grantees, flags: ReaderFlags): Promise<() => void> =>
+  (await askForGrantees(session, grantees, flags)).keep
+
+/**
+ * Like `acceptGrantees`, for environments that the command line does not name. A question names them: the one about the
+ * public key, or one of its own if the public key is known.
+ */
+export async function acceptGrant(
   session: Session,
-  { what, grantees }: Grantees,
-  flags: ReaderFlags,
+  { labels, grantee }: { labels: readonly string[]; grantee: PinnedGrantee & { name: string } },
+  flags: ReaderFlags & { yes?: boolean },
 ): Promise<() => void> {
+  const named = labels.join(', ')
+  const what = `the ${labels.length === 1 ? 'key' : 'keys'} of ${named}`
+  const { keep, hasAsked } = await askForGrantees(session, { what, grantees: [grantee] }, flags)
+  if (!hasAsked) await confirmOrRefuse(`grants ${named} to ${grantee.name}`, flags)
+  return keep
+}
+
+async function askForGrantees(session: Session, { what, grantees }: Grantees, flags: ReaderFlags) {
   const { id: orgId } = await session.org()
   const unseen = await compareKeys(session, grantees)
   const named = await findNamed(session, grantees, { what }, flags)
   const labelled = await nameReaders(session, unseen)
+  const unnamed = labelled.filter(({ principalId }) => !named.has(principalId))
   if (unseen.length > 0) {
     await showReaders(labelled, what)
-    await confirmReaders(
-      labelled.filter(({ principalId }) => !named.has(principalId)),
-      what,
-    )
+    await confirmReaders(unnamed, what)
   }
-  return () => {
+  const keep = () => {
     for (const grantee of labelled) pin(session, orgId, { ...grantee, name: acceptedName(grantee, named) })
   }
+  return { keep, hasAsked: unnamed.length > 0 }
 }
 
 const identityOf = ({ principalId, publicKeyJwk }: PinnedGrantee) => `${principalId} ${canonical(publicKeyJwk)}`

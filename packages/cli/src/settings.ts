@@ -44,6 +44,8 @@ export interface Settings {
   group: string | undefined
   /** Whether an option or a variable names the application or environment, and not the project's file alone. */
   scopeIsExplicit: boolean
+  /** Whether an option or a variable names the application. */
+  isAppNamed: boolean
   /** The names that `skerry.json` allows. */
   allowNames: readonly string[]
   found: FoundProject | null
@@ -77,6 +79,7 @@ export function readSettings(flags: Flags): Settings {
     gitBranch,
     group: flags.group,
     scopeIsExplicit: app !== undefined || env !== undefined,
+    isAppNamed: app !== undefined,
     allowNames: found?.project.allowNames ?? [],
     found,
     credential,

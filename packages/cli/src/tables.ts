@@ -1,3 +1,4 @@
+import { shownTime } from './times.ts'
 // Rows that several commands print.
 
 export const environmentHeader = ['slug', 'name', 'readable', 'id']
@@ -9,5 +10,5 @@ export function environmentCells(row: { slug: string; name: string; canDecrypt: 
 export const branchHeader = ['slug', 'name', 'expires', 'id']
 
 export function branchCells(row: { slug: string; name: string; expiresAt: string | null; id: string }): string[] {
-  return [row.slug, row.name, row.expiresAt ?? 'never', row.id]
+  return [row.slug, row.name, shownTime(row.expiresAt), row.id]
 }

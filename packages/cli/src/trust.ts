@@ -29,6 +29,8 @@ interface Asked {
   flags: Flags
   /** The environment, as the command line names it. Without it, options and settings name it. */
   named?: string | undefined
+  /** The environment, if the caller has found it and compared its name already. */
+  place?: Place
   /** Groups at another environment, as the API writes it: `shared:staging`. */
   with?: string[]
 }
@@ -38,7 +40,7 @@ interface Asked {
  * stored.
  */
 async function lookAt(session: Session, asked: Asked): Promise<Place> {
-  const place = await findNamed(session, asked.named, asked.flags)
+  const place = asked.place ?? (await findNamed(session, asked.named, asked.flags))
   const { client, settings, knownState } = session
   const { orgId, envId, parentId, label } = place
   if (place.kind !== 'group') {

@@ -25,6 +25,39 @@ beforeEach(async () => {
 
 const ask = 'skerry access ask shop/staging shop/development --reason "to fix the checkout"'
 
+describe('the key of a member', () => {
+  it('is accepted by a script only with --yes', async () => {
+    const { code, stderr } = await alice.skerry(['members', 'trust', bob.email])
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`This accepts the key of ${bob.email}.`)])
+    const unknown = await alice.skerry(['grant', bob.email, '--env', 'staging'])
+    expect([unknown.code, unknown.stderr]).toEqual([3, expect.stringContaining('--reader')])
+    await alice.ok(`skerry members trust ${bob.email} --yes && skerry grant ${bob.email} --env staging`)
+  })
+
+  it('is replaced after the removal with the commands that a protected environment needs', async () => {
+    await alice.ok(`skerry grant ${bob.email} --env staging --reader ${bob.email}`)
+    await alice.ok('skerry env protect staging --self-approval --yes')
+    const { code, stderr } = await alice.skerry(['members', 'rm', bob.email, '--yes'])
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringContaining(
+        '  skerry env unprotect shop/staging\n  skerry env rekey shop/staging\n' +
+          '  skerry env protect shop/staging --approvals 1 --self-approval\n',
+      ),
+    ])
+  })
+
+  it('is asked about once, with the names of the environments', async () => {
+    const { code, stdout } = await alice.terminal(`skerry grant ${bob.email} --all`, [
+      ['give the keys of shop/development, shop/staging, shop/production to this reader?', 'y'],
+    ])
+    expect([code, stdout]).toEqual([0, expect.stringContaining('granted shop/production')])
+    // The key is known now, so the environments are asked about.
+    const again = await alice.terminal(`skerry grant ${bob.email} --all`, [['Continue?', 'y']])
+    expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('already has the key of shop/staging')])
+  })
+})
+
 describe('skerry access', () => {
   it('asks for environments, and grants them only under a public key that the admin accepts', async () => {
     const id = (await bob.ok(ask)).trim()

@@ -56,13 +56,26 @@ test('skerry audit timeline counts the entries of each day or hour, with the fil
   expect(code).toBe(0)
   expect(stdout.split('\n')[0]).toMatch(/^DAY +ENTRIES +OF$/)
   expect(stdout).toMatch(/^\d{4}-\d\d-\d\d +[1-9]\d* +#{30} .*organization 1/m)
-  expect(stderr).toMatch(/^[1-9]\d* entries; times are in UTC\n$/)
+  expect(stdout).not.toMatch(/^\d{4}-\d\d-\d\d +0\b/m)
+  expect(stderr).toMatch(
+    /^[1-9]\d* entries from \d{4}-\d\d-\d\d to \d{4}-\d\d-\d\d, in UTC; days without entries are left out\n$/,
+  )
   const hourly = await machine.shell('skerry audit timeline --since 2h --action org.created --json')
   const { step, spans } = JSON.parse(hourly.stdout)
   const counted = (spans as { counts: { organization: number } }[]).map(({ counts }) => counts.organization)
   expect([step, counted.filter((count) => count > 0)]).toEqual(['hour', [1]])
   const refused = await machine.shell('skerry audit timeline --since 400d')
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('at most 366 days')])
+})
+
+test('skerry activity says that there is more only if there is more', async () => {
+  await machine.shell('printf 1 | skerry secrets set COUNTED')
+  const lines = (await machine.shell('skerry activity')).stdout.trim().split('\n').length
+  expect(lines).toBeGreaterThan(1)
+  const more = '--limit shows more'
+  expect((await machine.shell(`skerry activity --limit ${lines}`)).stderr).not.toContain(more)
+  const cut = await machine.shell(`skerry activity --limit ${lines - 1}`)
+  expect([cut.stdout.trim().split('\n').length, cut.stderr]).toEqual([lines - 1, expect.stringContaining(more)])
 })
 
 test('skerry audit continues a search that the server has stopped, and says how far back it has searched', async () => {

@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { settings } from '../../server/src/settings.ts'
-import { formatAge, formatAgo, parseDuration } from '../src/duration.ts'
+import { formatAge, formatAgo, formatLocal, parseDuration } from '../src/duration.ts'
 import { exitCodes, Failure, redact, describe as tell, toFailure } from '../src/failure.ts'
 import { placeOptions } from '../src/labels.ts'
 import { slugFrom } from '../src/names.ts'
 import { formatTable, showsValues } from '../src/output.ts'
+import { eachAtOnce, inOrder } from '../src/parallel.ts'
 import { parsePlace } from '../src/places.ts'
 import { findProject } from '../src/project.ts'
 import { buildLaunch } from '../src/run/environment.ts'
@@ -53,6 +54,11 @@ describe('durations', () => {
     )
   })
 
+  it('an instant is shown in the time zone of this machine', () => {
+    const instant = new Date(2026, 11, 4, 9, 5, 7).toISOString()
+    expect([formatLocal(instant), formatLocal(instant, 'seconds')]).toEqual(['2026-12-04 09:05', '2026-12-04 09:05:07'])
+  })
+
   it.each(['', '45', 'h', '1.5h', '-1s', '1w', '1 h', '1h30m'])('%j is refused', (text) => {
     expect(() => parseDuration(text, '--ttl')).toThrow('--ttl must be a duration')
   })
@@ -88,20 +94,53 @@ describe('failures', () => {
     expect(['something_new', 'constructor', 'valueOf', '__proto__'].map(codeOf)).toEqual([1, 1, 1, 1])
   })
 
+  it('name the command instead of a field of the request', () => {
+    const message =
+      'the environment keeps 1000 deleted secrets, and may keep 1000: purge some, or delete without keepFor'
+    expect(tell(toFailure({ code: 'quota_exceeded', message }))).toBe(
+      'the environment keeps 1000 deleted secrets, and may keep 1000: delete some for good with `skerry secrets rm <NAME> --purge`',
+    )
+  })
+
   it('are printed as one line', () => {
     expect(tell(toFailure(new Error('first\nsecond\n    at file.ts:1:1')))).toBe('first')
     expect(tell(toFailure(undefined))).toBe('something unexpected happened')
   })
 })
 
+describe('work at the same time', () => {
+  it('fails with the error of the first part, even if another part failed earlier', async () => {
+    const late = Promise.withResolvers<never>()
+    const failed = inOrder([late.promise, Promise.reject(new Error('second'))])
+    setImmediate(() => late.reject(new Error('first')))
+    await expect(failed).rejects.toThrow('first')
+    expect(await inOrder([Promise.resolve(1), Promise.resolve(2)])).toEqual([1, 2])
+  })
+
+  it('goes on with at most eight parts, and keeps their order', async () => {
+    let running = 0
+    let most = 0
+    const results = await eachAtOnce(
+      Array.from({ length: 20 }, (_, at) => at),
+      async (at) => {
+        most = Math.max(most, ++running)
+        await new Promise(setImmediate)
+        running--
+        return at * 2
+      },
+    )
+    expect([most, results]).toEqual([8, Array.from({ length: 20 }, (_, at) => at * 2)])
+  })
+})
+
 describe('names of environments', () => {
   it.each([
-    ['production', { app: 'shop', env: 'production' }, '--app shop --env production'],
+    ['production', { env: 'production' }, '--app <slug> --env production'],
     ['api/staging', { app: 'api', env: 'staging' }, '--app api --env staging'],
     ['api/staging@pr-7', { app: 'api', env: 'staging', branch: 'pr-7' }, '--app api --env staging --branch pr-7'],
     ['shared:staging', { group: 'shared', env: 'staging' }, '--group shared --env staging'],
   ])('%s is parsed, and printed as options', (text, place, options) => {
-    expect(parsePlace(text, 'shop')).toEqual(place)
+    expect(parsePlace(text)).toEqual(place)
     if (text.includes('/') || text.includes(':')) expect(placeOptions(text)).toBe(options)
   })
 
@@ -111,7 +150,7 @@ describe('names of environments', () => {
   })
 
   it.each(['', 'a/b/c', 'A', 'a:b:c', 'a@', '/a'])('%j is refused', (text) => {
-    expect(() => parsePlace(text, 'shop')).toThrow(Failure)
+    expect(() => parsePlace(text)).toThrow(Failure)
   })
 
   it.each([

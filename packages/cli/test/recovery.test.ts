@@ -143,6 +143,12 @@ describe.skipIf(isQuick)('recovery on the command line', () => {
 
     test('ends when an admin cancels it', async () => {
       const id = await request(newcomer)
+      const again = await admin.shell(`skerry recovery request ${newcomer.email} --reason "the same again"`)
+      expect([again.code, again.stdout, again.stderr]).toEqual([
+        0,
+        `${id}\n`,
+        expect.stringContaining('already, and the request is still open'),
+      ])
       await refused(admin, `skerry recovery cancel ${id}`, 'Run again with `--yes` to do it.')
       await admin.ok(`skerry recovery cancel ${id} --yes`)
       expect((await contribute(by(0), id, await wordsOf(newcomer))).code).toBeGreaterThan(0)

@@ -174,6 +174,25 @@ describe('--dry-run writes nothing', () => {
     expect([code, stderr]).toEqual([3, expect.stringContaining('does not have the key')])
   })
 
+  it('and with --purge says what the command does with deleted secrets of the name', async () => {
+    await ok('printf 1 | skerry secrets set OLD && skerry secrets rm OLD --yes')
+    const { code, stderr } = await writesNothing('skerry secrets rm OLD --purge --dry-run')
+    expect([code, stderr]).toEqual([
+      0,
+      'dry run: nothing was deleted; this would delete OLD from shop/development for good, with all versions\n',
+    ])
+    expect(await writesNothing('skerry secrets rm OLD --dry-run')).toMatchObject({ code: 4 })
+    liar.refuse(/\/deleted-secrets\/sec_/, 'not this one')
+    await ok('printf 1 | skerry secrets set NEW')
+    const failed = await machine.shell('skerry secrets rm NEW OLD --purge --yes')
+    liar.repent()
+    expect([failed.code, failed.stderr]).toEqual([
+      3,
+      expect.stringContaining('the deleted OLD was not deleted for good (not this one); deleted before it: NEW'),
+    ])
+    await ok('skerry secrets rm OLD --purge --yes')
+  })
+
   it('and checks the quota of the plan, for new secrets alone', async () => {
     liar.lie(/\/billing$/, (body: Json) => ({
       ...body,
@@ -188,6 +207,21 @@ describe('--dry-run writes nothing', () => {
     await ok('printf x | skerry secrets set KEY --dry-run')
     liar.repent()
   })
+})
+
+it('a change that somebody closes meanwhile does not stop the decision on the others', async () => {
+  const propose = async (name: string) =>
+    (await json(`printf 1 | skerry secrets set ${name} --env guarded`)).changeRequest.id as string
+  const [closed, open] = [await propose('CLOSED'), await propose('OPEN')]
+  await ok(`skerry changes withdraw ${closed}`)
+  liar.lie(new RegExp(`/change-requests/${closed}$`), (body: Json) => ({
+    ...body,
+    changeRequest: { ...body.changeRequest, status: 'open' },
+  }))
+  const { code, stderr } = await machine.shell(`skerry changes withdraw ${closed} ${open}`)
+  liar.repent()
+  expect([code, stderr]).toEqual([5, expect.stringContaining(`withdrew ${open}`)])
+  expect(stderr).toContain(`${closed} (CLOSED): `)
 })
 
 describe('--fail-if-queued', () => {
@@ -223,4 +257,14 @@ describe('--fail-if-queued', () => {
     expect(stderr).toContain(`skerry changes withdraw ${id}`)
     expect(await proposed()).toBe(before + 1)
   })
+})
+
+it('a re-key names every open change, also those that the server answers on a later page', async () => {
+  const { changeRequest } = await json('printf 1 | skerry secrets set WAITS --env guarded')
+  await ok('skerry env unprotect guarded --yes')
+  const nextCursor = Buffer.from(`2100-01-01T00:00:00.000Z ${changeRequest.id}`).toString('base64url')
+  liar.lie(/\/change-requests\?(?!.*cursor=)/, () => ({ changeRequests: [], nextCursor }))
+  const { code, stderr } = await machine.shell('skerry env rekey guarded --yes')
+  liar.repent()
+  expect([code, stderr]).toEqual([0, expect.stringContaining(`propose them again: ${changeRequest.id}`)])
 })

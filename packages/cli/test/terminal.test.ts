@@ -24,6 +24,12 @@ it('values are masked on a terminal, and shown with --reveal', async () => {
   expect(json.stdout).toMatch(/"value": null,\s+"masked": true/)
 })
 
+it('times are relative on a terminal, and RFC 3339 in a pipe', async () => {
+  expect((await machine.terminal('skerry secrets ls')).stdout).toMatch(/^A +1 +(just now|\d+ minutes? ago) +own\s*$/m)
+  expect((await machine.terminal('skerry audit --limit 1')).stdout).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d /m)
+  expect((await machine.skerry(['secrets', 'ls'])).stdout).toMatch(/^A +1 +\d{4}-\d\d-\d\dT[\d:.]+Z +own$/m)
+})
+
 it('a line break in a revealed value is printed as a line break', async () => {
   await machine.skerry(['secrets', 'set', 'TWO'], { input: 'two\nlines' })
   expect((await machine.terminal('skerry secrets get TWO --reveal')).stdout).toContain('two\r\nlines')

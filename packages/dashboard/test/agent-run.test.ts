@@ -77,6 +77,7 @@ describe('an agent run', () => {
     await page.getByRole('link', { name: 'Builder' }).click()
     await page.getByRole('button', { name: 'Write a policy' }).click()
     const rules = [{ host: '127.0.0.1', methods: ['GET'], paths: ['/v1/**'], allow: names }]
+    await dialog().getByText('Source', { exact: true }).click()
     await dialog().getByLabel('Rules').fill(JSON.stringify(rules))
     await dialog().getByRole('button', { name: 'Sign and publish' }).click()
     await row(page, /version 1/).waitFor()

@@ -167,6 +167,7 @@ describe('an agent', () => {
 
   test('gets a proposed policy without the unused permissions', async () => {
     await page.getByRole('button', { name: 'Propose a policy without them' }).click()
+    await dialog().getByText('Source', { exact: true }).click()
     await expect
       .poll(async () => JSON.parse(await dialog().getByLabel('Rules').inputValue()))
       .toEqual([{ host: 'api.example.com', methods: ['GET', 'POST'], paths: ['/v1/**'], allow: ['API_KEY'] }])

@@ -155,7 +155,7 @@ describe('the shares', () => {
         grants: [{ environmentId: place.envId, wrappedDek: wrappedKey() }],
       },
     })
-    expect(error).toEqual({ code: 'conflict', message: 'only 2 of the 3 needed shares were contributed' })
+    expect(error).toEqual({ code: 'conflict', message: '2 of 3 shares were contributed' })
   })
 
   test('cannot be given to a key that the server swapped in, because its words differ', async () => {

@@ -279,7 +279,7 @@ describe('re-keying', () => {
     await dialogOf(page).getByRole('button', { name: 'Replace the key' }).click()
     // The member received this key under their earlier public key.
     await acceptReaders(page)
-    await dialogOf(page).getByRole('alert').getByText('altered ciphertext: ODD').waitFor()
+    await dialogOf(page).getByRole('alert').getByText('moved or changed: ODD').waitFor()
     await dialogOf(page).getByRole('button', { name: 'Cancel' }).click()
   })
 

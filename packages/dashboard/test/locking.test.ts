@@ -35,7 +35,7 @@ await addSecret(page, 'API_KEY', 'planted-stored', ['Production'])
 
 /** Simulates a person who touches nothing for some minutes. */
 const idle = (minutes: number) => page.clock.fastForward(minutes * 60_000)
-const locked = () => page.getByText('Your keyring is locked').waitFor()
+const locked = () => page.getByText('The keyring is locked').waitFor()
 const editor = (name: string) => page.getByLabel(`Value of ${name} in Production`)
 
 /** Returns all text in the page, including the contents of fields. */

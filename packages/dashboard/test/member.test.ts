@@ -40,7 +40,7 @@ const main = () => page.getByRole('main')
 /** Returns the names of the page's own buttons, except those that only show, sort or copy something. */
 async function offered(): Promise<string[]> {
   await expect.poll(() => main().locator('[aria-busy=true]').count()).toBe(0)
-  const buttons = await main().locator('button:not(.list-sort)').all()
+  const buttons = await main().locator('button:not(.list-sort, .phone-only)').all()
   const names = await Promise.all(
     buttons.map(async (button) => (await button.getAttribute('aria-label')) ?? (await button.innerText())),
   )

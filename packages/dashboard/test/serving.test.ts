@@ -62,6 +62,16 @@ test('the keyring’s worker may compile WebAssembly, and may not connect to any
   expect(policy).not.toContain('connect-src')
 })
 
+test('the page is compressed for a browser that accepts it, and the same otherwise', async () => {
+  const withoutNonce = async (encoding: string) => {
+    const answer = await get('/', { 'accept-encoding': encoding })
+    return [answer.headers.get('content-encoding'), (await answer.text()).replace(/nonce="[^"]+"/, '')]
+  }
+  const [[compressed, page], [plain, same]] = [await withoutNonce('gzip, br'), await withoutNonce('identity')]
+  expect([compressed, plain]).toEqual(['gzip', null])
+  expect(page).toBe(same)
+})
+
 test('each answer has its own nonce', async () => {
   const nonceOf = async () => /nonce="([\w-]{43})"/.exec(await (await get('/')).text())?.[1]
   expect(await nonceOf()).not.toBe(await nonceOf())

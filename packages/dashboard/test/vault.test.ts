@@ -97,11 +97,14 @@ describe('a vault project', () => {
   })
 })
 
+const currentStep = () => page.locator('.step[aria-current="step"]').getByRole('heading').innerText()
+
 const vault = {} as Pick<Vault, 'platform' | 'executor'>
 const noLinks = 'Your backend can make no link, because no executor is registered.'
 
 describe('in a vault project', () => {
   test('a platform key is created after a fresh second factor, and shown once', async () => {
+    await expect.poll(currentStep).toBe('Register the executor')
     later()
     await onPage('New platform key').click()
     await dialog().getByLabel('Name').fill('backend')
@@ -135,6 +138,7 @@ describe('in a vault project', () => {
     await page.getByText('Your backend makes the links for it.').waitFor()
     expect(await page.getByText(noLinks).count()).toBe(0)
     expect(await page.getByText('The executor does not report').count()).toBe(0)
+    await expect.poll(currentStep).toBe('Connect the first account')
     expect(await axeProblems(page)).toEqual([])
   })
 
@@ -248,6 +252,7 @@ describe('connections', () => {
     for (const userRef of ['user-1', 'user-2']) await newConnection(world, place, { userRef })
     await page.reload()
     await row(page, /user-1/).waitFor()
+    await expect.poll(() => page.locator('.step').count()).toBe(0)
     await page.getByLabel('Person').fill('user-2')
     await row(page, /user-1/).waitFor({ state: 'detached' })
     await onPage('Revoke Acme of user-2').click()

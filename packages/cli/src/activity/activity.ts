@@ -1,13 +1,13 @@
 import { type NameOf, tellEntry } from '@skerry/contract/audit/sentence'
 import { instantOf } from '../audit/filters.ts'
 import { openDirectory } from '../directory.ts'
-import { formatAgo } from '../duration.ts'
 import { toFailure, usage } from '../failure.ts'
 import type { SignedIn } from '../frame.ts'
 import { parseLimit } from '../options.ts'
-import { isTerminal, note, type Output, writeLine } from '../output.ts'
+import { note, type Output, writeLine } from '../output.ts'
 import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
+import { shownTime } from '../times.ts'
 import { count } from '../units.ts'
 import type { Happening, Wanted } from './happening.ts'
 import { readLog } from './log.ts'
@@ -21,19 +21,23 @@ interface Options extends Flags {
 
 export async function activity({ session, flags, input }: SignedIn<Options, typeof parseActivity>): Promise<Output> {
   const scope = await findScope(session, flags)
-  const { happenings, source, searchedUntil, names } = await readActivity(session, scope, input)
+  // One more than is shown tells whether there are more.
+  const found = await readActivity(session, scope, { ...input, limit: input.limit + 1 })
+  const { source, searchedUntil, names } = found
+  const happenings = found.happenings.slice(0, input.limit)
   const nameOf = await namesFor(session, happenings, new Map([...names, ...scope.labels]))
   const told = happenings.map((one) => ({ ...one, sentence: tellEntry(one, nameOf) }))
   return {
     json: { scope: scope.label, source, searchedUntil, activity: told },
     text: () => {
-      const times = told.map(({ createdAt }) => (isTerminal.stdout() ? formatAgo(createdAt, Date.now()) : createdAt))
+      const times = told.map(({ createdAt }) => shownTime(createdAt))
       const width = Math.max(0, ...times.map((time) => time.length))
       for (const [at, { sentence }] of told.entries()) writeLine(`${times[at]!.padEnd(width)}  ${sentence}`)
     },
     after: () => {
       if (told.length === 0) note(`nothing happened in ${scope.label}${input.since === undefined ? '' : ' since then'}`)
-      if (told.length === input.limit) note(`these are the newest ${count(told.length, 'event')}; --limit shows more`)
+      if (found.happenings.length > told.length)
+        note(`these are the newest ${count(told.length, 'event')}; --limit shows more`)
       if (source === 'secrets') note('only admins may read the audit log; these are changes of secrets, and proposals')
       if (searchedUntil !== null) note(`searched back to ${searchedUntil}; \`skerry audit\` goes further`)
     },

@@ -1,5 +1,5 @@
-import { findCurrent } from '../current-place.ts'
-import { findApp, namedPlace } from '../places.ts'
+import { boundHere } from '../current-place.ts'
+import { findApp, findPlace, namedPlace, usualApp } from '../places.ts'
 import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 
@@ -19,9 +19,11 @@ export interface Scope {
 /** Without `--env`, `--app` means the whole application, also where `skerry.json` names an environment. */
 export async function findScope(session: Session, flags: Flags): Promise<Scope> {
   const name = namedPlace(session, flags)
+  const bound = await boundHere(session, flags, name.branch)
   const isWhole = flags.app !== undefined && flags.env === undefined && !process.env.SKERRY_ENV
-  if (isWhole || (name.app !== undefined && name.env === undefined)) return applicationScope(session, name.app)
-  const { orgId, envId, label } = await findCurrent(session, flags)
+  if (isWhole || (!bound && session.settings.app !== undefined && name.env === undefined))
+    return applicationScope(session, await usualApp(session))
+  const { orgId, envId, label } = bound ?? (await findPlace(session, name))
   return scopeOf({ orgId, label, appId: undefined }, [{ envId, label, canDecrypt: true }])
 }
 

@@ -1,5 +1,6 @@
 import type { ChangeRequest } from '@skerry/sdk/secrets'
 import { NoKeyFailure } from '../failure.ts'
+import { eachAtOnce } from '../parallel.ts'
 import { listSecrets } from '../secrets/values.ts'
 import type { Session } from '../session.ts'
 import { type Happening, newest, type Wanted } from './happening.ts'
@@ -11,8 +12,6 @@ import type { Scope } from './scope.ts'
 /** How many secrets are asked for their versions: the ones that changed last. */
 const secretsMax = 50
 const versionsMax = 50
-/** How many requests are under way at once. */
-const atOnce = 8
 
 export async function readSecretChanges(session: Session, scope: Scope, wanted: Wanted): Promise<Happening[]> {
   const readable = scope.environments.filter(({ canDecrypt }) => canDecrypt)
@@ -24,12 +23,8 @@ export async function readSecretChanges(session: Session, scope: Scope, wanted: 
     .flat()
     .sort((a, b) => Date.parse(b.updatedAt) - Date.parse(a.updatedAt))
     .slice(0, Math.min(wanted.limit, secretsMax))
-  const versions: Happening[] = []
-  for (let at = 0; at < changed.length; at += atOnce) {
-    const some = await Promise.all(changed.slice(at, at + atOnce).map((one) => versionsOf(session, scope, one, wanted)))
-    versions.push(...some.flat())
-  }
-  return newest([...versions, ...proposals.flat()], wanted)
+  const versions = await eachAtOnce(changed, (one) => versionsOf(session, scope, one, wanted))
+  return newest([...versions.flat(), ...proposals.flat()], wanted)
 }
 
 interface Changed {

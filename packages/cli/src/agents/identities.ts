@@ -4,10 +4,11 @@ import { openDirectory } from '../directory.ts'
 import type { InOrg, SignedIn } from '../frame.ts'
 import { checkSlug } from '../names.ts'
 import { note, type Output, writeLine, writeTable } from '../output.ts'
-import { findPlace } from '../places.ts'
+import { findPlace, namedPlace } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
+import { shownTime } from '../times.ts'
 import { printRules } from './rules.ts'
 
 interface CreateOptions extends Flags {
@@ -22,7 +23,7 @@ interface CreateOptions extends Flags {
 export async function create(slug: string, { session, flags, orgId }: InOrg<CreateOptions>): Promise<Output> {
   const { name = slug, app, env, group, branch } = flags
   const isBound = env !== undefined || group !== undefined || app !== undefined || branch !== undefined
-  const place = isBound ? await findPlace(session, { ...session.settings, group }) : undefined
+  const place = isBound ? await findPlace(session, namedPlace(session, flags)) : undefined
   const body = { name, slug, ...(place ? { environmentId: place.envId } : {}) }
   const { agent } = await session.client.agents.create({ params: { orgId }, body })
   return {
@@ -49,7 +50,7 @@ export async function list({ session }: SignedIn): Promise<Output> {
           one.name,
           one.enabled ? 'enabled' : 'disabled',
           one.policyVersion === 0 ? 'none' : String(one.policyVersion),
-          one.lastPolicyFetchAt ?? 'never',
+          shownTime(one.lastPolicyFetchAt),
           one.id,
         ]),
       ),

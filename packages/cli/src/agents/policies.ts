@@ -13,6 +13,7 @@ import { note, type Output, warn, writeLine, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
+import { shownTime } from '../times.ts'
 import { count } from '../units.ts'
 import { agentOf } from './identities.ts'
 import { printRules, readRules } from './rules.ts'
@@ -167,8 +168,8 @@ export async function history(wanted: string, { session }: SignedIn): Promise<Ou
           String(one.version),
           String(one.rules.length),
           one.signerThumbprint,
-          one.expiresAt,
-          one.createdAt,
+          shownTime(one.expiresAt),
+          shownTime(one.createdAt),
           one.rolledBackFrom === null ? '' : `again version ${one.rolledBackFrom}`,
         ]),
       ),

@@ -5,6 +5,7 @@ import { Failure, redact, usage } from '../failure.ts'
 import type { SignedIn } from '../frame.ts'
 import { note, type Output, writeLine, writeStderr, writeTable } from '../output.ts'
 import type { Flags } from '../settings.ts'
+import { shownTime } from '../times.ts'
 import { agentOf } from './identities.ts'
 
 interface DispatchOptions extends Flags {
@@ -76,8 +77,8 @@ export async function tasks(wanted: string, { session }: SignedIn): Promise<Outp
           one.id,
           one.status,
           one.scopes === null ? 'all of the policy' : one.scopes.join(' ') || 'none',
-          one.expiresAt,
-          one.lastSeenAt ?? 'never',
+          shownTime(one.expiresAt),
+          shownTime(one.lastSeenAt),
           nameOf(one.dispatchedById) ?? one.dispatchedById,
           one.label ?? '',
         ]),

@@ -19,25 +19,28 @@ export async function timeline({ session, flags }: SignedIn<FilterFlags>): Promi
   return {
     json: answer,
     text: () => {
-      const totals = answer.spans.map(({ counts }) => Object.values(counts).reduce((sum, count) => sum + count, 0))
-      const most = Math.max(...totals, 1)
+      const spans = answer.spans.map((span) => ({ ...span, total: totalOf(span) }))
+      const most = Math.max(...spans.map(({ total }) => total), 1)
       // The headers do not come from the server, so they are printed as they are.
       const [title, length] =
         answer.step === 'hour' ? ['hour', 'YYYY-MM-DDTHH:MM'.length] : ['day', 'YYYY-MM-DD'.length]
+      const nameOf = ({ since }: Span) => since.slice(0, length).replace('T', ' ')
       writeTable(
         [title, 'entries', '', 'of'],
-        answer.spans.map((span, at) => {
-          const total = totals[at] ?? 0
-          return [span.since.slice(0, length).replace('T', ' '), String(total), bar(total / most), groupsOf(span)]
-        }),
+        spans
+          .filter(({ total }) => total > 0)
+          .map((span) => [nameOf(span), String(span.total), bar(span.total / most), groupsOf(span)]),
       )
       if (answer.countedUntil)
         note(`counted back to ${answer.countedUntil}; for older entries use --until ${answer.countedUntil}`)
-      const total = totals.reduce((sum, one) => sum + one, 0)
-      note(`${count(total, 'entry', 'entries')}; times are in UTC`)
+      const total = spans.reduce((sum, one) => sum + one.total, 0)
+      const range = spans.length === 0 ? '' : ` from ${nameOf(spans[0]!)} to ${nameOf(spans.at(-1)!)}`
+      note(`${count(total, 'entry', 'entries')}${range}, in UTC; ${answer.step}s without entries are left out`)
     },
   }
 }
+
+const totalOf = ({ counts }: Span) => Object.values(counts).reduce((sum, one) => sum + one, 0)
 
 const dayMs = 86_400_000
 

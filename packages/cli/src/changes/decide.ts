@@ -101,7 +101,13 @@ async function decideEach(
       closed.push(`${id} (${names}) is ${change.status} already`)
       continue
     }
-    decided.set(id, await decide(session, { id, names, together, params }))
+    try {
+      decided.set(id, await decide(session, { id, names, together, params }))
+    } catch (error) {
+      // Somebody else closed it after it was found here.
+      if (error instanceof Failure || toFailure(error).kind !== 'conflict') throw error
+      closed.push(`${id} (${names}): ${toFailure(error).message}`)
+    }
   }
   if (closed.length > 0) throw new Failure('conflict', closed.join(', '), 'see `skerry changes ls --status any`')
   return { json: { changeRequests: [...decided.values()].map(withoutCiphertext) } }

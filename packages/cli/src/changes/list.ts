@@ -8,6 +8,7 @@ import { findPlaceById } from '../places.ts'
 import { withoutCiphertext } from '../secrets/queued.ts'
 import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
+import { shownTime } from '../times.ts'
 
 interface Options extends Flags {
   status: ChangeRequest['status'] | 'any'
@@ -48,7 +49,7 @@ export async function list({ session, flags }: SignedIn<Options>): Promise<Outpu
             namesOf(together, one.groupSize),
             labels.get(one.environmentId) ?? one.environmentId,
             nameOf(one.proposedById) ?? one.proposedById,
-            one.createdAt,
+            shownTime(one.createdAt),
           ]
         }),
       )

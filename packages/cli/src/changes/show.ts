@@ -7,6 +7,7 @@ import { findPlaceById, type Place } from '../places.ts'
 import { withoutCiphertext } from '../secrets/queued.ts'
 import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
+import { shownTime } from '../times.ts'
 import { type Comparison, compare, diffLines } from './compare.ts'
 import { findChange } from './find.ts'
 
@@ -36,7 +37,12 @@ export async function show(named: string, { session, flags, orgId }: InOrg<Optio
       if (found.reviews.length > 0)
         writeTable(
           ['review', 'by', 'at', 'comment'],
-          found.reviews.map((one) => [one.decision, nameOf(one.reviewerId), one.createdAt, one.comment ?? '']),
+          found.reviews.map((one) => [
+            one.decision,
+            nameOf(one.reviewerId),
+            shownTime(one.createdAt),
+            one.comment ?? '',
+          ]),
         )
     },
   }
@@ -102,7 +108,7 @@ function tell(
     : `${verbs[change.action]} ${change.secretName} in ${label}${version}`
   writeLine(`${id}: ${what}`)
   writeLine(`status: ${change.status}, ${approvals} of ${change.requiredApprovals} approvals`)
-  const by = `by ${nameOf(change.proposedById)}, ${change.createdAt}`
+  const by = `by ${nameOf(change.proposedById)}, ${shownTime(change.createdAt)}`
   writeLine(`proposed: ${isGroup ? by : `${baseOf(change)}, ${by}`}`)
   if (change.note !== null) for (const line of change.note.split('\n')) writeLine(`note: ${line}`)
 }

@@ -6,14 +6,14 @@ import { findNamed } from '../current-place.ts'
 import { openDirectory } from '../directory.ts'
 import { Failure, usage } from '../failure.ts'
 import { type InOrg, inOrg, type SignedIn, signedIn } from '../frame.ts'
-import { grantAll, keysOf, lookUpGrantee, openPlace } from '../grants.ts'
+import { grantAll, lookUpGrantee, openPlace } from '../grants.ts'
 import { accepting, confirmable, explained, leaf } from '../options.ts'
 import { note, type Output, writeLine, writeTable } from '../output.ts'
 import { checkNames } from '../places.ts'
-import { confirmOrRefuse } from '../prompt.ts'
-import { acceptGrantees, type ReaderFlags } from '../readers.ts'
+import { acceptGrant, type ReaderFlags } from '../readers.ts'
 import type { Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
+import { shownTime } from '../times.ts'
 
 type AccessRequest = Answer<typeof endpoints.accessRequests.get>['request']
 interface Reason {
@@ -73,7 +73,7 @@ async function list({
           one.environments.map(({ label, granted }) => (granted ? `${label} (granted)` : label)).join(', '),
           one.status,
           one.reason ?? '',
-          one.createdAt,
+          shownTime(one.createdAt),
           one.id,
         ]),
       )
@@ -95,13 +95,8 @@ async function grant(
   const named = held.map(({ environmentId: envId, label }) => ({ envId, label }))
   await checkNames(session, orgId, named)
   const places = await Promise.all(named.map(({ envId, label }) => openPlace(session, orgId, envId, label)))
-  const keep = await acceptGrantees(
-    session,
-    { what: keysOf(places), grantees: [{ ...grantee, name, wantedName }] },
-    flags,
-  )
-  // The user has not named these environments, so the question names them.
-  await confirmOrRefuse(`grants ${labelsOf(held)} to ${name}`, flags)
+  const receiver = { ...grantee, name, wantedName }
+  const keep = await acceptGrant(session, { labels: held.map(({ label }) => label), grantee: receiver }, flags)
   keep()
   const { granted } = await grantAll(session, places, grantee)
   for (const label of granted) note(`granted ${label} to ${name}`)

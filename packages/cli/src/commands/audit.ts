@@ -9,6 +9,7 @@ import { checkpoint, verify } from '../audit/verify.ts'
 import { inOrg, type SignedIn, signedIn, withoutSession } from '../frame.ts'
 import { leaf, parseLimit } from '../options.ts'
 import { note, writeLine, writeTable } from '../output.ts'
+import { shownMoment } from '../times.ts'
 import { count } from '../units.ts'
 
 interface Options extends FilterFlags {
@@ -59,7 +60,7 @@ async function audit({ session, flags, input: { limit } }: SignedIn<Options, typ
       if (flags.json) writeLine(JSON.stringify({ ...entry, ...(environment && { environment }) }))
       else
         rows.push([
-          ...[createdAt, action, nameOf(actorId, actorId ?? actorType)],
+          ...[shownMoment(createdAt), action, nameOf(actorId, actorId ?? actorType)],
           ...[nameOf(resourceId, resourceType), environment ? pathOf(environment) : '', resourceId ?? ''],
         ])
     }

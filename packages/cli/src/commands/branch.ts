@@ -1,7 +1,7 @@
 import { isClient } from '@skerry/contract/grants/readers'
 import { createBranch } from '@skerry/sdk/environments'
 import type { Command } from 'commander'
-import { findUnlessBound } from '../current-place.ts'
+import { boundHere, findUnlessBound } from '../current-place.ts'
 import { parseDuration } from '../duration.ts'
 import { Failure, toFailure, usage } from '../failure.ts'
 import { type AtPlace, lookingUp, type SignedIn, signedIn } from '../frame.ts'
@@ -10,13 +10,14 @@ import { branchesShared, environmentShared, noteKeyMade } from '../known-readers
 import { checkSlug } from '../names.ts'
 import { accepting, alias, confirmable, explained, formerly, leaf } from '../options.ts'
 import { note, type Output, writeLine, writeTable } from '../output.ts'
-import { findApp, findPlace, type Place } from '../places.ts'
+import { findApp, findPlace, type Place, usualApp } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import { acceptReaders, type ReaderFlags } from '../readers.ts'
 import { readersAtFirst, withRecovery } from '../recovery/key.ts'
 import { ownPublicKey, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { branchCells, branchHeader } from '../tables.ts'
+import { shownTime } from '../times.ts'
 
 interface Options extends Flags, ReaderFlags {
   from?: string
@@ -60,11 +61,10 @@ function checkParent({ env, from }: Options): void {
 
 /** Finds the environment that `--env` names, or the project's environment, or a branch of it. */
 function findParent(session: Session, flags: Options, branch?: string): Promise<Place> {
-  const { app, env } = session.settings
   const named = parentOf(flags)
   return named === undefined
-    ? findUnlessBound(session, flags, { app, env, branch })
-    : findPlace(session, { app, env: named, branch })
+    ? findUnlessBound(session, flags, { env: session.settings.env, branch })
+    : findPlace(session, { env: named, branch })
 }
 
 const atParent = lookingUp(
@@ -139,12 +139,13 @@ async function receiversOf(session: Session, { orgId, envId, label }: Place) {
 }
 
 async function list({ session, flags }: SignedIn<Options>): Promise<Output> {
-  const branches = parentOf(flags) === undefined ? await ofApp(session) : await ofEnvironment(session, flags)
+  const isOfOne = parentOf(flags) !== undefined || (await boundHere(session, flags)) !== undefined
+  const branches = isOfOne ? await ofEnvironment(session, flags) : await ofApp(session)
   return { json: { branches }, text: () => writeTable(branchHeader, branches.map(branchCells)) }
 }
 
 async function ofApp(session: Session) {
-  const app = await findApp(session, session.settings.app)
+  const app = await findApp(session, await usualApp(session))
   return (await session.client.apps.branches({ params: { orgId: app.orgId, appId: app.id } })).branches
 }
 
@@ -158,7 +159,7 @@ async function show(_slug: string, { place: { environment: branch, label } }: At
     json: { branch },
     text: () => {
       writeLine(`${label} (${branch.name}), ${branch.id}`)
-      writeLine(`expires ${branch.expiresAt ?? 'never'}`)
+      writeLine(`expires ${shownTime(branch.expiresAt)}`)
     },
   }
 }

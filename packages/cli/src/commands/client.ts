@@ -9,6 +9,7 @@ import { note, type Output, writeLine, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
+import { shownTime } from '../times.ts'
 
 type MachineClient = Answer<typeof machineClients.list>['clients'][number]
 
@@ -58,7 +59,7 @@ async function list({ session, orgId }: InOrg): Promise<Output> {
     text: () =>
       writeTable(
         ['id', 'name', 'state', 'last used', 'made'],
-        clients.map((one) => [one.id, one.name, stateOf(one), one.lastUsedAt ?? 'never', one.createdAt]),
+        clients.map((one) => [one.id, one.name, stateOf(one), shownTime(one.lastUsedAt), shownTime(one.createdAt)]),
       ),
   }
 }

@@ -5,7 +5,7 @@ import type { Command } from 'commander'
 import { findCurrentParent } from '../current-place.ts'
 import { openDirectory } from '../directory.ts'
 import { Failure, usage } from '../failure.ts'
-import { type AtPlace, lookingUp, type SignedIn, signedIn } from '../frame.ts'
+import { type AtPlace, lookingUp } from '../frame.ts'
 import { groupEnvironment, openPlace } from '../grants.ts'
 import { environmentShared, noteReaders } from '../known-readers.ts'
 import { accepting, confirmable, leaf } from '../options.ts'
@@ -33,19 +33,17 @@ export function register(command: Command): void {
   accepting(confirmable(ofEnvironment(leaf(command, 'set <group>', 'Add a group to an environment, or move it'))))
     .option('--position <number>', 'a higher position overrides a lower one (default: the last)')
     .option('--grant', 'also give the key of the group to everyone who can read the environment')
-    .action(signedIn(set, parseSet))
+    .action(atTarget(set, parseSet))
   confirmable(ofEnvironment(leaf(command, 'rm <group>', 'Remove a group from an environment'))).action(atTarget(remove))
 }
 
-const findTarget = (session: Session, flags: Flags) => findCurrentParent(session, flags)
-
-const atTarget = lookingUp(async (session, flags) => ({ place: await findTarget(session, flags) }))
+const atTarget = lookingUp(async (session, flags) => ({ place: await findCurrentParent(session, flags) }))
 
 async function set(
   groupSlug: string,
-  { session, flags, input: { position } }: SignedIn<SetOptions, typeof parseSet>,
+  { session, flags, place, input: { position } }: AtPlace<SetOptions, typeof parseSet>,
 ): Promise<Output> {
-  const [place, group] = await Promise.all([findTarget(session, flags), findGroup(session, groupSlug)])
+  const group = await findGroup(session, groupSlug)
   const same = await groupEnvironment(
     session,
     place.orgId,

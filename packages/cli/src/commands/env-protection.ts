@@ -1,17 +1,14 @@
 import { whoseChangesPass } from '@skerry/contract/changes/approvers'
-import type { protection as endpoints } from '@skerry/contract/changes/endpoints'
-import type { Answer } from '@skerry/contract/endpoint'
 import { isClient } from '@skerry/contract/grants/readers'
 import { Failure, toFailure, usage } from '../failure.ts'
 import type { AtPlace } from '../frame.ts'
 import { note, type Output, warn } from '../output.ts'
 import type { Place } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
+import { type Protection, protectCommand } from '../rekey-steps.ts'
 import type { Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
 import { count } from '../units.ts'
-
-type Protection = Answer<typeof endpoints.put>['protection']
 
 export function protectionWords({ requiredApprovals, allowSelfApproval }: Protection): string {
   return `changes need ${count(requiredApprovals, 'approval')}, ${allowSelfApproval ? 'the proposer’s counts' : 'not by the proposer'}`
@@ -88,10 +85,6 @@ async function findApprovers({ client }: Session, { orgId, envId }: Place) {
     return undefined
   }
 }
-
-/** The command that protects an environment as it is protected now. Its settings are lost when the protection ends. */
-export const protectCommand = (label: string, { requiredApprovals, allowSelfApproval }: Protection): string =>
-  `skerry env protect ${label} --approvals ${requiredApprovals}${allowSelfApproval ? ' --self-approval' : ''}`
 
 export async function unprotect(
   _slug: string,

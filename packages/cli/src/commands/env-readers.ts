@@ -2,6 +2,7 @@ import { openDirectory } from '../directory.ts'
 import type { AtPlace } from '../frame.ts'
 import { type Output, writeLine, writeTable } from '../output.ts'
 import { typeName } from '../principals.ts'
+import { shownMoment } from '../times.ts'
 
 /** For auditors: lists who can read an environment, since when, and who granted it. */
 export async function readers(_slug: string, { session, place }: AtPlace): Promise<Output> {
@@ -19,7 +20,7 @@ export async function readers(_slug: string, { session, place }: AtPlace): Promi
         answer.readers.map(({ name, principalId, principalType, since, grantId, ...one }) => [
           name ?? nameOf(principalId) ?? principalId,
           typeName(principalType),
-          since,
+          shownMoment(since),
           one.grantedByName ?? nameOf(one.grantedById) ?? one.grantedById ?? '',
           one.inForce ? 'yes' : 'no',
           grantId,
@@ -28,7 +29,7 @@ export async function readers(_slug: string, { session, place }: AtPlace): Promi
       if (answer.recovery === null) return
       const { threshold, custodians, since } = answer.recovery
       const names = custodians.map(({ name, userId }) => name ?? userId).join(', ')
-      writeLine(`and any ${threshold} of these custodians together, since ${since}: ${names}`)
+      writeLine(`and any ${threshold} of these custodians together, since ${shownMoment(since)}: ${names}`)
     },
   }
 }

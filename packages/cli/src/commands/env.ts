@@ -1,3 +1,5 @@
+import type { changes } from '@skerry/contract/changes/endpoints'
+import type { Answer, Query } from '@skerry/contract/endpoint'
 import { isReader, readerWords } from '@skerry/contract/grants/readers'
 import { createEnvironment, type ParentGrantee, rekeyEnvironment } from '@skerry/sdk/environments'
 import { wordsOf } from '@skerry/sdk/rollback'
@@ -12,17 +14,18 @@ import { checkSlug } from '../names.ts'
 import { noKey } from '../no-key.ts'
 import { accepting, branchHelp, confirmable, explained, formerly, gatherGroups, leaf, owned } from '../options.ts'
 import { note, type Output, warn, writeLine, writeTable } from '../output.ts'
-import { findApp, findGroup, type Place } from '../places.ts'
+import { findApp, findGroup, type Place, usualApp } from '../places.ts'
 import { typeName } from '../principals.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import { acceptReaders, type ReaderFlags } from '../readers.ts'
 import { readersAtFirst, withRecovery } from '../recovery/key.ts'
+import { rekeySteps } from '../rekey-steps.ts'
 import { noteRemoved } from '../removed-layers.ts'
 import { ownPublicKey, type Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
 import { environmentCells, environmentHeader } from '../tables.ts'
 import { count } from '../units.ts'
-import { checkProtect, protect, protectCommand, protectionWords, unprotect } from './env-protection.ts'
+import { checkProtect, protect, protectionWords, unprotect } from './env-protection.ts'
 import { readers } from './env-readers.ts'
 
 /** The environment is the argument, or the one of the project. It was an option of `rekey` and `trust` before. */
@@ -188,25 +191,37 @@ async function rekey(_env: string | undefined, { session, flags, place }: AtPlac
 
 /** The open changes, under the ids that other commands show. A caller who may not see them gets none. */
 async function listWaiting({ client }: Session, { orgId, envId }: Place): Promise<string[]> {
-  const query = { envId, status: 'open', limit: waitingMax } as const
-  const { changeRequests } = await client.changes.list({ params: { orgId }, query }).catch((error) => {
-    if (toFailure(error).kind !== 'refused') throw error
-    return { changeRequests: [] }
-  })
-  return [...new Set(changeRequests.map(({ id, groupId }) => groupId ?? id))]
+  const ids = new Set<string>()
+  let cursor: string | null = null
+  do {
+    const query: Query<typeof changes.list> = {
+      envId,
+      status: 'open',
+      limit: 200,
+      ...(cursor === null ? {} : { cursor }),
+    }
+    const page: Answer<typeof changes.list> | undefined = await client.changes
+      .list({ params: { orgId }, query })
+      .catch((error) => {
+        if (toFailure(error).kind !== 'refused') throw error
+        return undefined
+      })
+    for (const { id, groupId } of page?.changeRequests ?? []) ids.add(groupId ?? id)
+    cursor = page?.nextCursor ?? null
+  } while (cursor !== null)
+  return [...ids]
 }
-
-const waitingMax = 200
 
 /** Refuses a protected environment. The server refuses it too, but with the message about a concurrent change. */
 async function refuseProtected(session: Session, { orgId, envId, label }: Place): Promise<void> {
   const { protection } = await session.client.protection.get({ params: { orgId, envId } })
   if (protection === null) return
-  const next = [`skerry env unprotect ${label}`, `skerry env rekey ${label}`, protectCommand(label, protection)]
   throw new Failure(
     'conflict',
     `${label} is protected, and a new key would bypass its approvals`,
-    `run ${next.map((command) => `\`${command}\``).join(', then ')}; all admins are mailed about the first`,
+    `run ${rekeySteps(label, protection)
+      .map((command) => `\`${command}\``)
+      .join(', then ')}; all admins are mailed about the first`,
   )
 }
 
@@ -275,6 +290,6 @@ async function ownerOf(session: Session, flags: Flags) {
     const group = await findGroup(session, flags.group)
     return { params: { orgId: group.orgId, groupId: group.id }, label: `${group.slug}:` }
   }
-  const app = await findApp(session, session.settings.app)
+  const app = await findApp(session, await usualApp(session))
   return { params: { orgId: app.orgId, appId: app.id }, label: `${app.slug}/` }
 }

@@ -10,9 +10,10 @@ import { accepting, addressed, common, confirmable, explained, formerly, leaf } 
 import { note, type Output, writeTable } from '../output.ts'
 import { typeName } from '../principals.ts'
 import { confirmOrRefuse } from '../prompt.ts'
-import { acceptGrantees, type ReaderFlags } from '../readers.ts'
+import { acceptGrant, acceptGrantees, type ReaderFlags } from '../readers.ts'
 import type { Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
+import { shownTime } from '../times.ts'
 
 interface Options extends Flags, ReaderFlags, HolderFlags {
   all?: boolean
@@ -50,12 +51,10 @@ async function grant({ session, flags, input }: { session: Session; flags: Optio
     ? await everyOpenPlace(session)
     : await openWithGroups(session, await findCurrent(session, flags))
   if (places.length === 0) throw new Failure('refused', 'this credential holds no key, so it can grant none')
-  const grantees = [{ ...grantee, name, wantedName }]
-  const keep = await acceptGrantees(session, { what: keysOf(places), grantees }, flags)
-  if (flags.all) {
-    // The user has not named these environments, so the question names them.
-    await confirmOrRefuse(`grants ${places.map(({ label }) => label).join(', ')} to ${name}`, flags)
-  }
+  const receiver = { ...grantee, name, wantedName }
+  const keep = flags.all
+    ? await acceptGrant(session, { labels: places.map(({ label }) => label), grantee: receiver }, flags)
+    : await acceptGrantees(session, { what: keysOf(places), grantees: [receiver] }, flags)
   keep()
   const { granted, held } = await grantAll(session, places, grantee)
   for (const label of granted) note(`granted ${label} to ${name}`)
@@ -90,7 +89,7 @@ async function list({ session, place: { orgId, envId, label } }: AtPlace): Promi
         rows.map((row) => [
           nameOf(row.principalId) ?? row.principalId,
           typeName(row.principalType),
-          row.createdAt,
+          shownTime(row.createdAt),
           row.id,
         ]),
       )

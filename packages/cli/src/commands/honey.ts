@@ -8,6 +8,7 @@ import { argumentOr, confirmable, explained, formerly, leaf } from '../options.t
 import { note, type Output, writeLine, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { Confirmable, Flags } from '../settings.ts'
+import { shownTime } from '../times.ts'
 
 interface CreateOptions extends Flags {
   placement?: string
@@ -71,7 +72,7 @@ async function list({ session, orgId }: InOrg): Promise<Output> {
           one.tokenId,
           one.placement ?? '',
           String(one.tripCount),
-          one.lastTripAt ?? 'never',
+          shownTime(one.lastTripAt),
           one.lastTripIp ?? '',
           one.lastTripUserAgent ?? '',
         ]),

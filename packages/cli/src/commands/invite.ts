@@ -11,6 +11,7 @@ import { note, type Output, writeLine, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
+import { shownTime } from '../times.ts'
 
 const statuses = ['pending', 'accepted', 'all'] as const
 
@@ -65,9 +66,9 @@ async function list({
         invites.map((one) => [
           one.email,
           one.role,
-          one.sentAt ?? one.createdAt,
-          one.expiresAt,
-          one.acceptedAt ?? '',
+          shownTime(one.sentAt ?? one.createdAt),
+          shownTime(one.expiresAt),
+          shownTime(one.acceptedAt, ''),
           one.id,
         ]),
       ),
@@ -81,7 +82,14 @@ async function mine({ session: { client } }: SignedIn): Promise<Output> {
     text: () =>
       writeTable(
         ['organization', 'calls itself', 'role', 'invited by', 'until', 'id'],
-        invites.map((one) => [one.orgSlug, one.orgName, one.role, one.invitedBy ?? 'a program', one.expiresAt, one.id]),
+        invites.map((one) => [
+          one.orgSlug,
+          one.orgName,
+          one.role,
+          one.invitedBy ?? 'a program',
+          shownTime(one.expiresAt),
+          one.id,
+        ]),
       ),
   }
 }

@@ -18,6 +18,7 @@ import { note, type Output, writeLine } from '../output.ts'
 import { canAsk } from '../prompt.ts'
 import { ownPublicKey } from '../session.ts'
 import type { Flags } from '../settings.ts'
+import { shownTime } from '../times.ts'
 
 export function register(command: Command): void {
   explained(
@@ -127,7 +128,7 @@ async function status({ session }: SignedIn): Promise<Output> {
       writeLine(`keys: ${keys}`)
       if (publicKeyJwk !== null)
         writeLine(
-          `recovery kit: ${recoveryKit ? `made ${recoveryKit.createdAt}` : 'none; make one with `skerry keys kit`'}`,
+          `recovery kit: ${recoveryKit ? `made ${shownTime(recoveryKit.createdAt)}` : 'none; make one with `skerry keys kit`'}`,
         )
       writeLine(agent ? `unlocked for another ${formatAge(agent.locksInSeconds)}` : 'locked')
     },

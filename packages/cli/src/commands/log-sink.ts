@@ -7,6 +7,7 @@ import { note, type Output, writeLine, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import { refuseBareHost } from '../server-url.ts'
 import type { Confirmable, Flags } from '../settings.ts'
+import { shownTime } from '../times.ts'
 
 export function register(command: Command): void {
   leaf(command, 'status', 'Show where the audit log is sent, and whether it arrives').alias('show').action(inOrg(show))
@@ -36,8 +37,8 @@ async function show({ session, orgId }: InOrg): Promise<Output> {
           ['endpoint', endpoint],
           ['enabled', enabled ? 'yes' : 'no'],
           ['headers', headerNames.join(', ')],
-          ['last success', lastSuccessAt ?? 'never'],
-          ['last attempt', lastAttemptAt ?? 'never'],
+          ['last success', shownTime(lastSuccessAt)],
+          ['last attempt', shownTime(lastAttemptAt)],
           ['last error', lastError ?? ''],
           ['position', String(logSink.position)],
           ['entries waiting', String(logSink.waitingEntries)],

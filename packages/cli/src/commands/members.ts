@@ -14,7 +14,7 @@ import { type EndLeases, endingLeases, leasesInQuestion, liveLeasesOf, settleLea
 import { argumentOr, confirmable, formerly, leaf } from '../options.ts'
 import { note, type Output, warn, writeTable } from '../output.ts'
 import { canonical, findPin, isPinnedAs, type PinState, pin, pinState, renamePin } from '../pins.ts'
-import { ask, canAsk, confirmOrRefuse } from '../prompt.ts'
+import { confirmOrRefuse } from '../prompt.ts'
 import type { Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
 
@@ -172,17 +172,15 @@ async function trust(who: string, { session, flags }: SignedIn<Confirmable>): Pr
       `accepts the new key of ${label}. Ask them for its words first, and not through this server`,
       flags,
     )
-  } else if (known && !isById && !isPinnedAs(session, orgId, who, userId)) {
+  } else if (!known) {
+    await confirmOrRefuse(
+      `accepts the key of ${label}. Ask them for its words first, and not through this server`,
+      flags,
+    )
+  } else if (!isById && !isPinnedAs(session, orgId, who, userId)) {
     note(`this machine knows this key as the key of ${known.name}`)
     await confirmOrRefuse(`accepts the same key for ${label}. Ask them for its words first`, flags)
   }
-  if (
-    !known &&
-    !flags.yes &&
-    canAsk() &&
-    !(await ask(`Did ${label} tell you these words, and not through this server?`))
-  )
-    throw new Failure('failure', 'nothing was changed')
   pin(session, orgId, grantee)
   note(`the key of ${label} is known now`)
   return { json: { userId, publicKeyJwk, fingerprint: words } }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { boundHere } from '../current-place.ts'
 import { type BrowserOptions, showPage } from '../dashboard-page.ts'
 import { type SignedIn, signedIn } from '../frame.ts'
 import { addressed, common } from '../options.ts'
@@ -11,6 +12,7 @@ export function register(command: Command): void {
 
 async function open({ session, flags }: SignedIn<BrowserOptions>): Promise<Output> {
   const name = namedPlace(session, flags)
-  const path = name.env === undefined ? '' : `/envs/${(await findPlace(session, name)).envId}`
-  return showPage(session, path, flags)
+  const bound = await boundHere(session, flags, name.branch)
+  const place = bound ?? (name.env === undefined ? undefined : await findPlace(session, name))
+  return showPage(session, place === undefined ? '' : `/envs/${place.envId}`, flags)
 }

@@ -7,6 +7,7 @@ import { argumentOr, confirmable, formerly, leaf } from '../options.ts'
 import { note, type Output, writeLine, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { Confirmable, Flags } from '../settings.ts'
+import { shownTime } from '../times.ts'
 
 type View = Answer<typeof billing.get>
 
@@ -33,7 +34,7 @@ function writePlans({ families, entitlements, overrides, enforced }: View): void
       plan.family,
       plan.name,
       subscription?.status ?? '',
-      promo?.endsAt ?? subscription?.currentPeriodEnd ?? '',
+      shownTime(promo?.endsAt ?? subscription?.currentPeriodEnd ?? null, ''),
     ]),
   )
   writeLine('')

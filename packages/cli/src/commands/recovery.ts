@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
 import { inOrg } from '../frame.ts'
 import { accepting, confirmable, explained, formerly, gather, leaf } from '../options.ts'
-import { cancel, complete, contribute, drill, request, share } from '../recovery/ceremony.ts'
+import { cancel, complete, contribute, drill, share } from '../recovery/ceremony.ts'
 import { cover, disable, parseSetup, rotate, setup, status, trust } from '../recovery/configure.ts'
+import { request } from '../recovery/request.ts'
 
 const planned = (command: Command) =>
   accepting(confirmable(command))

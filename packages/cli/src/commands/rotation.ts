@@ -24,6 +24,7 @@ import {
 } from '../rotation-config.ts'
 import type { Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
+import { shownTime } from '../times.ts'
 import { formatDuration } from '../units.ts'
 
 interface CreateOptions extends Flags, RotationOptions {
@@ -171,8 +172,8 @@ async function list({ session, orgId }: InOrg): Promise<Output> {
           one.kind,
           one.status,
           formatDuration(one.intervalSeconds),
-          one.lastRunAt ?? 'never',
-          one.nextRunAt ?? '',
+          shownTime(one.lastRunAt),
+          shownTime(one.nextRunAt, ''),
           one.failureStreak === 0 ? '' : String(one.failureStreak),
         ]),
       )
@@ -207,9 +208,11 @@ async function show(wanted: string, { session }: SignedIn): Promise<Output> {
       writeLine(`kind: ${kind}`)
       for (const [name, value] of Object.entries(settings)) writeLine(`${name}: ${JSON.stringify(value)}`)
       if (rotation.targetId !== null) writeLine(`target: ${rotation.targetId}`)
-      writeLine(`every: ${formatDuration(rotation.intervalSeconds)}, next: ${rotation.nextRunAt ?? 'when resumed'}`)
+      writeLine(
+        `every: ${formatDuration(rotation.intervalSeconds)}, next: ${shownTime(rotation.nextRunAt, 'when resumed')}`,
+      )
       const version = rotation.lastVersion === null ? 'no version yet' : `version ${rotation.lastVersion}`
-      writeLine(`last: ${rotation.lastRunAt ?? 'never'}, ${version}`)
+      writeLine(`last: ${shownTime(rotation.lastRunAt)}, ${version}`)
       if (rotation.lastError !== null) writeLine(`failed ${rotation.failureStreak} times: ${rotation.lastError}`)
     },
   }

@@ -7,6 +7,7 @@ import { confirmable, leaf } from '../options.ts'
 import { note, type Output, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { Confirmable } from '../settings.ts'
+import { shownTime } from '../times.ts'
 
 type CliSession = Answer<typeof cliSessions.list>['sessions'][number]
 
@@ -27,7 +28,7 @@ async function list({ session }: SignedIn): Promise<Output> {
           one.deviceLabel,
           one.ipAddress ?? '',
           stateOf(one),
-          one.lastUsedAt ?? 'never',
+          shownTime(one.lastUsedAt),
         ]),
       ),
   }
@@ -35,7 +36,7 @@ async function list({ session }: SignedIn): Promise<Output> {
 
 function stateOf({ revokedAt, expiresAt }: CliSession): string {
   if (revokedAt !== null) return 'ended'
-  return Date.parse(expiresAt) <= Date.now() ? 'expired' : `until ${expiresAt}`
+  return Date.parse(expiresAt) <= Date.now() ? 'expired' : `until ${shownTime(expiresAt)}`
 }
 
 async function revoke(wanted: string, { session: { client }, flags }: SignedIn<Confirmable>): Promise<Output> {

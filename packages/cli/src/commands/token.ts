@@ -16,6 +16,7 @@ import { isPinnedAs, pin, renamePin } from '../pins.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
+import { shownTime } from '../times.ts'
 import { findToken, listTokens, wantedTokenName } from '../tokens/find.ts'
 import { registerAgain } from '../tokens/register.ts'
 
@@ -163,7 +164,7 @@ async function list({ session, orgId }: InOrg): Promise<Output> {
           one.role,
           stateOf(one),
           nameOf(one.environmentId) ?? one.environmentId ?? '',
-          one.lastUsedAt ?? 'never',
+          shownTime(one.lastUsedAt),
           one.id,
         ]),
       )
@@ -174,7 +175,7 @@ async function list({ session, orgId }: InOrg): Promise<Output> {
 function stateOf({ revokedAt, expiresAt }: { revokedAt: string | null; expiresAt: string | null }): string {
   if (revokedAt !== null) return 'revoked'
   if (expiresAt === null) return 'active'
-  return Date.parse(expiresAt) <= Date.now() ? 'expired' : `until ${expiresAt}`
+  return Date.parse(expiresAt) <= Date.now() ? 'expired' : `until ${shownTime(expiresAt)}`
 }
 
 async function show(id: string, { session }: SignedIn): Promise<Output> {
@@ -184,7 +185,7 @@ async function show(id: string, { session }: SignedIn): Promise<Output> {
     text: async () => {
       writeLine(`${token.id} (${token.name})`)
       writeLine(
-        `${token.role}, ${stateOf(token)}, created ${token.createdAt}, last used ${token.lastUsedAt ?? 'never'}`,
+        `${token.role}, ${stateOf(token)}, created ${shownTime(token.createdAt)}, last used ${shownTime(token.lastUsedAt)}`,
       )
       const { environmentId } = token
       if (environmentId === null) return writeLine('not bound to an environment')

@@ -8,6 +8,7 @@ import { noteNext } from '../next-step.ts'
 import { note, type Output, warn, writeLine, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { Confirmable, Flags } from '../settings.ts'
+import { shownTime } from '../times.ts'
 import { stopAgent } from './agent-client.ts'
 import { askForFactor } from './factor.ts'
 import { findKit, removeKit } from './kit.ts'
@@ -105,7 +106,7 @@ export async function passkeys({ session }: SignedIn): Promise<Output> {
     json: { passkeys: keyring.passkeys, signInPasskeys: signIn.passkeys },
     text: () => {
       const rows = (list: { label: string; createdAt: string; id: string }[], does: string) =>
-        list.map(({ label, createdAt, id }) => [label, does, createdAt, id])
+        list.map(({ label, createdAt, id }) => [label, does, shownTime(createdAt), id])
       writeTable(
         ['label', 'does', 'made', 'id'],
         [...rows(keyring.passkeys, 'unlocks the keyring'), ...rows(signIn.passkeys, 'signs in')],

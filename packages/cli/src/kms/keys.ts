@@ -17,6 +17,7 @@ import { confirmOrRefuse } from '../prompt.ts'
 import { acceptGrantees, acceptReaders, type ReaderFlags } from '../readers.ts'
 import type { Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
+import { shownTime } from '../times.ts'
 import { findToken } from '../tokens/find.ts'
 import { findKey, listKeys, lookUp, openKey } from './find.ts'
 import { forget, remember } from './pins.ts'
@@ -68,7 +69,14 @@ export async function list({ session }: SignedIn): Promise<Output> {
     text: () =>
       writeTable(
         ['id', 'name', 'spec', 'version', 'state', 'created'],
-        keys.map((one) => [one.id, one.name, one.spec, String(one.currentVersion), stateOf(one), one.createdAt]),
+        keys.map((one) => [
+          one.id,
+          one.name,
+          one.spec,
+          String(one.currentVersion),
+          stateOf(one),
+          shownTime(one.createdAt),
+        ]),
       ),
   }
 }

@@ -10,6 +10,7 @@ import { note, type Output, warn, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
+import { shownTime } from '../times.ts'
 
 const pageMax = 100
 
@@ -57,7 +58,7 @@ export async function list({
           targetOf(one),
           one.resourceRef ?? '',
           one.status,
-          one.expiresAt,
+          shownTime(one.expiresAt),
           nameOf(one.requestedById) ?? one.requestedById,
         ]),
       )

@@ -6,23 +6,20 @@ import { exportPrivateKey, generateKeyPair, importPrivateKey } from '@skerry/cry
 import { isShareOf, rewrapShare } from '@skerry/crypto/recovery'
 import { unwrapKey } from '@skerry/crypto/wrap'
 import { FalseSharesError, gatherRecoveryKey, type RecoveryRequest, recoverKeys } from '@skerry/sdk/recovery'
-import { openDirectory } from '../directory.ts'
 import { Failure, usage } from '../failure.ts'
 import { readIfThere, writePrivate } from '../files.ts'
 import { makePrivate, stateFolder } from '../folders.js'
 import type { InOrg } from '../frame.ts'
-import { lookUpGrantee } from '../grants.ts'
-import { type HolderFlags, holderNamed } from '../holder.ts'
 import { note, type Output, warn, writeLine } from '../output.ts'
-import { canonical, compareKeys, wordsOf } from '../pins.ts'
+import { canonical, wordsOf } from '../pins.ts'
 import { listPlaces } from '../places.ts'
 import { ask, canAsk, confirmOrRefuse } from '../prompt.ts'
-import { mismatchOf } from '../readers.ts'
 import { ownPublicKey, type Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
 import { count } from '../units.ts'
 import { notSetUp } from './configure.ts'
 import { checkRecoveryKey } from './key.ts'
+import { targetName, tellOpened } from './request.ts'
 
 async function knownKey(session: Session, orgId: string): Promise<string> {
   const { recoveryPublicKeyJwk } = await session.client.recovery.publicKey({ params: { orgId } })
@@ -49,64 +46,6 @@ function notOurs(error?: unknown): never {
     'your share does not belong to the recovery key',
     'tell the admin who set recovery up: `skerry recovery rotate` makes new shares',
   )
-}
-
-/**
- * Opens a recovery request. Custodians compare the words of the key with the person it belongs to, not with the person
- * who asks.
- */
-export async function request(
-  argument: string | undefined,
-  { session, flags, orgId }: InOrg<Flags & HolderFlags & { reason?: string }>,
-): Promise<Output> {
-  const holder = holderNamed(argument, flags)
-  const target = holder
-    ? await findTarget(session, holder)
-    : {
-        principalType: session.principal.type,
-        principalId: session.principal.id,
-        publicKeyJwk: await ownPublicKey(session),
-      }
-  const { recoveryPublicKeyJwk } = await session.client.recovery.publicKey({ params: { orgId } })
-  if (recoveryPublicKeyJwk === null) throw notSetUp()
-  const { request } = await session.client.recoveryRequests.open({
-    params: { orgId },
-    body: {
-      targetPublicKeyJwk: target.publicKeyJwk,
-      targetType: target.principalType,
-      targetId: target.principalId,
-      ...(flags.reason === undefined ? {} : { reason: flags.reason }),
-    },
-  })
-  return tellOpened(session, request)
-}
-
-/**
- * Wraps nothing to the target, because custodians compare the words of its key before they give their shares. They may
- * ask the admin for the words, so the admin must not see the key of another person or token.
- */
-async function findTarget(session: Session, who: { user?: string; token?: string }) {
-  const target = await lookUpGrantee(session, who)
-  const [unseen] = await compareKeys(session, [target])
-  const { id: orgId } = await session.org()
-  const isUnknownToken = target.principalType === 'service_token' && target.wantedName !== undefined
-  const reason =
-    unseen &&
-    (mismatchOf(session, orgId, unseen) ??
-      (isUnknownToken ? `this machine does not know the token '${target.wantedName}'` : undefined))
-  if (reason !== undefined)
-    throw new Failure('refused', reason, `compare the id ${target.principalId} with them, then use the id`)
-  return target
-}
-
-async function tellOpened(session: Session, request: RecoveryRequest): Promise<Output> {
-  const { id, threshold, expiresAt } = request
-  const words = await wordsOf(request.targetPublicKeyJwk)
-  const who = request.drill ? 'you' : await targetName(session, request)
-  note(`ask ${threshold} custodians to run \`skerry recovery contribute ${id}\` before ${expiresAt}`)
-  note(`first they compare these words with ${who}, in person or by phone:`)
-  note(`  ${words}`)
-  return { json: { request, fingerprint: words }, text: () => writeLine(id) }
 }
 
 export async function contribute(
@@ -169,11 +108,6 @@ async function compare(name: string, request: RecoveryRequest, flags: { words?: 
     throw usage('--words is missing', `give the words of \`skerry keys fingerprint\` that ${name} told you`)
   const same = await ask(`did ${name} tell you these words, in person or by phone`)
   if (!same) throw new Failure('refused', 'nothing was given', 'an admin can cancel the request')
-}
-
-async function targetName(session: Session, { drill, targetId }: RecoveryRequest): Promise<string> {
-  if (drill) return 'a drill'
-  return (await openDirectory(session, [targetId]))(targetId) ?? targetId ?? ''
 }
 
 function checkEnough({ id, contributed, threshold }: RecoveryRequest): void {

@@ -12,6 +12,7 @@ import { confirmOrRefuse } from '../prompt.ts'
 import { acceptGrantees, acceptReaders, type ReaderFlags } from '../readers.ts'
 import type { Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
+import { shownTime } from '../times.ts'
 import { count } from '../units.ts'
 import { doubtAbout, isAccepted, keepRecoveryKey } from './key.ts'
 
@@ -227,7 +228,7 @@ export async function status({ session, orgId }: InOrg): Promise<Output> {
       )
       for (const { id, drill, targetId, contributed, threshold, expiresAt } of open) {
         const name = drill ? 'a drill' : (nameOf(targetId) ?? targetId)
-        writeLine(`open: ${id} for ${name}, ${contributed} of ${threshold} shares, until ${expiresAt}`)
+        writeLine(`open: ${id} for ${name}, ${contributed} of ${threshold} shares, until ${shownTime(expiresAt)}`)
       }
       if (open.length === 0) writeLine('no request is open')
     },
@@ -248,7 +249,7 @@ async function writeStatus(session: Session, { recovery, coverage }: Found): Pro
     `any ${threshold} of ${custodians.length}: ${custodians.map(({ userId }) => names.get(userId) ?? userId).join(', ')}`,
   )
   writeLine(`covered: ${coverage.protected} of ${count(coverage.total, 'environment')}`)
-  writeLine(`last drill: ${lastDrillAt ?? 'never'}`)
+  writeLine(`last drill: ${shownTime(lastDrillAt)}`)
   if (coverage.custodiansGone > 0)
     warn(
       `${count(coverage.custodiansGone, 'custodian')} left or replaced their keys; \`skerry recovery rotate\` makes new shares`,

@@ -36,11 +36,15 @@ export interface Target {
 export async function resolveTarget(session: Session, options: ResolveOptions): Promise<Target> {
   // A bound token determines the environment and overrides the project's file: an image built with `"env":
   // "development"` runs in production with production's token. An option or a variable overrides the token.
-  if (!session.settings.scopeIsExplicit && mayBeBound(session)) {
-    const bound = await tryBound(session, options)
-    if (bound) return bound
-  }
-  return resolveNamed(session, options)
+  const { app, env, scopeIsExplicit, isAppNamed } = session.settings
+  const bound = isAppNamed || !mayBeBound(session) ? undefined : await tryBound(session, options)
+  if (!bound) return resolveNamed(session, options, app)
+  if (!scopeIsExplicit) return bound
+  // The name of an environment alone is one of the token's application.
+  const { appSlug } = bound.resolved.scope
+  return bound.label.replace(/@.*$/, '') === `${appSlug}/${env}`
+    ? { ...bound, isBound: false }
+    : resolveNamed(session, options, appSlug)
 }
 
 async function tryBound(session: Session, options: ResolveOptions) {
@@ -48,6 +52,8 @@ async function tryBound(session: Session, options: ResolveOptions) {
     const found = await resolveAt(session, undefined, boundWords, options)
     return { ...found, label: labelOfBound(found.resolved), isBound: true }
   } catch (error) {
+    // A copy may be kept under the name of the environment.
+    if (session.settings.scopeIsExplicit && toFailure(error).kind === 'unavailable') return undefined
     if ((error as { code?: string }).code !== 'invalid_request') throw error
     // A wrong --with gives the same error. A second try without it shows whether the token is bound.
     if (options.with.length > 0 && (await tryBound(session, { ...options, with: [] }))) throw error
@@ -61,8 +67,8 @@ async function tryBound(session: Session, options: ResolveOptions) {
   }
 }
 
-async function resolveNamed(session: Session, options: ResolveOptions): Promise<Target> {
-  const { app, env, url } = session.settings
+async function resolveNamed(session: Session, options: ResolveOptions, app: string | undefined): Promise<Target> {
+  const { env, url } = session.settings
   const { id: orgId, slug } = await session.org()
   const key = `env ${url} ${slug} ${app}/${env}`
   const label = `${app}/${env}`

@@ -24,7 +24,7 @@ export async function copy(
   _given: string[],
   { session, flags, place, input: { names } }: AtPlace<Options, typeof parseCopy>,
 ): Promise<Output> {
-  const target = await findPlace(session, parsePlace(flags.to, session.settings.app))
+  const target = await findPlace(session, parsePlace(flags.to))
   if (target.envId === place.envId)
     throw usage(`--to names ${place.label}, from which the secrets are copied`, 'name another environment')
   const values = pickValues(await storedSecrets(session, place), names, place)
@@ -42,7 +42,7 @@ export function parseCopy(flags: Options, given: string[]) {
   if (!flags.all && given.length === 0) throw usage('no secret is named', 'name secrets, or copy all with --all')
   if (flags.except && !flags.all) throw usage('--except needs --all')
   checkOverwriting(flags)
-  const { app, group } = parsePlace(flags.to, undefined)
+  const { app, group } = parsePlace(flags.to)
   if (flags.group !== undefined && app === undefined && group === undefined)
     throw usage(
       `--to ${flags.to} names no application and no group`,

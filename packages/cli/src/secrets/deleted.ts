@@ -7,6 +7,7 @@ import { note, type Output, warn, writeTable } from '../output.ts'
 import type { Place } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { Session } from '../session.ts'
+import { shownTime } from '../times.ts'
 import type { Queueing } from './queued.ts'
 
 // A deleted secret is kept, so that `skerry secrets restore` can bring it back.
@@ -85,9 +86,9 @@ export async function deleted({ session, place }: AtPlace): Promise<Output> {
         rows.map(({ id, name, version, deletedAt, deletedById, keptUntil, restorable }) => [
           name,
           String(version),
-          deletedAt,
+          shownTime(deletedAt),
           nameOf(deletedById) ?? deletedById,
-          restorable ? keptUntil : 'lost: the environment was re-keyed',
+          restorable ? shownTime(keptUntil) : 'lost: the environment was re-keyed',
           id,
         ]),
       )

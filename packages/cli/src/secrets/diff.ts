@@ -1,6 +1,7 @@
 import { exitCodes } from '../failure.ts'
 import type { SignedIn } from '../frame.ts'
 import { maskedValue, note, type Output, printable, writeTable } from '../output.ts'
+import { inOrder } from '../parallel.ts'
 import { findPlace, parsePlace } from '../places.ts'
 import { select } from '../selection.ts'
 import type { Flags } from '../settings.ts'
@@ -14,11 +15,9 @@ interface Options extends Flags, View {
 
 /** Compares the values that programs get in two environments. They are compared on this machine, in plaintext. */
 export async function diff(left: string, right: string, { session, flags }: SignedIn<Options>): Promise<Output> {
-  const named = [left, right].map((text) => parsePlace(text, session.settings.app))
-  const [a, b] = await Promise.all(named.map((name) => findPlace(session, name)))
-  const views = await Promise.all(
-    [a!, b!].map((place) => hintStored(viewValues(session, place, flags), session, place)),
-  )
+  const named = [left, right].map(parsePlace)
+  const [a, b] = await inOrder(named.map((name) => findPlace(session, name)))
+  const views = await inOrder([a!, b!].map((place) => hintStored(viewValues(session, place, flags), session, place)))
   const [valuesA, valuesB] = views.map((view) => select(view, {})) as [Map<string, string>, Map<string, string>]
   const names = [...new Set([...valuesA.keys(), ...valuesB.keys()])].sort()
   const differing = names.filter((name) => valuesA.get(name) !== valuesB.get(name))

@@ -2,6 +2,7 @@ import { Failure, toFailure } from '../failure.ts'
 import { note, type Output } from '../output.ts'
 import type { Place } from '../places.ts'
 import type { Session } from '../session.ts'
+import { keptTime } from './deleted.ts'
 import { isProtected, wouldBeQueued } from './protection.ts'
 import type { Queueing } from './queued.ts'
 import { checkQuota } from './quota.ts'
@@ -31,24 +32,32 @@ export async function trySet(
   return { json: { dryRun: true, name, version, needsApproval, environmentId: place.envId } }
 }
 
+/** Says what is left after a deletion. */
+export const howDeleted = ({ purge }: { purge?: boolean }): string =>
+  purge ? 'for good, with all versions' : `with all versions; you can restore it for ${keptTime}`
+
 /** Says whether `secrets rm` would delete the secrets. */
 export async function tryRemove(
   session: Session,
   place: Place,
-  { names, ...expected }: { names: string[] } & Expected,
-  flags: Queueing,
+  { names, kept, ...expected }: { names: string[]; kept: readonly { name: string }[] } & Expected,
+  flags: Queueing & { purge?: boolean },
 ): Promise<Output> {
   const versions = await listVersions(session, place)
-  const missing = versions ? names.filter((name) => !versions.has(name)) : []
+  const isKept = (wanted: string) => kept.some(({ name }) => name === wanted)
+  const missing = versions ? names.filter((name) => !versions.has(name) && !isKept(name)) : []
   if (missing.length > 0)
     throw new Failure(
       'notFound',
       `there is no secret ${missing.join(', ')} in ${place.label}`,
       'see `skerry secrets ls`',
     )
-  for (const name of versions ? names : []) checkVersion(versions!.get(name)!, name, expected, place)
+  for (const name of names) {
+    const version = versions?.get(name)
+    if (version !== undefined) checkVersion(version, name, expected, place)
+  }
   const needsApproval = await wouldWait(session, place, flags)
-  const what = `${names.join(', ')} from ${place.label} with all versions`
+  const what = `${names.join(', ')} from ${place.label} ${howDeleted(flags)}`
   note(`dry run: nothing was deleted; this would ${needsApproval ? 'propose to delete' : 'delete'} ${what}`)
   return { json: { dryRun: true, names, needsApproval, environmentId: place.envId } }
 }

@@ -3,6 +3,7 @@ import { maskedValue, note, type Output, printable, writeTable } from '../output
 import type { Place } from '../places.ts'
 import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
+import { shownTime } from '../times.ts'
 import { listSources, ownSource, type Source, sourceText } from './sources.ts'
 import { checkGroups, hintStored, kindOf, listSecrets, type View, type Viewed, viewValues } from './values.ts'
 
@@ -68,7 +69,7 @@ function writeRows(rows: Row[], viewed: Viewed | undefined): void {
     rows.map((row) => [
       row.name,
       String(row.version),
-      row.updatedAt,
+      shownTime(row.updatedAt),
       sourceText(row.source),
       ...(viewed ? [cellOf(row.name, viewed)] : []),
     ]),

@@ -18,6 +18,7 @@ import {
 import type { Place } from '../places.ts'
 import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
+import { shownTime } from '../times.ts'
 import { checkGroups, openKey, resolvePlace, type Viewed, viewValues } from './values.ts'
 
 interface Options extends Flags {
@@ -132,7 +133,7 @@ export async function history(
       ]
       const cells = rows.map((row) => [
         row.version === currentVersion ? `${row.version} *` : String(row.version),
-        row.createdAt,
+        shownTime(row.createdAt),
         nameOf(row.createdById) ?? row.createdById,
         row.restoredFromVersion === null ? '' : String(row.restoredFromVersion),
         ...(isRekeyed ? [keyWords(row.version, keySinceVersion)] : []),

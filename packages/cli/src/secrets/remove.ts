@@ -9,7 +9,7 @@ import { confirmOrRefuse } from '../prompt.ts'
 import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { type Keeper, keptTime, listDeletedIfAllowed, newKeeper } from './deleted.ts'
-import { tryRemove } from './dry-run.ts'
+import { howDeleted, tryRemove } from './dry-run.ts'
 import { refuseIfProtected, refuseQueued } from './protection.ts'
 import { noteOf, noteQueued, type Queueing, withoutCiphertext } from './queued.ts'
 import { changed, expectedVersion } from './write.ts'
@@ -27,12 +27,11 @@ type Input = AtPlace<Options, typeof parseRemove>
 export async function remove(_given: string[], input: Input): Promise<Output> {
   const { session, flags, place } = input
   const { names, expected } = input.input
-  if (flags.dryRun) return tryRemove(session, place, { names, ...expected }, flags)
-  await refuseIfProtected(session, place, flags)
   const kept = flags.purge ? await keptOf(session, place, names) : []
+  if (flags.dryRun) return tryRemove(session, place, { names, kept, ...expected }, flags)
+  await refuseIfProtected(session, place, flags)
   if (names.length > 1) await checkThere(session, place, names, kept)
-  const how = flags.purge ? 'for good, with all versions' : `with all versions; you can restore it for ${keptTime}`
-  await confirmOrRefuse(`deletes ${names.join(', ')} from ${place.label} ${how}`, flags)
+  await confirmOrRefuse(`deletes ${names.join(', ')} from ${place.label} ${howDeleted(flags)}`, flags)
   const done: Done = { deleted: [], queued: [], keeper: newKeeper(flags) }
   for (const name of names) {
     const ofName = kept.filter((one) => one.name === name)
@@ -82,8 +81,15 @@ async function removeOne(name: string, mayBeMissing: boolean, { session, flags, 
 }
 
 async function purgeOne({ id, name }: DeletedSecret, { session, flags, place }: Input, done: Done): Promise<void> {
-  const { orgId, envId } = place
-  const answer = await session.client.deletedSecrets.purge({ params: { orgId, envId, secretId: id } })
+  const { orgId, envId, label } = place
+  const answer = await session.client.deletedSecrets
+    .purge({ params: { orgId, envId, secretId: id } })
+    .catch((error) => {
+      noteQueued(done.queued, label)
+      const { kind, message, next } = toFailure(error)
+      const what = `the deleted ${name} was not deleted for good (${message})${beforeIt(done)}`
+      throw new Failure(kind, what, next)
+    })
   if ('queued' in answer) return refuseOrKeep(answer.changeRequest, { flags, place }, done)
   if (!done.deleted.includes(name)) done.deleted.push(name)
 }

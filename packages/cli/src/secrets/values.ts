@@ -141,18 +141,12 @@ export async function hintStored<T>(asked: Promise<T>, session: Session, place: 
     return await asked
   } catch (error) {
     if ((error as { code?: unknown }).code !== 'forbidden') throw error
-    const { label, branch } = splitBranch(place)
-    const { refusal } = await import('../run/refusal.ts')
-    const failure = await refusal(error as Error, session, label, branch)
+    const { refusalAt } = await import('../run/refusal.ts')
+    const failure = await refusalAt(error as Error, session, place)
     if (!failure.message.endsWith(`which ${place.label} includes`)) throw failure
     const next = `${failure.next}; --stored shows what ${place.label} itself stores`
     throw new Failure('refused', failure.message, next)
   }
-}
-
-function splitBranch({ label }: Place): { label: string; branch: string | undefined } {
-  const [parent = label, branch] = label.split('@')
-  return { label: parent, branch }
 }
 
 export function checkGroups(place: Place, groups: readonly string[] | undefined): void {

@@ -8,6 +8,7 @@ import { parseLimit } from '../options.ts'
 import { note, type Output, writeLine, writeTable } from '../output.ts'
 import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
+import { shownTime } from '../times.ts'
 import { findBinding } from './find.ts'
 import { writePlan } from './plan.ts'
 
@@ -94,7 +95,7 @@ export async function list(
       writeTable(
         ['id', 'binding', 'started', 'because of', 'status', 'pushed', 'deleted', 'unchanged', 'skipped', 'failed'],
         all.map((one) => [
-          ...[one.id, one.bindingId, one.startedAt, one.trigger, one.status],
+          ...[one.id, one.bindingId, shownTime(one.startedAt), one.trigger, one.status],
           ...[one.pushed, one.deleted].map(({ length }) => String(length)),
           ...[one.unchanged, one.skipped.length, one.failures.length].map(String),
         ]),

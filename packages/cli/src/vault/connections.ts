@@ -6,6 +6,7 @@ import { parseLimit } from '../options.ts'
 import { note, type Output, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { Session } from '../session.ts'
+import { shownMoment, shownTime } from '../times.ts'
 import type { AtProject, InProject, Place } from './find.ts'
 
 type Page = Answer<typeof vaultProjects.connections>
@@ -52,7 +53,7 @@ export async function list({
           one.userRef,
           one.providerId,
           one.statusReason ?? one.status,
-          one.lastUsedAt ?? 'never',
+          shownTime(one.lastUsedAt),
         ]),
       )
       if (more) note('there are more connections: show all with --limit 0')
@@ -82,10 +83,16 @@ export async function show(id: string, { session, place }: AtProject): Promise<O
           ['account', connection.accountLabel ?? ''],
           ['status', connection.status],
           ['reason', connection.statusReason ?? ''],
-          ...connection.slots.map(({ slot, revision, updatedAt }) => [slot, `revision ${revision} of ${updatedAt}`]),
-          ['agreed', `${connection.consentedAt}, version ${connection.consentVersion}`],
-          ['last used', connection.lastUsedAt ?? 'never'],
-          ['revoked', connection.revokedAt === null ? 'no' : `${connection.revokedAt}, by ${connection.revokedBy}`],
+          ...connection.slots.map(({ slot, revision, updatedAt }) => [
+            slot,
+            `revision ${revision} of ${shownMoment(updatedAt)}`,
+          ]),
+          ['agreed', `${shownMoment(connection.consentedAt)}, version ${connection.consentVersion}`],
+          ['last used', shownTime(connection.lastUsedAt)],
+          [
+            'revoked',
+            connection.revokedAt === null ? 'no' : `${shownMoment(connection.revokedAt)}, by ${connection.revokedBy}`,
+          ],
         ],
       ),
   }

@@ -1,6 +1,7 @@
 import { type BrowserOptions, showPage } from '../dashboard-page.ts'
 import { note, type Output, writeLine, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
+import { shownTime } from '../times.ts'
 import type { AtProject, InProject } from './find.ts'
 
 /**
@@ -26,7 +27,7 @@ export async function show({ session, place, project }: AtProject): Promise<Outp
           ['id', id],
           ['origin', origin],
           ['runs', sdkVersion],
-          ['last seen', lastSeenAt ?? 'never'],
+          ['last seen', shownTime(lastSeenAt)],
           ...keys.map(({ thumbprint, current }) => [current ? 'current key' : 'earlier key', thumbprint]),
           ['providers', catalog.providers.map((provider) => provider.id).join(', ')],
         ],

@@ -4,6 +4,7 @@ import { type BrowserOptions, showPage } from '../dashboard-page.ts'
 import { findOne } from '../find-one.ts'
 import { note, type Output, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
+import { shownTime } from '../times.ts'
 import type { AtProject, InProject } from './find.ts'
 
 type Key = Answer<typeof vaultProjects.get>['keys'][number]
@@ -12,7 +13,7 @@ export const keyHeader = ['key', 'status', 'last used', 'id']
 export const keyCells = ({ name, revokedAt, lastUsedAt, id }: Key) => [
   name,
   revokedAt === null ? 'active' : 'revoked',
-  lastUsedAt ?? 'never',
+  shownTime(lastUsedAt),
   id,
 ]
 

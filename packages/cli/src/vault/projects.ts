@@ -2,6 +2,7 @@ import type { InOrg, SignedIn } from '../frame.ts'
 import { note, type Output, writeLine, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { Confirmable, Flags } from '../settings.ts'
+import { shownTime } from '../times.ts'
 import { findProject, listProjects, type Project } from './find.ts'
 import { keyCells, keyHeader } from './keys.ts'
 
@@ -62,7 +63,7 @@ export async function show(wanted: string, { session }: SignedIn): Promise<Outpu
       writeLine(`${name} (${status}), ${id}`)
       writeLine(`shown as: ${display.name}`)
       writeLine(`people return to: ${display.returnOrigins.join(', ') || 'nowhere'}`)
-      writeLine(`executor: ${executor ? `${executor.origin}, last seen ${executor.lastSeenAt ?? 'never'}` : 'none'}`)
+      writeLine(`executor: ${executor ? `${executor.origin}, last seen ${shownTime(executor.lastSeenAt)}` : 'none'}`)
       writeTable(keyHeader, keys.map(keyCells))
     },
   }

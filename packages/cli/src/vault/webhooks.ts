@@ -7,6 +7,7 @@ import { parseLimit } from '../options.ts'
 import { note, type Output, warn, writeLine, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { Session } from '../session.ts'
+import { shownTime } from '../times.ts'
 import type { AtProject, InProject, Place } from './find.ts'
 
 type Webhook = Answer<typeof vaultWebhooks.list>['endpoints'][number]
@@ -51,7 +52,7 @@ export async function list({ session, place }: AtProject): Promise<Output> {
       if (!available) warn('the server has no server key, so it sends no webhooks')
       writeTable(
         ['id', 'url', 'status', 'last delivery'],
-        endpoints.map((one) => [one.id, one.url, one.status, one.lastError ?? one.lastDeliveryAt ?? 'never']),
+        endpoints.map((one) => [one.id, one.url, one.status, one.lastError ?? shownTime(one.lastDeliveryAt)]),
       )
     },
   }
@@ -80,7 +81,7 @@ export async function show(id: string, { session, place }: AtProject): Promise<O
           ['description', endpoint.description ?? ''],
           ['status', endpoint.status],
           ['failures in a row', String(endpoint.failureCount)],
-          ['last delivery', endpoint.lastDeliveryAt ?? 'never'],
+          ['last delivery', shownTime(endpoint.lastDeliveryAt)],
           ['last answer', String(endpoint.lastDeliveryStatus ?? '')],
           ['last error', endpoint.lastError ?? ''],
         ],

@@ -94,7 +94,12 @@ describe('a token whose key this machine knows', () => {
   it.each([
     ['an environment', 'skerry grant ci-prod --env production', 'the key of shop/production', '0'],
     ['an environment, in strict mode', 'skerry grant ci-prod --env production', 'the key of shop/production', '1'],
-    ['every environment', 'skerry grant --all --yes --token ci-prod', 'the keys of 2 environments', '0'],
+    [
+      'every environment',
+      'skerry grant --all --yes --token ci-prod',
+      'the keys of shop/development, shop/production',
+      '0',
+    ],
     ['a managed key', 'skerry kms grant billing ci-prod', 'the managed key billing', '0'],
     [
       'an admin credential',

@@ -1,6 +1,6 @@
 import { useDisclosure, useHotkeys } from '@mantine/hooks'
 import { Outlet } from '@tanstack/react-router'
-import { lazy, Suspense, useMemo, useState } from 'react'
+import { lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react'
 import { isCovered } from '../ui/layer.tsx'
 import { useDialog } from '../ui/use-dialog.ts'
 import { FrameContext } from './frame-context.ts'
@@ -14,12 +14,20 @@ const Toasts = lazy(async () => ({ default: (await import('../ui/toasts.tsx')).T
 /** The frame around every page: the sidebar, the palette and the toasts. */
 export function Shell() {
   const [isNavOpen, { open, close }] = useDisclosure()
+  const opener = useRef<Element>(null)
   const [search, setSearch] = useState(0)
   const frame = useMemo(() => {
     // The palette does not open over a dialog, because it would lead away from unsaved input.
     const find = () => isCovered() || setSearch((count) => count + 1)
-    return { find, openNav: open }
+    const openNav = () => {
+      opener.current = document.activeElement
+      open()
+    }
+    return { find, openNav }
   }, [open])
+  useEffect(() => {
+    if (isNavOpen) return () => returnTo(opener.current)
+  }, [isNavOpen])
   const shortcuts = useDialog()
   useHotkeys([['mod + K', frame.find]], [])
   // A person who types a question mark into a field wants no help.
@@ -28,7 +36,7 @@ export function Shell() {
     <FrameContext value={frame}>
       <div className="frame">
         <Sidebar isOpen={isNavOpen} onClose={close} />
-        <main className="main">
+        <main className="main" inert={isNavOpen}>
           <Outlet />
         </main>
       </div>
@@ -43,4 +51,9 @@ export function Shell() {
       </Suspense>
     </FrameContext>
   )
+}
+
+/** Returns the focus to the button that opened the navigation, if its page is still there. */
+function returnTo(opener: Element | null): void {
+  if (opener instanceof HTMLElement) opener.focus()
 }

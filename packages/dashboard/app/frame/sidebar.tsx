@@ -10,7 +10,7 @@ import { useFrame } from './frame-context.ts'
 import { KeyringState } from './keyring-state.tsx'
 import { OrgSwitcher } from './org-switcher.tsx'
 
-/** The navigation. It is a column of icons on a narrow screen, and covers the page on a phone. */
+/** The navigation. It is a column of icons on a narrow screen, and covers the page on a phone, where the page is inert. */
 export function Sidebar({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
   const { find } = useFrame()
   useHotkeys([['Escape', onClose]], [])
@@ -20,9 +20,18 @@ export function Sidebar({ isOpen, onClose }: { isOpen: boolean; onClose: () => v
       <nav className="side" aria-label="Main" data-open={isOpen || undefined}>
         <div className="side-top">
           <OrgSwitcher />
-          <button type="button" className="icon-button phone-only" aria-label="Close the navigation" onClick={onClose}>
-            <IconX size={16} />
-          </button>
+          {isOpen && (
+            <button
+              type="button"
+              className="icon-button phone-only"
+              aria-label="Close the navigation"
+              // The page behind is inert, so the focus must not stay there.
+              ref={takeFocus}
+              onClick={onClose}
+            >
+              <IconX size={16} />
+            </button>
+          )}
         </div>
         <button type="button" className="side-find" onClick={find}>
           <IconSearch size={14} />
@@ -40,6 +49,8 @@ export function Sidebar({ isOpen, onClose }: { isOpen: boolean; onClose: () => v
     </>
   )
 }
+
+const takeFocus = (button: HTMLButtonElement | null) => button?.focus()
 
 /** The sections of the organization, in groups. */
 function OrgNav({ onClick }: { onClick: () => void }) {

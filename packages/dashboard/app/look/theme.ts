@@ -123,6 +123,7 @@ export const theme = createTheme({
         body: { padding: '0 20px 16px' },
       },
     },
+    Notification: { styles: { description: { color: 'var(--ink-2)' } } },
     Paper: { defaultProps: { withBorder: true, p: 'md', radius: 'lg' } },
     SegmentedControl: {
       defaultProps: { withItemsBorders: false, radius: 'md' },

@@ -1,6 +1,6 @@
 import '@mantine/spotlight/styles.css'
 import { useMantineColorScheme } from '@mantine/core'
-import { Spotlight, type SpotlightActionData, spotlight } from '@mantine/spotlight'
+import { Spotlight, type SpotlightActionData, type SpotlightActionGroupData, spotlight } from '@mantine/spotlight'
 import { useNavigate, useRouteContext } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { keyring, useUnlocked } from '../keyring.ts'
@@ -9,6 +9,8 @@ import { unlockPrompt } from '../prompts.ts'
 import { IconBuilding, IconLock, IconLockOpen, IconMoon, IconSearch, IconSettings } from '../ui/icons.ts'
 import { useNavOrg } from '../use-nav-org.ts'
 import { createEntries } from './create-entries.ts'
+import { useRecents } from './recents.ts'
+import { useSecretsFound } from './secrets-found.tsx'
 import { useThings } from './things.tsx'
 
 /**
@@ -20,13 +22,16 @@ export function Palette({ asked }: { asked: number }) {
     if (asked > 0) spotlight.open()
   }, [asked])
   const [isOpen, setOpen] = useState(false)
+  const [query, setQuery] = useState('')
   const { me } = useRouteContext({ from: '/_app' })
   const navigate = useNavigate()
   const commands = useCommands()
   const current = useNavOrg()
   const role = current?.role
   const { things, isLoading } = useThings(current, isOpen)
-  const go = ({ label, icon: Icon, to, also }: NavEntry, search = {}): SpotlightActionData => ({
+  const secrets = useSecretsFound(current, isOpen ? query.trim() : '')
+  const { recents, note } = useRecents(current?.id ?? '')
+  const go = ({ label, icon: Icon, to, also }: NavEntry, search = {}): Action => ({
     id: label,
     label,
     keywords: also ?? '',
@@ -40,7 +45,7 @@ export function Palette({ asked }: { asked: number }) {
   const pages = [...usableBy(role, [startEntry, ...sections, ...parts]), ...accountNav].map((entry) => go(entry))
   const creations = usableBy(role, createEntries).map((entry) => go(entry, { create: true }))
   const orgs = me.orgs.map(
-    ({ id, slug, name }): SpotlightActionData => ({
+    ({ id, slug, name }): Action => ({
       id,
       label: name,
       description: 'Organization',
@@ -48,15 +53,25 @@ export function Palette({ asked }: { asked: number }) {
       onClick: () => void navigate({ to: '/orgs/$org', params: { org: slug } }),
     }),
   )
+  // A choice is noted, except that of a secret, whose name this browser must not keep.
+  const all = [...pages, ...creations, ...commands, ...things, ...orgs].map((action) => ({
+    ...action,
+    onClick: () => {
+      note(action.id)
+      action.onClick()
+    },
+  }))
   return (
     <Spotlight
-      actions={[...pages, ...creations, ...commands, ...things, ...orgs]}
+      actions={query === '' ? withRecent(all, recents) : [...all, ...secrets.found]}
+      query={query}
+      onQueryChange={setQuery}
       onSpotlightOpen={() => setOpen(true)}
       onSpotlightClose={() => setOpen(false)}
       shortcut={null}
       highlightQuery
       limit={50}
-      nothingFound={isLoading ? 'Looking…' : 'Nothing by that name'}
+      nothingFound={isLoading || secrets.isLoading ? 'Looking…' : 'Nothing by that name'}
       scrollable
       attributes={{ content: { 'aria-label': 'Palette' } }}
       searchProps={{ placeholder: 'Find or do…', leftSection: <IconSearch size={18} />, 'aria-label': 'Find or do' }}
@@ -64,7 +79,19 @@ export function Palette({ asked }: { asked: number }) {
   )
 }
 
-function useCommands(): SpotlightActionData[] {
+/** Puts what was chosen last above the rest. */
+function withRecent(all: Action[], recents: string[]): (Action | SpotlightActionGroupData)[] {
+  const actions = recents.flatMap((id) => all.find((action) => action.id === id) ?? [])
+  if (actions.length === 0) return all
+  return [
+    { group: 'Recent', actions },
+    { group: 'Everything', actions: all.filter((action) => !actions.includes(action)) },
+  ]
+}
+
+type Action = SpotlightActionData & { onClick: () => void }
+
+function useCommands(): Action[] {
   const unlocked = useUnlocked()
   const { toggleColorScheme } = useMantineColorScheme()
   return [

@@ -1,6 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { useLoaderData, useRouteContext } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { appTabs, usableBy } from '../nav.ts'
+import { Page } from '../ui/page.tsx'
 import { TabNav } from '../ui/tab-nav.tsx'
 import { appQuery } from './queries.ts'
 
@@ -17,4 +19,21 @@ export function AppTabs() {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const { app } = useApp()
   return <TabNav label="Application" tabs={usableBy(org.role, appTabs)} params={{ org: org.slug, app: app.slug }} />
+}
+
+/** One page of an application, below the tabs. `part` is its tab. */
+export function AppPage({ part, width, children }: { part: string; width?: 'text' | 'table'; children: ReactNode }) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const { app } = useApp()
+  return (
+    <Page
+      title={app.name}
+      crumbs={[{ label: 'Applications', link: { to: '/orgs/$org/apps', params: { org: org.slug } } }]}
+      tabs={<AppTabs />}
+      part={part}
+      {...(width && { width })}
+    >
+      {children}
+    </Page>
+  )
 }

@@ -1,3 +1,4 @@
+import './steps.css'
 import type { ReactNode } from 'react'
 import { IconCheck } from './icons.ts'
 

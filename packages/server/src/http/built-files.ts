@@ -1,4 +1,6 @@
 import { createReadStream } from 'node:fs'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type BuiltFile, type BuiltPages, suffixes } from './build.ts'
 import { matches } from './etag.ts'
@@ -33,6 +35,18 @@ function sendFile(request: FastifyRequest, reply: FastifyReply, { dist, path, fi
   if (encoding) reply.header('content-encoding', encoding)
   reply.type(file.type)
   return reply.send(createReadStream(new URL(file.file + (encoding ? suffixes[encoding] : ''), dist)))
+}
+
+const compress = promisify(gzip)
+
+/**
+ * Sends a page. It is compressed for each answer, because it has a nonce of its own. Nothing of a request is in it, so
+ * that its length tells nobody anything about the nonce.
+ */
+export async function sendPage(request: FastifyRequest, reply: FastifyReply, page: string): Promise<FastifyReply> {
+  reply.type('text/html; charset=utf-8').header('vary', 'accept-encoding')
+  if (!accepts(request.headers['accept-encoding'], 'gzip')) return reply.send(page)
+  return reply.header('content-encoding', 'gzip').send(await compress(page))
 }
 
 /** Whether an Accept-Encoding header (RFC 9110 section 12.5.3) allows this encoding, with a weight above zero. */

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { type BuiltPages, readBuild } from '../../http/build.ts'
-import { mountFiles, mountNotBuilt } from '../../http/built-files.ts'
+import { mountFiles, mountNotBuilt, sendPage } from '../../http/built-files.ts'
 import { assetHeaders, pageHeaders } from './headers.ts'
 
 /** Links exist with and without the slash. */
@@ -16,7 +16,7 @@ function mountBuild(app: FastifyInstance, built: BuiltPages) {
   for (const path of pagePaths)
     app.get(path, async (request, reply) => {
       reply.headers({ ...pageHeaders(request.hostname), 'x-request-id': request.id })
-      return reply.type('text/html; charset=utf-8').send(built.page)
+      return sendPage(request, reply, built.page)
     })
   mountFiles(app, built, assetHeaders)
 }

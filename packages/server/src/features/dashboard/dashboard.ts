@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { type Build, type BuiltPages, noncePlaceholder, readBuild } from '../../http/build.ts'
-import { mountFiles, mountNotBuilt } from '../../http/built-files.ts'
+import { mountFiles, mountNotBuilt, sendPage } from '../../http/built-files.ts'
 import { newSecret } from '../../kernel/context.ts'
 import { assetHeaders, pageHeaders } from './headers.ts'
 
@@ -34,7 +34,7 @@ function mountBuild(app: FastifyInstance, built: BuiltPages) {
     app.get(path, async (request, reply) => {
       const nonce = newSecret()
       reply.headers({ ...pageHeaders(nonce, importMap), 'x-request-id': request.id })
-      return reply.type('text/html; charset=utf-8').send(page.replace(noncePlaceholder, nonce))
+      return sendPage(request, reply, page.replace(noncePlaceholder, nonce))
     })
   mountFiles(app, built, assetHeaders)
   mountHashes(app, build)

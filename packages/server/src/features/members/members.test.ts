@@ -181,6 +181,11 @@ describe('removing', () => {
       expect.arrayContaining(['member.removed', 'org.updated']),
     )
     expect((await list({ text: 'later@' })).body.entries).toEqual([])
+    const plain = await newMember(world, tenant)
+    const inOrg = { as: plain.as, params: { orgId: tenant.orgId } }
+    expect((await world.call(audit.list, { ...inOrg, query: { actorId: target.id } })).status).toBe(403)
+    const { status, body: seen } = await world.call(orgs.members, inOrg)
+    expect([status, JSON.stringify(seen)]).toEqual([200, expect.not.stringMatching(/leaving@|later@/)])
     const other = await newOwner(world)
     const elsewhere = await world.call(audit.list, { as: other.as, params: { orgId: other.orgId } })
     expect(JSON.stringify(elsewhere.body)).not.toContain('leaving@example.com')

@@ -14,8 +14,10 @@ import { ExecutorSection } from '../../../../vault/executor.tsx'
 import { PlatformKeys } from '../../../../vault/platform-keys.tsx'
 import { Preview } from '../../../../vault/preview.tsx'
 import type { ProjectDialogKind } from '../../../../vault/project-dialogs.tsx'
-import { type Executor, type Project, projectQuery } from '../../../../vault/queries.ts'
+import { type Executor, type PlatformKey, type Project, projectQuery } from '../../../../vault/queries.ts'
 
+// The steps are needed by new projects only.
+const SetUp = lazy(async () => ({ default: (await import('../../../../vault/set-up.tsx')).SetUp }))
 // These lists are below the rest, so they may load later.
 const Connections = lazy(async () => ({ default: (await import('../../../../vault/connections.tsx')).Connections }))
 const Webhooks = lazy(async () => ({ default: (await import('../../../../vault/webhooks.tsx')).Webhooks }))
@@ -45,7 +47,7 @@ function ProjectPage() {
   )
 }
 
-function Found({ project, executor }: { project: Project; executor: Executor | null }) {
+function Found({ project, executor, keys }: { project: Project; executor: Executor | null; keys: PlatformKey[] }) {
   const { org } = Route.useRouteContext()
   const dialog = useDialog<ProjectDialogKind>()
   const isDisabled = project.status === 'disabled'
@@ -79,6 +81,9 @@ function Found({ project, executor }: { project: Project; executor: Executor | n
           The executor gets no credential, and nobody can connect an account.
         </Alert>
       )}
+      <Suspense>
+        <SetUp {...{ project, executor, keys }} />
+      </Suspense>
       <Section
         title="Connect page"
         description={`How people see it who connect an account. ${originsText(project)}`}

@@ -1,9 +1,8 @@
 import { createFileRoute } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
-import { AppTabs, useApp } from '../../../../../secrets/use-app.tsx'
+import { AppPage, useApp } from '../../../../../secrets/use-app.tsx'
 import { Empty } from '../../../../../ui/empty.tsx'
 import { ForAdmins } from '../../../../../ui/for-admins.tsx'
-import { Page } from '../../../../../ui/page.tsx'
 
 // Loaded with the table of sentences, so that the page appears sooner.
 const Entries = lazy(async () => ({ default: (await import('../../../../../audit/entries.tsx')).Entries }))
@@ -15,12 +14,7 @@ function Activity() {
   const { org } = Route.useRouteContext()
   const { app } = useApp()
   return (
-    <Page
-      title={app.name}
-      part="Activity"
-      crumbs={[{ label: 'Applications', link: { to: '/orgs/$org/apps', params: { org: org.slug } } }]}
-      tabs={<AppTabs />}
-    >
+    <AppPage part="Activity">
       <ForAdmins>
         <Suspense>
           <Entries
@@ -34,6 +28,6 @@ function Activity() {
           />
         </Suspense>
       </ForAdmins>
-    </Page>
+    </AppPage>
   )
 }

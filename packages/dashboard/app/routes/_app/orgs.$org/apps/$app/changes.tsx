@@ -1,22 +1,15 @@
 import { createFileRoute } from '@tanstack/react-router'
 import { ChangeList } from '../../../../../changes/list.tsx'
-import { AppTabs, useApp } from '../../../../../secrets/use-app.tsx'
-import { Page } from '../../../../../ui/page.tsx'
+import { AppPage, useApp } from '../../../../../secrets/use-app.tsx'
 
 export const Route = createFileRoute('/_app/orgs/$org/apps/$app/changes')({ component: Changes })
 
 /** The changes of the application’s protected environments, open and closed. */
 function Changes() {
-  const { org } = Route.useRouteContext()
   const { app } = useApp()
   return (
-    <Page
-      title={app.name}
-      part="Changes"
-      crumbs={[{ label: 'Applications', link: { to: '/orgs/$org/apps', params: { org: org.slug } } }]}
-      tabs={<AppTabs />}
-    >
+    <AppPage part="Changes">
       <ChangeList filter={{ status: 'all', applicationId: app.id }} />
-    </Page>
+    </AppPage>
   )
 }

@@ -2,13 +2,12 @@ import { Badge, Text } from '@mantine/core'
 import { useQueries } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { queuedQuery } from '../../../../../secrets/protected.ts'
-import { AppTabs, useApp } from '../../../../../secrets/use-app.tsx'
+import { AppPage, useApp } from '../../../../../secrets/use-app.tsx'
 import type { EnvironmentWithAccess } from '../../../../../secrets/use-columns.ts'
 import { Empty } from '../../../../../ui/empty.tsx'
 import { EnvName } from '../../../../../ui/env-name.tsx'
 import { AnchorLink } from '../../../../../ui/links.tsx'
 import { List, type ListColumn } from '../../../../../ui/list.tsx'
-import { Page } from '../../../../../ui/page.tsx'
 import { timeColumn } from '../../../../../ui/relative-time.tsx'
 
 export const Route = createFileRoute('/_app/orgs/$org/apps/$app/environments')({ component: Environments })
@@ -21,12 +20,7 @@ function Environments() {
   const queues = useQueries({ queries: environments.map(({ id }) => queuedQuery(org.id, id)) })
   const isProtected = new Set(environments.filter((_, i) => queues[i]?.data?.isProtected).map(({ id }) => id))
   return (
-    <Page
-      title={app.name}
-      part="Environments"
-      crumbs={[{ label: 'Applications', link: { to: '/orgs/$org/apps', params: { org: org.slug } } }]}
-      tabs={<AppTabs />}
-    >
+    <AppPage part="Environments">
       <List
         label="Environments"
         query={query}
@@ -40,7 +34,7 @@ function Environments() {
           </Empty>
         }
       />
-    </Page>
+    </AppPage>
   )
 }
 

@@ -2,10 +2,9 @@ import { Box, Button } from '@mantine/core'
 import { createFileRoute } from '@tanstack/react-router'
 import { api } from '../../../../../api.ts'
 import { appsQuery } from '../../../../../secrets/queries.ts'
-import { AppTabs, useApp } from '../../../../../secrets/use-app.tsx'
+import { AppPage, useApp } from '../../../../../secrets/use-app.tsx'
 import { Copy } from '../../../../../ui/copy.tsx'
 import { ForAdmins } from '../../../../../ui/for-admins.tsx'
-import { Page } from '../../../../../ui/page.tsx'
 import { RenameDialog } from '../../../../../ui/rename-dialog.tsx'
 import { SettingsRow } from '../../../../../ui/settings-row.tsx'
 import { useConfirm } from '../../../../../ui/use-confirm.tsx'
@@ -15,17 +14,10 @@ export const Route = createFileRoute('/_app/orgs/$org/apps/$app/settings')({ com
 
 /** The application's settings: its name, its ID and its deletion. */
 function ApplicationSettings() {
-  const { org } = Route.useRouteContext()
   const { app } = useApp()
   const { renaming, deleting } = useDialogs()
   return (
-    <Page
-      title={app.name}
-      part="Settings"
-      width="text"
-      crumbs={[{ label: 'Applications', link: { to: '/orgs/$org/apps', params: { org: org.slug } } }]}
-      tabs={<AppTabs />}
-    >
+    <AppPage part="Settings" width="text">
       <ForAdmins>
         <Box>
           <SettingsRow
@@ -55,7 +47,7 @@ function ApplicationSettings() {
         {renaming.dialog}
         {deleting.dialog}
       </ForAdmins>
-    </Page>
+    </AppPage>
   )
 }
 

@@ -1,0 +1,42 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { useRouteContext } from '@tanstack/react-router'
+import { Section } from '../ui/page.tsx'
+import { Step, Steps } from '../ui/steps.tsx'
+import { connectionsQuery, type Executor, type PlatformKey, type Project } from './queries.ts'
+
+/** The steps until people can connect accounts, in their order. They are gone after the first connection. */
+export function SetUp(props: { project: Project; executor: Executor | null; keys: PlatformKey[] }) {
+  const { project, executor, keys } = props
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const connections = useInfiniteQuery(connectionsQuery(org.id, project.id, {})).data?.pages[0]?.connections
+  if (!connections || connections.length > 0) return null
+  const done = [
+    project.display.returnOrigins.length > 0,
+    executor !== null,
+    keys.some(({ revokedAt }) => revokedAt === null),
+    false,
+  ]
+  const step = (number: number) => ({
+    number,
+    isDone: done[number - 1] === true,
+    isCurrent: done.indexOf(false) === number - 1,
+  })
+  return (
+    <Section title="Set up" description="Four steps, until the first person has connected an account.">
+      <Steps>
+        <Step {...step(1)} title="Name the address that people return to">
+          Edit the Connect page below, and enter the origin of your product.
+        </Step>
+        <Step {...step(2)} title="Register the executor">
+          Register an executor below, and run the command that you get on its machine, in your own network.
+        </Step>
+        <Step {...step(3)} title="Give your backend a platform key">
+          Make a platform key below. Your backend makes links with it.
+        </Step>
+        <Step {...step(4)} title="Connect the first account">
+          Let your backend make a link, and open it. docs/vault.md shows how.
+        </Step>
+      </Steps>
+    </Section>
+  )
+}

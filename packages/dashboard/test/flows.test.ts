@@ -1,0 +1,109 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { dialogOf, edit, openColumnMenu, value } from './apps-steps.ts'
+import { protect } from './changes-steps.ts'
+import { countPresses } from './presses.ts'
+import { leaks, openScene } from './scene.ts'
+import * as steps from './steps.ts'
+
+// The ways that people go every day, with the presses of a pointer that each needs. README.md of this package has the
+// same figures; `invited.test.ts` counts the way of an invited person.
+
+const { world, arrive } = await openScene()
+const visitor = await arrive()
+const { page } = visitor
+await page.goto(world.server.setUpLink as string)
+const total = await countPresses(page)
+let before = 0
+
+/** Returns the presses since the last call. */
+const presses = () => {
+  const count = total() - before
+  before = total()
+  return count
+}
+
+const file = ['# the shop', 'DATABASE_URL=postgres://planted@localhost/shop', 'LOG_LEVEL=debug', ''].join('\n')
+
+/** Drops a file as a person does with the mouse from a folder. */
+async function dropFile(text: string) {
+  const data = await page.evaluateHandle((content) => {
+    const transfer = new DataTransfer()
+    transfer.items.add(new File([content], '.env', { type: 'text/plain' }))
+    return transfer
+  }, text)
+  await page.locator('.drop').dispatchEvent('drop', { dataTransfer: data })
+}
+
+test('the first ten minutes: from the link of the console to the first revealed secret in 5 presses', async () => {
+  const { email, name, org, passphrase } = steps.person
+  await page.getByLabel('Your e-mail').fill(email)
+  await page.getByLabel('Your name').fill(name)
+  await page.getByLabel('Organization').fill(org)
+  await page.getByRole('button', { name: 'Set up' }).click()
+  await page.getByLabel('Passphrase', { exact: true }).fill(passphrase)
+  await page.getByLabel('Passphrase again').fill(passphrase)
+  await page.getByRole('button', { name: 'Make the keyring' }).click()
+  await page.getByLabel('Name').fill('Web shop')
+  await page.getByRole('button', { name: 'Create', exact: true }).click()
+  await page.getByText('Drop a .env file here.').waitFor()
+  await dropFile(file)
+  await dialogOf(page).getByRole('button', { name: 'Store 2 secrets' }).click()
+  await dialogOf(page).waitFor({ state: 'detached' })
+  await page.getByText('The first secrets are stored').waitFor()
+  await page.keyboard.press('Control+k')
+  await page.getByLabel('Find or do').fill('web shop')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'Web shop', level: 1 }).waitFor()
+  await value(page, 'LOG_LEVEL', 'Development').click()
+  await page.locator('.matrix-shown', { hasText: 'debug' }).waitFor()
+  expect(presses()).toBe(5)
+})
+
+test('a secret anywhere is found and opened without a press', async () => {
+  await steps.goTo(page, 'Members')
+  presses()
+  await page.keyboard.press('Control+k')
+  await page.getByLabel('Find or do').fill('database_u')
+  await page.getByRole('dialog').getByRole('button', { name: 'DATABASE_URL' }).waitFor()
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/apps/web-shop?secret=DATABASE_URL')
+  await dialogOf(page).getByText('DATABASE_URL').first().waitFor()
+  await page.keyboard.press('Escape')
+  await dialogOf(page).waitFor({ state: 'detached' })
+  expect(presses()).toBe(0)
+})
+
+describe('a change of a protected environment', () => {
+  beforeAll(async () => {
+    await openColumnMenu(page, 'Development', 'Access and settings')
+    await protect(page, { ownCounts: true })
+    await steps.goTo(page, 'Applications')
+    await page.getByRole('link', { name: 'Web shop' }).click()
+  })
+
+  test('is proposed with 2 presses', async () => {
+    presses()
+    await edit(page, 'LOG_LEVEL', 'Development', 'warn')
+    await page.getByRole('button', { name: 'Propose' }).click()
+    await page
+      .getByRole('row', { name: /LOG_LEVEL/ })
+      .getByText('queued')
+      .waitFor()
+    expect(presses()).toBe(2)
+  })
+
+  test('is seen and approved with 4 presses', async () => {
+    presses()
+    await steps.goTo(page, 'Changes')
+    await page.getByRole('link', { name: 'Change LOG_LEVEL' }).click()
+    await page.getByRole('button', { name: 'Reveal values' }).click()
+    await page.getByRole('button', { name: 'Approve' }).click()
+    await page.getByText('applied', { exact: true }).waitFor()
+    expect(presses()).toBe(4)
+  })
+})
+
+test('no page sent or stored a value, or the passphrase', async () => {
+  expect(await leaks(world, { visitor })).toEqual([])
+  expect(visitor.complaints).toEqual([])
+})
