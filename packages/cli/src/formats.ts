@@ -1,5 +1,5 @@
+import { formatDotenv } from '@skerry/sdk/internal/dotenv-format'
 import { Failure, usage } from './failure.ts'
-import { formatDotenv } from './formats/dotenv.ts'
 import type { ExportFormat, Formatted, Values } from './formats/names.ts'
 import { headers } from './formats/read.ts'
 import { isSecretName } from './names.ts'

@@ -204,6 +204,38 @@ export async function copyColumn(page: Page) {
     .waitFor()
 }
 
+export async function download(page: Page) {
+  await openColumnMenu(page, 'Staging', 'Download .env…')
+  await dialogOf(page).getByText('as plain text').waitFor()
+}
+
+export async function selectAll(page: Page) {
+  await page.getByLabel('Select all secrets that are shown').check()
+  await page.getByRole('region', { name: 'Selected secrets' }).waitFor()
+}
+
+export async function copySelected(page: Page) {
+  await selectAll(page)
+  await press('Copy to…')(page)
+  for (const [label, environment] of [
+    ['From', 'Production'],
+    ['To', 'Staging'],
+  ] as const) {
+    await dialogOf(page).getByRole('combobox', { name: label }).click()
+    await page.getByRole('option', { name: environment }).first().click()
+  }
+  await dialogOf(page)
+    .getByText(/added|changed/)
+    .first()
+    .waitFor()
+}
+
+export async function deleteSelected(page: Page) {
+  await selectAll(page)
+  await press('Delete…')(page)
+  await dialogOf(page).getByRole('checkbox', { name: 'Staging' }).first().check()
+}
+
 export async function makeToken(page: Page) {
   await page.getByRole('button', { name: 'New token' }).click()
   await dialogOf(page).getByLabel('Name').fill('worker in staging')

@@ -3,6 +3,7 @@ import {
   addSecret,
   create,
   createApp,
+  deleteFromDrawer,
   dialogOf,
   edit,
   expectShown,
@@ -11,6 +12,7 @@ import {
   save,
   value,
 } from './apps-steps.ts'
+import { told } from './browser.ts'
 import { axeProblems } from './org-steps.ts'
 import { leaks, openOwner } from './scene.ts'
 import * as steps from './steps.ts'
@@ -75,6 +77,85 @@ describe('a pasted .env file', () => {
     await page.keyboard.press('Escape')
     await dialogOf(page).waitFor({ state: 'detached' })
     await expectShown(page, 'FITS', 'Staging', 'planted-fits')
+  })
+})
+
+describe('a dropped file', () => {
+  /** Drops a file on the matrix. Its content is not on the page before. */
+  const drop = async (name: string, content: string | number[], times = 1) => {
+    const bytes = typeof content === 'string' ? [...Buffer.from(content)] : content
+    const dataTransfer = await page.evaluateHandle(
+      ({ name, bytes, times }) => {
+        const data = new DataTransfer()
+        const content = Array.from({ length: times }, () => new Uint8Array(bytes))
+        data.items.add(new File(content, name))
+        return data
+      },
+      { name, bytes, times },
+    )
+    await page.locator('.matrix').dispatchEvent('dragover', { dataTransfer })
+    await page.getByText('Drop a .env file to store its values').waitFor()
+    await page.locator('.matrix').dispatchEvent('drop', { dataTransfer })
+    await page.getByText('Drop a .env file to store its values').waitFor({ state: 'detached' })
+  }
+  const dialog = () => page.getByRole('dialog', { name: 'Store a .env file' })
+
+  test('opens the dialog with its content, and is stored in the environment that the person chooses', async () => {
+    await drop('.env', '\ufeffDROPPED="planted-dropped"\nFITS=planted-fits\n')
+    await expect.poll(() => dialog().getByLabel('Text of the file').inputValue()).toContain('planted-dropped')
+    await expect.poll(() => dialog().getByRole('button', { name: 'Store 0 secrets' }).isDisabled()).toBe(true)
+    expect(await axeProblems(page)).toEqual([])
+    const into = dialog().getByRole('combobox', { name: 'Into' })
+    expect(await into.inputValue()).toBe('')
+    await into.click()
+    await page.getByRole('option', { name: 'Staging' }).click()
+    await dialog().getByText('1 added, 1 unchanged').waitFor()
+    await into.click()
+    await page.getByRole('option', { name: 'Production' }).click()
+    await dialog().getByText('2 added').waitFor()
+    await into.click()
+    await page.getByRole('option', { name: 'Staging' }).click()
+    await dialog().getByText('1 added, 1 unchanged').waitFor()
+    await store('Store 1 secret')
+    await expectShown(page, 'DROPPED', 'Staging', 'planted-dropped')
+  })
+
+  test('is forgotten when the dialog closes', async () => {
+    await drop('.env', 'FORGOTTEN=planted-forgotten\n')
+    await expect.poll(() => dialog().getByLabel('Text of the file').inputValue()).toContain('planted-forgotten')
+    await page.keyboard.press('Escape')
+    await dialog().waitFor({ state: 'detached' })
+    expect(await page.content()).not.toContain('planted-forgotten')
+    await openColumnMenu(page, 'Staging', 'Paste .env…')
+    expect(await dialogOf(page).getByLabel('Text of the file').inputValue()).toBe('')
+    await page.keyboard.press('Escape')
+    await dialogOf(page).waitFor({ state: 'detached' })
+  })
+
+  test('that is too large or no text is refused, and the message says what to do', async () => {
+    await drop('large.env', 'A=planted-large\n', 400_000)
+    await told(page, 'The file is larger than 5 MB.')
+    await drop('photo.png', [0x89, 0x50, 0x4e, 0x47, 0xff, 0xfe])
+    await told(page, 'The file is not UTF-8 text.')
+    await drop('binary', [65, 0, 66])
+    await told(page, 'The file is not UTF-8 text.')
+    await drop('values.yaml', 'A: planted\n')
+    await told(page, 'Import JSON and YAML with `skerry secrets import`.')
+    expect(await dialogOf(page).count()).toBe(0)
+  })
+
+  test('can also be chosen with the keyboard', async () => {
+    await openColumnMenu(page, 'Staging', 'Paste .env…')
+    const [chooser] = await Promise.all([
+      page.waitForEvent('filechooser'),
+      dialogOf(page).getByRole('button', { name: 'Choose a file' }).press('Enter'),
+    ])
+    await chooser.setFiles({ name: '.env', mimeType: 'text/plain', buffer: Buffer.from('DROPPED=planted-chosen\n') })
+    await dialogOf(page).getByText('1 changed').waitFor()
+    await page.keyboard.press('Escape')
+    await dialogOf(page).waitFor({ state: 'detached' })
+    await pickTool(page, 'DROPPED', 'Details of DROPPED in Staging')
+    await deleteFromDrawer(page, 'DROPPED')
   })
 })
 

@@ -1,6 +1,6 @@
 import type { LineRemark } from '@skerry/sdk/dotenv'
+import { formatDotenv } from '@skerry/sdk/internal/dotenv-format'
 import { readDotenv } from '../dotenv-file.ts'
-import { formatDotenv } from '../formats/dotenv.ts'
 import type { Values } from '../formats/names.ts'
 
 /** The text that an editor shows, and the names whose values a `.env` file cannot hold. */

@@ -32,13 +32,3 @@ function cell(text: string): string {
 }
 
 export const jsonOf = (entries: Entry[]): string => `${JSON.stringify({ entries }, null, 2)}\n`
-
-/** Saves a text as a file on the person's device. */
-export function download(name: string, type: string, text: string): void {
-  const link = document.createElement('a')
-  link.href = URL.createObjectURL(new Blob([text], { type }))
-  link.download = name
-  link.click()
-  // The browser has read the URL by then.
-  setTimeout(() => URL.revokeObjectURL(link.href), 1000)
-}

@@ -3,6 +3,7 @@ import { useState } from 'react'
 import type { Entry } from '../secrets/columns.ts'
 import { CopyColumnDialog } from '../secrets/copy-column.tsx'
 import { NoteField } from '../secrets/preview.tsx'
+import { offerRestore } from '../secrets/undo-deletion.ts'
 import { deleteSecret, orReread } from '../secrets/write.ts'
 import { showToast } from '../ui/toast.ts'
 import { useConfirm } from '../ui/use-confirm.tsx'
@@ -17,9 +18,8 @@ export function SecretActions({ orgId, columns, column, entry, onOpen, onClose }
   const remove = async () => {
     const { environmentId } = column
     const outcome = await orReread(deleteSecret(orgId, environmentId, entry.secret, note), orgId, environmentId)
-    showToast(
-      outcome === 'queued' ? `The deletion of ${name} waits for approval.` : `Deleted ${name} from ${column.name}.`,
-    )
+    if (outcome === 'queued') showToast(`The deletion of ${name} waits for approval.`)
+    else offerRestore(`Deleted ${name} from ${column.name}.`, orgId, [entry.secret], () => column.name)
     onClose()
   }
   const deleting = useConfirm(() => ({

@@ -5,8 +5,10 @@ import { IconCopy, IconEllipsis, IconEye, IconEyeOff, IconPencil } from '../ui/i
 import type { CellActions } from './cell-actions.ts'
 import { type Column, type Entry, isUnreadable } from './columns.ts'
 import { CellEditor } from './editor.tsx'
+import { SelectBox } from './select-box.tsx'
 import type { RowDrafts } from './use-edits.ts'
 import type { RowShown } from './use-revealed.ts'
+import { canSelect, type Selection } from './use-selection.ts'
 import { rowState, type ValueIds } from './value-ids.ts'
 
 interface RowProps {
@@ -20,10 +22,13 @@ interface RowProps {
   shown: RowShown | undefined
   drafts: RowDrafts | undefined
   actions: CellActions
+  isSelected: boolean
+  onSelect: Selection['select']
 }
 
 /** A row of the matrix. It uses no Mantine components, because scrolling renders hundreds of cells. */
-export const Row = memo(function Row({ name, columns, only, valueIds, shown, drafts, actions }: RowProps) {
+export const Row = memo(function Row(props: RowProps) {
+  const { name, columns, only, valueIds, shown, drafts, actions, isSelected, onSelect } = props
   // The tools are rendered only after hover or focus, because most rows are only scrolled past.
   const [touched, setTouched] = useState(false)
   const touch = touched ? {} : { onPointerEnter: () => setTouched(true), onFocus: () => setTouched(true) }
@@ -35,6 +40,13 @@ export const Row = memo(function Row({ name, columns, only, valueIds, shown, dra
   return (
     <>
       <div role="rowheader" className="matrix-name" {...touch}>
+        {canSelect(name, columns) && (
+          <SelectBox
+            label={`Select ${name}`}
+            isChecked={isSelected}
+            onChange={(isOn, isRange) => onSelect(name, isOn, isRange)}
+          />
+        )}
         <span className="mono" title={name}>
           {name}
         </span>

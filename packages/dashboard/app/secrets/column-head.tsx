@@ -5,6 +5,7 @@ import { EnvName } from '../ui/env-name.tsx'
 import {
   IconClipboardList,
   IconCopy,
+  IconDownload,
   IconEllipsisVertical,
   IconEye,
   IconEyeOff,
@@ -112,6 +113,14 @@ function ColumnMenu({ column, onOpenDialog, onReveal, onHide }: Props) {
         {column.entries.size > 0 && (
           <Menu.Item leftSection={<IconCopy size={15} />} onClick={() => onOpenDialog({ kind: 'copy', column })}>
             Copy to another…
+          </Menu.Item>
+        )}
+        {own && column.entries.size > 0 && (
+          <Menu.Item
+            leftSection={<IconDownload size={15} />}
+            onClick={() => onOpenDialog({ kind: 'download', column })}
+          >
+            Download .env…
           </Menu.Item>
         )}
         {own && (

@@ -83,3 +83,7 @@ export function sealedParts(entries: Iterable<Entry>) {
   }
   return [...byLayer].map(([layer, secrets]) => sealedPart(layer, secrets))
 }
+
+/** The names that can be copied from a column. Only secrets of its own environment can be moved away from it. */
+export const namesIn = ({ own, entries }: Column, names: readonly string[], kind: 'copy' | 'move'): string[] =>
+  names.filter((name) => (kind === 'copy' ? entries.has(name) : own !== null && entries.get(name)?.own))

@@ -1,17 +1,13 @@
 import { Select, Text } from '@mantine/core'
-import { useEffect, useState } from 'react'
-import { checkMeanings } from '../envs/meanings.ts'
-import { keyring } from '../keyring.ts'
+import { useMemo, useState } from 'react'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
-import { type Change, changeOf, namesOfColumn } from './changes.ts'
-import { type Column, type Entry, type Layer, sealedParts } from './columns.ts'
-import type { BothValues } from './compared-values.tsx'
+import type { Column } from './columns.ts'
+import { openBoth, resealFor, useCopyChanges } from './copying.ts'
 import { LoadingNames } from './loading-names.tsx'
 import { submitLabel } from './paste.tsx'
 import { Failures, NoteField, Preview, Progressing } from './preview.tsx'
 import { useChoice } from './use-choice.ts'
-import { openCell } from './use-revealed.ts'
 import { useMarked, useStoring } from './use-storing.ts'
 import { writeSecret } from './write.ts'
 
@@ -34,15 +30,21 @@ export function CopyColumnDialog({ orgId, columns, column, name, onClose }: Prop
   const target = targets.find(({ environmentId }) => environmentId === targetId)
   const [note, setNote] = useState('')
   const { storing, progress, outcome, queued, store, forget } = useStoring(orgId)
-  const { changes: compared, error } = useChanges(column, storing ?? target, name)
+  const only = useMemo(() => (name === undefined ? undefined : [name]), [name])
+  const { changes: compared, error } = useCopyChanges(column, storing ?? target, only)
   const changes = useMarked(compared, target, queued)
   const choice = useChoice(changes)
   const { names } = choice
   const apply = async () => {
     if (!target?.own) return
     const base = new Map(changes.map((change) => [change.name, change.baseVersion]))
-    const write = await writerOf(orgId, column, { ...target, own: target.own }, names, note)
-    await store(target, names, (one) => write(one, base.get(one) ?? 0), `copied to ${target.name}`)
+    const { environmentId, own } = target
+    const sealed = await resealFor(column, { ...target, own }, names)
+    const write = (one: string) => {
+      const [ciphertext = '', baseVersion = 0] = [sealed.get(one), base.get(one)]
+      return writeSecret({ orgId, environmentId, name: one, ciphertext, wrappedDek: own.wrappedDek, baseVersion, note })
+    }
+    await store(target, names, write, `copied to ${target.name}`)
   }
   const chooseTarget = (id: string | null) => {
     setTargetId(id)
@@ -86,64 +88,4 @@ export function CopyColumnDialog({ orgId, columns, column, name, onClose }: Prop
       <Failures outcome={outcome} />
     </FormDialog>
   )
-}
-
-/** Seals all values for the target, or fails. Returns a function that writes one of them. */
-async function writerOf(
-  orgId: string,
-  column: Column,
-  { environmentId, own: { wrappedDek } }: Column & { own: Layer },
-  names: string[],
-  note: string,
-) {
-  await checkMeanings([environmentId])
-  const from = sealedParts(names.map((name) => column.entries.get(name) as Entry))
-  const sealed = await keyring.call('resealSecrets', { from, to: { wrappedDek, environmentId } })
-  const ciphertexts = new Map(sealed.map((one) => [one.name, one.ciphertext]))
-  return (name: string, baseVersion: number) => {
-    const ciphertext = ciphertexts.get(name) as string
-    return writeSecret({ orgId, environmentId, name, ciphertext, wrappedDek, baseVersion, note })
-  }
-}
-
-async function openBoth(column: Column, target: Column, name: string): Promise<BothValues> {
-  const open = (at: Column) => openCell({ column: at, entry: at.entries.get(name) as Entry })
-  const [before, after] = await Promise.all([open(target), open(column)])
-  return { before, after }
-}
-
-/**
- * Returns the changes. The worker compares values: equal IDs mean equal values. Values that cannot be decrypted are
- * left out.
- */
-function useChanges(column: Column, target: Column | undefined, only: string | undefined) {
-  const [changes, setChanges] = useState<Change[]>([])
-  const [error, setError] = useState<unknown>(null)
-  useEffect(() => {
-    setChanges([])
-    if (!target) return
-    let ended = false
-    const names = only === undefined ? namesOfColumn(column) : [only]
-    Promise.all([valueIdsOf(column, names), valueIdsOf(target, names)]).then(
-      ([from, to]) => {
-        if (ended) return
-        const open = names.filter((name) => (from.get(name) ?? -1) >= 0)
-        setChanges(open.map((name) => changeOf(name, target.entries.get(name), from.get(name) === to.get(name))))
-      },
-      (thrown) => ended || setError(thrown),
-    )
-    return () => {
-      ended = true
-    }
-  }, [column, target, only])
-  return { changes, error }
-}
-
-async function valueIdsOf({ entries }: Column, names: string[]): Promise<ReadonlyMap<string, number>> {
-  const parts = sealedParts(names.flatMap((name) => entries.get(name) ?? []))
-  const identified = parts.map(async (part) => {
-    const valueIds = await keyring.call('identifyValues', part)
-    return part.secrets.map(({ name }, i) => [name, valueIds[i] as number] as const)
-  })
-  return new Map((await Promise.all(identified)).flat())
 }

@@ -2,12 +2,16 @@ import { lazy } from 'react'
 import { SecretDrawer } from '../drawer/secret-drawer.tsx'
 import { AskDialog } from '../requests/ask.tsx'
 import { AddSecretDialog } from './add-secret.tsx'
+import { BulkDeleteDialog } from './bulk-delete.tsx'
 import type { CellActions } from './cell-actions.ts'
 import type { Column } from './columns.ts'
 import { ConflictDialog } from './conflict.tsx'
 import { CopyColumnDialog } from './copy-column.tsx'
+import { DeletedDialog } from './deleted.tsx'
+import { DownloadDialog } from './download.tsx'
 import type { MatrixDialog } from './matrix-dialog.ts'
 import { PasteDialog } from './paste.tsx'
+import { TransferDialog } from './transfer-dialog.tsx'
 import type { useEdits } from './use-edits.ts'
 
 // Loaded when first needed.
@@ -27,12 +31,17 @@ export function Dialogs(props: {
 }) {
   const { orgId, columns, names, dialog, edits, actions, onOpen, onClose } = props
   if (dialog.kind === 'add') return <AddSecretDialog {...{ orgId, columns, onClose }} />
+  if (dialog.kind === 'deleted') return <DeletedDialog {...{ orgId, columns, onClose }} />
+  if (dialog.kind === 'bulk-delete') return <BulkDeleteDialog {...{ orgId, columns, onClose, ...dialog }} />
+  if (dialog.kind === 'bulk-copy') return <TransferDialog {...{ orgId, columns, onClose, ...dialog }} kind="copy" />
+  if (dialog.kind === 'bulk-move') return <TransferDialog {...{ orgId, columns, onClose, ...dialog }} kind="move" />
   // The column may have changed since the dialog opened, so the current one is used.
   const column = columns.find(({ environmentId }) => environmentId === dialog.column.environmentId)
   if (!column) return null
   if (dialog.kind === 'ask') return <AskDialog {...{ orgId, onClose }} first={[column.environmentId]} />
   if (dialog.kind === 'paste') return <PasteDialog {...{ orgId, column, onClose }} />
   if (dialog.kind === 'copy') return <CopyColumnDialog {...{ orgId, columns, column, onClose }} />
+  if (dialog.kind === 'download') return <DownloadDialog {...{ orgId, column, onClose }} />
   const { name } = dialog
   if (dialog.kind === 'rename') return <RenameSecretDialog {...{ orgId, columns, name, onClose }} />
   if (dialog.kind === 'secret')

@@ -7,7 +7,9 @@ import { moveByArrow } from './arrow-keys.ts'
 import { Row } from './cell.tsx'
 import type { Column } from './columns.ts'
 import { EnvironmentTabs } from './environment-tabs.tsx'
+import { SelectBox } from './select-box.tsx'
 import type { useCellActions } from './use-cell-actions.ts'
+import type { Selection } from './use-selection.ts'
 import { stateKey } from './value-ids.ts'
 
 /** Row heights in pixels, with the line below a row. `--row` has the same values. */
@@ -21,6 +23,7 @@ export function Grid(props: {
   shown: ReturnType<typeof useCellActions>['shown']
   drafts: ReturnType<typeof useCellActions>['edits']['drafts']
   actions: Parameters<typeof Row>[0]['actions']
+  selection: Selection
   loading: boolean
   /** The name of the secret in the drawer. */
   opened: string | undefined
@@ -28,7 +31,7 @@ export function Grid(props: {
   heads: ReactNode[]
   onVisible: (read: () => string[]) => void
 }) {
-  const { columns, rows, valueIds, shown, drafts, actions, loading, opened, heads, onVisible } = props
+  const { columns, rows, valueIds, shown, drafts, actions, selection, loading, opened, heads, onVisible } = props
   const scroller = useRef<HTMLDivElement>(null)
   const { rowHeight, only, choose } = useLayout(columns)
   const width = only ? 1 : columns.length
@@ -59,7 +62,7 @@ export function Grid(props: {
         tabIndex={0}
         onKeyDown={moveByArrow}
       >
-        <Head {...{ columns, heads, only }} style={{ gridTemplateColumns, minWidth }} />
+        <Head {...{ columns, heads, only, selection }} style={{ gridTemplateColumns, minWidth }} />
         <div role="rowgroup" className="matrix-body" style={{ height: virtual.getTotalSize(), minWidth }}>
           {items.map(({ index, start, key }) => {
             const name = rows[index] as string
@@ -79,6 +82,8 @@ export function Grid(props: {
                   state={stateKey(name, columns, valueIds)}
                   shown={shown.get(name)}
                   drafts={drafts.get(name)}
+                  isSelected={selection.has(name)}
+                  onSelect={selection.select}
                 />
               </div>
             )
@@ -107,14 +112,23 @@ interface HeadProps {
   /** The one column that is shown, on a phone. */
   only: Column | null
   heads: ReactNode[]
+  selection: Selection
   style: CSSProperties
 }
 
-function Head({ columns, only, heads, style }: HeadProps) {
+function Head({ columns, only, heads, selection, style }: HeadProps) {
   return (
     <div role="rowgroup" style={{ display: 'contents' }}>
       <div role="row" className="matrix-head" style={style} aria-rowindex={1}>
-        <div role="columnheader">Secret</div>
+        <div role="columnheader">
+          <SelectBox
+            label="Select all secrets that are shown"
+            isChecked={selection.state === 'all'}
+            isMixed={selection.state === 'some'}
+            onChange={selection.selectAll}
+          />
+          Secret
+        </div>
         {columns.map((column, i) =>
           only !== null && only !== column ? null : (
             <div

@@ -8,8 +8,10 @@ import { queryClient } from '../queries.ts'
 import { IconLock } from '../ui/icons.ts'
 import { describeProblem } from '../ui/problem.tsx'
 import { useDialog } from '../ui/use-dialog.ts'
+import { BulkBar } from './bulk.tsx'
 import { ColumnHead } from './column-head.tsx'
 import { type Column, isUnreadable, namesOf } from './columns.ts'
+import { FileDrop } from './file-drop.tsx'
 import type { Filter } from './filters.ts'
 import { Grid } from './grid.tsx'
 import type { MatrixDialog } from './matrix-dialog.ts'
@@ -18,8 +20,9 @@ import { EnvironmentLinks, NoKey } from './no-key.tsx'
 import { Toolbar } from './toolbar.tsx'
 import { UndoNotice } from './undo-notice.tsx'
 import { useCellActions } from './use-cell-actions.ts'
+import { useSelection } from './use-selection.ts'
 import { useValueMatches } from './use-value-matches.ts'
-import { rowState, useValueIds } from './value-ids.ts'
+import { rowState, useValueIds, type ValueIds } from './value-ids.ts'
 
 interface Props {
   orgId: string
@@ -42,13 +45,7 @@ export function Matrix({ orgId, columns, empty, choices }: Props) {
   const visible = useRef<() => string[]>(() => [])
   const { valueIds, version } = useValueIds(columns, () => visible.current())
   const all = useMemo(() => namesOf(columns), [columns])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: valueIds are read as of `version`
-  const names = useMemo(() => {
-    const wanted = search.trim().toLowerCase()
-    const found = wanted === '' ? all : all.filter((name) => name.toLowerCase().includes(wanted) || matches.has(name))
-    if (filter === 'all') return found
-    return found.filter((name) => passes(filter, rowState(name, columns, valueIds)))
-  }, [all, search, matches, filter, columns, filter === 'all' ? 0 : version])
+  const names = useFound({ all, columns, search, matches, filter, valueIds, version })
   const unreadable = useMemo(() => countUnreadable(names, columns), [names, columns])
   const { actions, edits, shown, reveal, hide } = useCellActions(orgId, columns, dialog.open)
   // New secrets get a row as soon as someone types them.
@@ -56,6 +53,7 @@ export function Matrix({ orgId, columns, empty, choices }: Props) {
     () => [...[...edits.drafts.keys()].filter((name) => !all.includes(name)), ...names],
     [names, all, edits.drafts],
   )
+  const selection = useSelection(names, columns)
   const loading = columns.some((column) => column.loading && !column.error)
   return (
     <>
@@ -65,6 +63,7 @@ export function Matrix({ orgId, columns, empty, choices }: Props) {
         writable={columns.filter(({ own }) => own)}
         onAdd={() => dialog.open({ kind: 'add' })}
         onPaste={(column) => dialog.open({ kind: 'paste', column })}
+        onDeleted={() => dialog.open({ kind: 'deleted' })}
       />
       <Locked waiting={edits.waiting} />
       <Failed columns={columns} />
@@ -81,7 +80,7 @@ export function Matrix({ orgId, columns, empty, choices }: Props) {
         ) : null
       ) : (
         <Grid
-          {...{ columns, rows, valueIds, actions, loading }}
+          {...{ columns, rows, valueIds, actions, selection, loading }}
           shown={shown}
           drafts={edits.drafts}
           opened={dialog.secret}
@@ -106,6 +105,8 @@ export function Matrix({ orgId, columns, empty, choices }: Props) {
           ))}
         />
       )}
+      <FileDrop {...{ orgId, columns }} />
+      {selection.names.length > 0 && <BulkBar {...{ columns, selection }} onOpenDialog={dialog.open} />}
       <Suspense>
         {dialog.show((onClose, opened) => (
           <Dialogs {...{ orgId, columns, edits, actions, onClose }} names={rows} dialog={opened} onOpen={dialog.open} />
@@ -113,6 +114,26 @@ export function Matrix({ orgId, columns, empty, choices }: Props) {
       </Suspense>
     </>
   )
+}
+
+/** Returns the names that the search and the filter leave. */
+function useFound(given: {
+  all: string[]
+  columns: Column[]
+  search: string
+  matches: ReadonlySet<string>
+  filter: Filter
+  valueIds: ValueIds
+  version: number
+}): string[] {
+  const { all, columns, search, matches, filter, valueIds, version } = given
+  // biome-ignore lint/correctness/useExhaustiveDependencies: valueIds are read as of `version`
+  return useMemo(() => {
+    const wanted = search.trim().toLowerCase()
+    const found = wanted === '' ? all : all.filter((name) => name.toLowerCase().includes(wanted) || matches.has(name))
+    if (filter === 'all') return found
+    return found.filter((name) => passes(filter, rowState(name, columns, valueIds)))
+  }, [all, search, matches, filter, columns, filter === 'all' ? 0 : version])
 }
 
 /** The filter and the open drawer are in the address, so that a link leads to them. Other dialogs are not. */

@@ -1,10 +1,11 @@
-import { Alert, List, Text, Textarea } from '@mantine/core'
+import { Alert, Button, FileButton, Group, List, Select, Text, Textarea } from '@mantine/core'
 import { limits } from '@skerry/contract/limits'
 import { type DotenvFile, readDotenv } from '@skerry/sdk/dotenv'
-import { useEffect, useMemo, useState } from 'react'
+import { useCallback, useEffect, useMemo, useState } from 'react'
 import { clearedMessage, usePlaintext } from '../keyring.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
+import { readTextFile } from '../ui/read-text-file.ts'
 import { showToast } from '../ui/toast.ts'
 import { type Change, changeOf } from './changes.ts'
 import type { Column, Entry } from './columns.ts'
@@ -17,7 +18,9 @@ import { proposeTogether, sealAndWrite } from './write.ts'
 
 interface Props {
   orgId: string
-  column: Column
+  /** The environment to store into. Without it, the person chooses one of `columns`. */
+  column?: Column
+  columns?: Column[]
   /** The text of a file that was dropped or chosen. */
   text?: string
   onClose: () => void
@@ -26,14 +29,10 @@ interface Props {
 const nothing: DotenvFile = { values: new Map(), stored: new Map(), problems: [], warnings: [], differences: [] }
 
 /** Pastes a `.env` file into an environment. It shows what would change before anything is stored. */
-export function PasteDialog({ orgId, column, text: given = '', onClose }: Props) {
-  const [text, setText, wasCleared] = usePlaintext('')
-  const [file, setFile] = usePlaintext(nothing)
-  useEffect(() => {
-    if (given === '') return
-    setText(given)
-    setFile(readDotenv(given))
-  }, [given, setText, setFile])
+export function PasteDialog({ orgId, column: fixed, columns = [], text: given = '', onClose }: Props) {
+  const [chosenId, setChosenId] = useState<string | null>(null)
+  const column = fixed ?? columns.find(({ environmentId }) => environmentId === chosenId)
+  const { text, file, wasCleared, read } = useFile(given)
   const { storing, progress, outcome, queued, store, forget } = useStoring(orgId)
   const { changes: compared, error } = useChanges(storing ?? column, file)
   const changes = useMarked(compared, column, queued)
@@ -41,6 +40,7 @@ export function PasteDialog({ orgId, column, text: given = '', onClose }: Props)
   const { names } = choice
   const [note, setNote] = useState('')
   const apply = async () => {
+    if (!column) return
     const base = new Map(changes.map((change) => [change.name, change.baseVersion]))
     const { environmentId } = column
     const shared = { orgId, environmentId, note, wrappedDek: column.own?.wrappedDek ?? '' }
@@ -53,19 +53,29 @@ export function PasteDialog({ orgId, column, text: given = '', onClose }: Props)
     const write = (name: string) => sealAndWrite({ ...shared, name, ...pastedOf(name) })
     await store(column, names, write, `stored in ${column.name}`)
   }
-  const openBoth = async (name: string) => {
+  const openBoth = async (column: Column, name: string) => {
     const before = await openCell({ column, entry: column.entries.get(name) as Entry })
     return { before, after: file.stored.get(name) ?? '' }
   }
+  const take = (taken: string) => {
+    read(taken)
+    forget()
+  }
+  const chooseTarget = (id: string) => {
+    setChosenId(id)
+    choice.forget()
+    forget()
+  }
   return (
     <FormDialog
-      title={`Paste a .env file into ${column.name}`}
-      submit={submitLabel('Store', names.length, column.isProtected)}
+      title={fixed ? `Paste a .env file into ${fixed.name}` : 'Store a .env file'}
+      submit={submitLabel('Store', names.length, column?.isProtected ?? false)}
       size="lg"
       onClose={onClose}
       onSubmit={apply}
       disabled={names.length === 0 || file.problems.length > 0}
     >
+      {!fixed && <Target {...{ columns, chosenId }} onChoose={chooseTarget} />}
       <Textarea
         label="Text of the file"
         description="It is read here, encrypted here, and only then sent."
@@ -74,24 +84,88 @@ export function PasteDialog({ orgId, column, text: given = '', onClose }: Props)
         rows={8}
         value={text}
         error={wasCleared && clearedMessage}
-        onChange={(event) => {
-          setText(event.currentTarget.value)
-          setFile(readDotenv(event.currentTarget.value))
-          forget()
-        }}
+        onChange={(event) => take(event.currentTarget.value)}
         spellCheck={false}
         autoComplete="off"
-        data-autofocus
+        data-autofocus={fixed !== undefined}
       />
+      <ChooseFile onText={take} />
       <Remarks title="Fix these lines to continue" color="red" remarks={file.problems} />
       <Remarks title="Look at these lines" color="orange" remarks={[...file.warnings, ...file.differences]} />
       <LoadingNames names={names} />
       <ProblemAlert error={error} />
-      <Preview {...{ changes, choice }} where={column.name} open={openBoth} />
-      {column.isProtected && changes.length > 0 && <NoteField note={note} onChange={setNote} />}
+      {column && (
+        <Preview
+          key={column.environmentId}
+          {...{ changes, choice }}
+          where={column.name}
+          open={(name) => openBoth(column, name)}
+        />
+      )}
+      {column?.isProtected && changes.length > 0 && <NoteField note={note} onChange={setNote} />}
       <Progressing {...progress} />
       <Failures outcome={outcome} />
     </FormDialog>
+  )
+}
+
+/** The text of the file, and what it says. Locking the keyring clears both. */
+function useFile(given: string) {
+  const [text, setText, wasCleared] = usePlaintext('')
+  const [file, setFile] = usePlaintext(nothing)
+  const read = useCallback(
+    (text: string) => {
+      setText(text)
+      setFile(readDotenv(text))
+    },
+    [setText, setFile],
+  )
+  useEffect(() => {
+    if (given !== '') read(given)
+  }, [given, read])
+  return { text, file, wasCleared, read }
+}
+
+/** No environment is chosen at first, because the values may replace others there. */
+function Target(props: { columns: Column[]; chosenId: string | null; onChoose: (environmentId: string) => void }) {
+  const { columns, chosenId, onChoose } = props
+  return (
+    <Select
+      label="Into"
+      placeholder="Choose an environment"
+      data={columns.map(({ environmentId, name }) => ({ value: environmentId, label: name }))}
+      value={chosenId}
+      onChange={(id) => id !== null && onChoose(id)}
+      allowDeselect={false}
+      data-autofocus
+    />
+  )
+}
+
+/** Takes the text of a file, in place of the pasted text. */
+function ChooseFile({ onText }: { onText: (text: string) => void }) {
+  const [problem, setProblem] = useState<string | null>(null)
+  const take = async (file: File | null) => {
+    if (!file) return
+    const read = await readTextFile(file)
+    setProblem('problem' in read ? read.problem : null)
+    if ('text' in read) onText(read.text)
+  }
+  return (
+    <Group gap="sm">
+      <FileButton onChange={take}>
+        {(props) => (
+          <Button size="xs" variant="default" {...props}>
+            Choose a file
+          </Button>
+        )}
+      </FileButton>
+      {problem && (
+        <Text size="sm" role="alert">
+          {problem}
+        </Text>
+      )}
+    </Group>
   )
 }
 
@@ -115,12 +189,12 @@ function Remarks({ title, color, remarks }: { title: string; color: string; rema
 }
 
 /** Compares the file with the column's decrypted values, in the page. */
-function useChanges(column: Column, file: DotenvFile) {
-  const [current, setCurrent] = usePlaintext<ReadonlyMap<string, string> | null>(null)
+function useChanges(column: Column | undefined, file: DotenvFile) {
+  const [current, setCurrent] = usePlaintext<{ column: string; values: ReadonlyMap<string, string> } | null>(null)
   const [error, setError] = useState<unknown>(null)
   const some = file.values.size > 0
   useEffect(() => {
-    if (!some) return
+    if (!some || !column) return
     let ended = false
     const cells = [...column.entries.values()].map((entry) => ({ column, entry }))
     openCells(cells).then(
@@ -129,7 +203,7 @@ function useChanges(column: Column, file: DotenvFile) {
         const values = opened.flatMap(({ cell, shown }) =>
           'value' in shown ? [[cell.entry.secret.name, shown.value] as const] : [],
         )
-        setCurrent(new Map(values))
+        setCurrent({ column: column.environmentId, values: new Map(values) })
       },
       (thrown) => ended || setError(thrown),
     )
@@ -138,9 +212,9 @@ function useChanges(column: Column, file: DotenvFile) {
     }
   }, [column, some, setCurrent])
   const changes = useMemo((): Change[] => {
-    if (!current) return []
+    if (!column || current?.column !== column.environmentId) return []
     const change = (name: string, value: string) =>
-      changeOf(name, column.entries.get(name), current.get(name) === value)
+      changeOf(name, column.entries.get(name), current.values.get(name) === value)
     return [...file.stored].map(([name, value]) => change(name, value))
   }, [column, file, current])
   return { changes, error }

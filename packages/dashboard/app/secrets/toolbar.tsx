@@ -1,7 +1,7 @@
 import { Button, Group, Menu, SegmentedControl, TextInput } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useUnlocked } from '../keyring.ts'
-import { IconClipboardList, IconPlus, IconSearch } from '../ui/icons.ts'
+import { IconClipboardList, IconPlus, IconSearch, IconTrash } from '../ui/icons.ts'
 import { MenuItems } from '../ui/menu-items.tsx'
 import type { Column } from './columns.ts'
 import { type Filter, filters } from './filters.ts'
@@ -15,10 +15,12 @@ export function Toolbar(props: {
   writable: Column[]
   onAdd: () => void
   onPaste: (column: Column) => void
+  /** Lists the deleted secrets. */
+  onDeleted: () => void
   choices?: ReactNode
 }) {
   const searchLabel = useUnlocked() ? 'Find by name or value' : 'Find by name'
-  const { search, setSearch, filter, setFilter, count, writable, onAdd, onPaste, choices } = props
+  const { search, setSearch, filter, setFilter, count, writable, onAdd, onPaste, onDeleted, choices } = props
   return (
     <div className="matrix-tools-bar">
       <TextInput
@@ -42,6 +44,9 @@ export function Toolbar(props: {
         {choices}
         {writable.length > 0 && (
           <>
+            <Button variant="default" leftSection={<IconTrash size={15} />} onClick={onDeleted}>
+              Deleted
+            </Button>
             <PasteButton writable={writable} onPaste={onPaste} />
             <Button leftSection={<IconPlus size={15} />} onClick={onAdd}>
               Add secret

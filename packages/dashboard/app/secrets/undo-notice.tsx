@@ -44,8 +44,9 @@ export function UndoNotice({ columns }: { columns: Column[] }) {
 
 const secretsText = (names: string[]) => (names.length === 1 ? '1 secret' : `${names.length} secrets`)
 
-function describeUndone({ restored, queued, changed }: Undone, where: string): string {
+function describeUndone({ returned, restored, queued, changed }: Undone, where: string): string {
   const parts = [
+    returned.length > 0 && `${secretsText(returned)} moved back.`,
     restored.length > 0 && `${secretsText(restored)} in ${where} put back.`,
     queued.length > 0 && `${secretsText(queued)} in ${where} will be put back after approval.`,
     changed.length > 0 &&

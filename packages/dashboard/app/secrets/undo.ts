@@ -1,5 +1,7 @@
 import { useSyncExternalStore } from 'react'
+import { queryClient } from '../queries.ts'
 import type { Column } from './columns.ts'
+import { deletedQuery, NameInUse, restoreDeleted } from './deleted-secrets.ts'
 import { reloadSealed, type Secret } from './queries.ts'
 import { deleteSecret, isConflict, restoreSecret } from './write.ts'
 
@@ -12,6 +14,12 @@ interface Stored {
   after: number
 }
 
+/** Secrets that were deleted where they were moved from. */
+export interface Removed {
+  environmentId: string
+  deleted: { id: string; name: string }[]
+}
+
 /** Secrets that were stored together in one environment. */
 export interface Undoable {
   orgId: string
@@ -20,6 +28,7 @@ export interface Undoable {
   /** The message about it: `3 secrets copied to Production.` */
   message: string
   stored: Stored[]
+  removed?: Removed
 }
 
 const storageName = 'skerry-undo'
@@ -61,6 +70,8 @@ export const dismissUndo = (): void => change(null)
 
 /** The result of an undo, by name. */
 export interface Undone {
+  /** Secrets that are back in the environment that they were moved from. */
+  returned: string[]
   restored: string[]
   /** Changes that wait for approval, because the environment is protected now. */
   queued: string[]
@@ -70,20 +81,49 @@ export interface Undone {
 
 /**
  * Restores the previous versions, and deletes names that did not exist before. A name that was changed since stays as
- * it is.
+ * it is. Moved secrets first return to where they were: one that cannot return also stays where it is now.
  */
 export async function undo(undoable: Undoable): Promise<Undone> {
-  const { orgId, environmentId, stored } = undoable
+  const { orgId, environmentId, removed } = undoable
+  const undone: Undone = { returned: [], restored: [], queued: [], changed: [] }
+  const stored = removed ? await returnRemoved(undoable, removed, undone) : undoable.stored
+  const { removed: _, ...rest } = undoable
   const sealed = await reloadSealed(orgId, environmentId)
-  const undone: Undone = { restored: [], queued: [], changed: [] }
   for (const [i, one] of stored.entries()) {
     const secret = sealed?.secrets.get(one.name)
     undone[await undoOne(orgId, environmentId, one, secret)].push(one.name)
     // After an error, another attempt continues with the remaining names.
-    change({ ...undoable, stored: stored.slice(i + 1) })
+    change({ ...rest, stored: stored.slice(i + 1) })
   }
   change(null)
   return undone
+}
+
+/**
+ * Restores what a move deleted. After an error, another attempt continues with the secrets that are still deleted. Returns
+ * what is left to undo: without the secrets that are not back yet, which therefore stay where they were moved to.
+ */
+async function returnRemoved(
+  undoable: Undoable,
+  { environmentId, deleted }: Removed,
+  undone: Undone,
+): Promise<Stored[]> {
+  const { orgId, stored } = undoable
+  const kept = await queryClient.fetchQuery(deletedQuery(orgId, [environmentId]))
+  const restorable = kept.flatMap(({ ciphertext, ...one }) =>
+    ciphertext !== null && deleted.some(({ id }) => id === one.id) ? [{ ...one, ciphertext }] : [],
+  )
+  const { written, queued, failed } = await restoreDeleted(orgId, restorable)
+  const unfinished = failed.filter(({ error }) => !(error instanceof NameInUse))
+  const left = deleted.filter(({ id }) => unfinished.some((one) => one.name === id))
+  for (const { id, name } of deleted.filter((one) => !left.includes(one)))
+    undone[written.has(id) ? 'returned' : queued.includes(id) ? 'queued' : 'changed'].push(name)
+  const absent = new Set([...undone.changed, ...undone.queued])
+  const remaining = stored.filter(({ name }) => !absent.has(name))
+  change({ ...undoable, stored: remaining, removed: { environmentId, deleted: left } })
+  const [first] = unfinished
+  if (first) throw first.error
+  return remaining
 }
 
 async function undoOne(
@@ -91,7 +131,7 @@ async function undoOne(
   environmentId: string,
   { before, after }: Stored,
   secret: Secret | undefined,
-): Promise<keyof Undone> {
+): Promise<'restored' | 'queued' | 'changed'> {
   if (secret?.version !== after) return 'changed'
   try {
     const done =

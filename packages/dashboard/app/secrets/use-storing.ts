@@ -4,14 +4,17 @@ import { showToast } from '../ui/toast.ts'
 import { applyAll, type Change, type Outcome } from './changes.ts'
 import type { Column } from './columns.ts'
 import { countsOf, outcomeMessage } from './preview.tsx'
-import { offerUndo } from './undo.ts'
+import { offerUndo, type Removed } from './undo.ts'
 import { rereadAfter } from './write.ts'
+
+type Write = Parameters<typeof applyAll>[1]
 
 const none: ReadonlySet<string> = new Set()
 
 /**
  * Stores many secrets into one column from a dialog, with progress and outcome. Each stored secret changes the column.
- * `storing` keeps the column from the start, so that hundreds of values are not compared again each time.
+ * `storing` keeps the column from the start, so that hundreds of values are not compared again each time. `write` leaves
+ * failures to the caller, `store` throws the first one.
  */
 export function useStoring(orgId: string) {
   const { me } = useRouteContext({ from: '/_app' })
@@ -20,28 +23,34 @@ export function useStoring(orgId: string) {
   const [outcome, setOutcome] = useState<Outcome | null>(null)
   // A queued name still differs from the current value, but must not be queued again.
   const [queued, setQueued] = useState(none)
-  const offer = (column: Column, result: Outcome, message: string) => {
+  const offer = (column: Column, result: Outcome, message: string, removed?: Removed) => {
     const stored = [...result.written].map(([name, after]) => {
       const entry = column.entries.get(name)
       return { name, before: entry?.own ? entry.secret.version : 0, after }
     })
     const { environmentId } = column
-    if (stored.length > 0) offerUndo({ orgId, userId: me.user?.id ?? '', environmentId, message, stored })
+    const undoable = { orgId, userId: me.user?.id ?? '', environmentId, message, stored, ...(removed && { removed }) }
+    if (stored.length > 0 || removed) offerUndo(undoable)
   }
-  const store = async (column: Column, names: string[], write: Parameters<typeof applyAll>[1], done: string) => {
+  const write = async (column: Column, names: string[], writeOne: Write): Promise<Outcome> => {
     setOutcome(null)
     setStoring(column)
     const onProgress = (stored: number) => setProgress({ done: stored, of: names.length })
-    const result = await applyAll(names, write, onProgress).finally(() => setStoring(null))
+    const result = await applyAll(names, writeOne, onProgress).finally(() => setStoring(null))
     setOutcome(result)
     setQueued((before) => new Set([...before, ...result.queued.map((name) => keyOf(column, name))]))
-    offer(column, result, outcomeMessage({ ...countsOf(result), queued: 0 }, done))
     const errors = result.failed.map(({ error }) => error)
     await rereadAfter(errors, orgId, column.environmentId)
-    if (errors.length > 0) throw errors[0]
+    return result
+  }
+  const store = async (column: Column, names: string[], writeOne: Write, done: string) => {
+    const result = await write(column, names, writeOne)
+    offer(column, result, outcomeMessage({ ...countsOf(result), queued: 0 }, done))
+    const [failed] = result.failed
+    if (failed) throw failed.error
     showToast(outcomeMessage(countsOf(result), done))
   }
-  return { storing, progress, outcome, queued, store, forget: () => setOutcome(null) }
+  return { storing, progress, outcome, queued, write, offer, store, forget: () => setOutcome(null) }
 }
 
 const keyOf = ({ environmentId }: Column, name: string) => `${environmentId} ${name}`

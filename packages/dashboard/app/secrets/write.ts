@@ -5,7 +5,7 @@ import { checkMeanings } from '../envs/meanings.ts'
 import { keyring } from '../keyring.ts'
 import { invalidate, orgQueries, queryClient } from '../queries.ts'
 import type { Written } from './changes.ts'
-import { findEarlier, forgetLost, sendOnce, sendUnlessQueued, type Try } from './lost-writes.ts'
+import { findEarlier, forgetLost, type OtherChange, sendOnce, sendUnlessQueued, type Try } from './lost-writes.ts'
 import { noteHeader, queuedQuery } from './protected.ts'
 import { protectionQuery, reloadSealed, type Sealed, type Secret, sealedQuery } from './queries.ts'
 import { ValueTooLong } from './value-too-long.ts'
@@ -54,24 +54,35 @@ export async function sealAndWrite(write: Omit<Write, 'ciphertext'> & { value: s
   return writeSecret({ ...rest, ciphertext })
 }
 
-/**
- * Seals values and proposes them as one change of a protected environment. Values that an earlier write has already
- * delivered, alone or in another group, are left out. Returns how many are stored and how many wait for approval.
- */
-export async function proposeTogether(proposal: {
+interface Proposal {
   orgId: string
   environmentId: string
-  secrets: { name: string; value: string; baseVersion: number }[]
   note: string
   wrappedDek: string
-}): Promise<{ written: number; queued: number }> {
-  const { orgId, environmentId, secrets, note, wrappedDek } = proposal
+}
+
+/** Seals values and proposes them as one change of a protected environment, as `proposeSealed` does. */
+export async function proposeTogether(
+  proposal: Proposal & { secrets: { name: string; value: string; baseVersion: number }[] },
+): Promise<{ written: number; queued: number }> {
+  const { secrets, ...rest } = proposal
+  const { environmentId, wrappedDek } = rest
   await checkMeanings([environmentId])
   const ciphertexts = await keyring.call('sealSecrets', { wrappedDek, environmentId, secrets })
-  if (ciphertexts.some(({ length }) => length > limits.ciphertextBytes)) throw new ValueTooLong()
-  const puts = secrets.map(({ name, baseVersion: expectedVersion }, i) => {
-    return { name, ciphertext: ciphertexts[i] ?? '', expectedVersion }
-  })
+  const sealed = secrets.map(({ name, baseVersion }, i) => ({ name, baseVersion, ciphertext: ciphertexts[i] ?? '' }))
+  return proposeSealed({ ...rest, secrets: sealed })
+}
+
+/**
+ * Proposes sealed values as one change of a protected environment. Values that an earlier write has already delivered,
+ * alone or in another group, are left out. Returns how many are stored and how many wait for approval.
+ */
+export async function proposeSealed(
+  proposal: Proposal & { secrets: { name: string; ciphertext: string; baseVersion: number }[] },
+): Promise<{ written: number; queued: number }> {
+  const { orgId, environmentId, secrets, note, wrappedDek } = proposal
+  if (secrets.some(({ ciphertext }) => ciphertext.length > limits.ciphertextBytes)) throw new ValueTooLong()
+  const puts = secrets.map(({ baseVersion: expectedVersion, ...put }) => ({ ...put, expectedVersion }))
   const tries = puts.map(({ name, ciphertext }): Try => ({ environmentId, name, wrappedDek, ciphertext }))
   const earlier = await Promise.all(tries.map((one) => findEarlier(orgId, one)))
   const isMissing = (_: unknown, i: number) => earlier[i] === null
@@ -86,12 +97,33 @@ export async function proposeTogether(proposal: {
   return { written, queued: tries.length - written }
 }
 
+/** Proposes to delete secrets, as one change of a protected environment. At most `limits.changeGroupMax` of them. */
+export async function proposeDeletions(orgId: string, environmentId: string, secrets: Secret[], note: string) {
+  const [first] = secrets
+  if (!first) return
+  const deletes = secrets.map(({ name, version }) => ({ name, expectedVersion: version, keepFor }))
+  const request = { params: { orgId, envId: environmentId }, body: { deletes } }
+  // The change is proposed as a whole, so its first secret stands for all.
+  await sendUnlessQueued(orgId, deletionOf(environmentId, first), () => api.changes.propose(request, noteHeader(note)))
+  await changedQueue(orgId, environmentId)
+}
+
+/** The time for which a deleted secret can be restored. */
+const keepFor = '30d'
+
+const deletionOf = (environmentId: string, { name, version }: Secret): OtherChange => ({
+  environmentId,
+  name,
+  action: 'delete',
+  baseVersion: version,
+  restoreVersion: null,
+})
+
 export async function deleteSecret(orgId: string, environmentId: string, secret: Secret, note: string) {
   const { name, version: expectedVersion } = secret
   const params = { orgId, envId: environmentId, name }
-  const change = { environmentId, name, action: 'delete', baseVersion: expectedVersion, restoreVersion: null } as const
-  const answer = await sendUnlessQueued(orgId, change, () =>
-    api.secrets.delete({ params, query: { expectedVersion, keepFor: '30d' } }, noteHeader(note)),
+  const answer = await sendUnlessQueued(orgId, deletionOf(environmentId, secret), () =>
+    api.secrets.delete({ params, query: { expectedVersion, keepFor } }, noteHeader(note)),
   )
   if (answer === 'queued' || 'queued' in answer) {
     await changedQueue(orgId, environmentId)
@@ -128,13 +160,14 @@ export async function restoreSecret(
   return 'written'
 }
 
-async function changedQueue(orgId: string, envId: string): Promise<void> {
+/** Reloads what shows how many changes of an environment wait. */
+export async function changedQueue(orgId: string, envId: string): Promise<void> {
   await invalidate(protectionQuery(orgId, envId))
   await invalidate(queuedQuery(orgId, envId), orgQueries(orgId, 'changes'))
 }
 
 /** Changes one secret in the cache and keeps all others. */
-function changeSealed(orgId: string, envId: string, change: (secrets: Map<string, Secret>) => unknown) {
+export function changeSealed(orgId: string, envId: string, change: (secrets: Map<string, Secret>) => unknown) {
   queryClient.setQueryData(sealedQuery(orgId, envId).queryKey, (before: Sealed | null | undefined) => {
     if (!before) return before
     const secrets = new Map(before.secrets)

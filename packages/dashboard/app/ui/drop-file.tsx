@@ -1,8 +1,6 @@
 import { Button, FileButton } from '@mantine/core'
 import { type DragEvent, type ReactNode, useState } from 'react'
-
-/** Larger files are no `.env` files, and reading one would stop the page. */
-const bytesMax = 5 * 1024 * 1024
+import { readTextFile } from './read-text-file.ts'
 
 /** Takes a text file that is dropped here or chosen. The file is read in this page. */
 export function DropFile({ onText, children }: { onText: (text: string) => void; children: ReactNode }) {
@@ -10,15 +8,9 @@ export function DropFile({ onText, children }: { onText: (text: string) => void;
   const [problem, setProblem] = useState<string | null>(null)
   const take = async (file: File | null | undefined) => {
     if (!file) return
-    if (file.size > bytesMax)
-      return setProblem('The file is larger than 5 MB. Choose a file with names and values only.')
-    try {
-      const text = await file.text()
-      setProblem(null)
-      onText(text)
-    } catch {
-      setProblem('The file cannot be read. Choose a text file.')
-    }
+    const read = await readTextFile(file)
+    setProblem('problem' in read ? read.problem : null)
+    if ('text' in read) onText(read.text)
   }
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the button in it does the same for a keyboard

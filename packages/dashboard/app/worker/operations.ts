@@ -1,6 +1,7 @@
 import { agentOperations } from './agents.ts'
 import { changeOperations } from './changes.ts'
 import { detailsOperations } from './details.ts'
+import { dotenvOperations } from './dotenv.ts'
 import { grantOperations } from './grants.ts'
 import { keyOperations } from './keys.ts'
 import { kmsOperations } from './kms.ts'
@@ -19,6 +20,7 @@ export const operations = {
   ...detailsOperations,
   ...grantOperations,
   ...layerOperations,
+  ...dotenvOperations,
   ...rekeyOperations,
   ...changeOperations,
   ...tokenOperations,

@@ -2,11 +2,12 @@ import { openDetails, sealDetails } from '@skerry/crypto/details'
 import { fingerprint } from '@skerry/crypto/digest'
 import { CryptoError } from '@skerry/crypto/errors'
 import { fingerprintWords } from '@skerry/crypto/fingerprint-words'
-import { type Dek, importDek, newDek, openSecret, sealSecret } from '@skerry/crypto/secret'
+import { type Dek, importDek, newDek, sealSecret } from '@skerry/crypto/secret'
 import { wrapKey } from '@skerry/crypto/wrap'
 import { dekOf } from './deks.ts'
 import { type Covered, wrapNew } from './grants.ts'
 import type { SealedLayer } from './layers.ts'
+import { openNamed } from './open-named.ts'
 
 type To = Covered & { publicKeyJwks: string[] }
 
@@ -65,15 +66,5 @@ async function resealed({ name, sealed, revision }: Described, old: Dek, fresh: 
     name,
     sealed: opened && (await sealDetails(opened, fresh, environmentId, name)),
     expectedRevision: revision,
-  }
-}
-
-/** Decrypts a secret. A failure stops the whole re-key, so the error names the secret. */
-async function openNamed(ciphertext: string, dek: Dek, environmentId: string, name: string): Promise<string> {
-  try {
-    return await openSecret(ciphertext, dek, environmentId, name)
-  } catch (error) {
-    if (error instanceof CryptoError) throw new CryptoError(error.code, undefined, name)
-    throw error
   }
 }

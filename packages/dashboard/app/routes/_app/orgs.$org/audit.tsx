@@ -2,7 +2,7 @@ import { Button, Menu } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
-import { csvOf, download, jsonOf } from '../../../audit/export.ts'
+import { csvOf, jsonOf } from '../../../audit/export.ts'
 import { withKnownNames } from '../../../audit/known-names.ts'
 import { auditQuery, type Entry, filterOf } from '../../../audit/queries.ts'
 import { RekeyNotice } from '../../../people/rekey-notice.tsx'
@@ -11,6 +11,7 @@ import { ForAdmins } from '../../../ui/for-admins.tsx'
 import { IconDownload } from '../../../ui/icons.ts'
 import { MenuItems } from '../../../ui/menu-items.tsx'
 import { Page } from '../../../ui/page.tsx'
+import { saveText } from '../../../ui/save-text.ts'
 
 // These load separately, so that the list appears sooner.
 const Entries = lazy(async () => ({ default: (await import('../../../audit/entries.tsx')).Entries }))
@@ -84,8 +85,8 @@ function Export({ entries }: { entries: Entry[] }) {
         </Button>
       </Menu.Target>
       <MenuItems>
-        <Menu.Item onClick={() => download(`${name}.json`, 'application/json', jsonOf(entries))}>JSON</Menu.Item>
-        <Menu.Item onClick={() => download(`${name}.csv`, 'text/csv', csvOf(entries))}>CSV</Menu.Item>
+        <Menu.Item onClick={() => saveText(`${name}.json`, 'application/json', jsonOf(entries))}>JSON</Menu.Item>
+        <Menu.Item onClick={() => saveText(`${name}.csv`, 'text/csv', csvOf(entries))}>CSV</Menu.Item>
       </MenuItems>
     </Menu>
   )

@@ -1,13 +1,21 @@
-import { parseEnv } from 'node:util'
 import { referencesIn } from '@skerry/crypto/references'
-import { parse } from 'dotenv'
-import { readDotenv } from '../dotenv-file.ts'
-import type { Formatted, Values } from './names.ts'
+import { readDotenv } from './dotenv.ts'
 
-// The programs that read `.env` files agree on few spellings. `test/readers.test.ts` compares the files written here
-// with the values that these programs read.
+// The programs that read `.env` files agree on few spellings. `packages/cli/test/readers.test.ts` compares the files
+// written here with the values that these programs read. The command line and the dashboard write the same files.
 const readers = ['dotenv', 'Node', 'python-dotenv', 'Docker Compose', 'a POSIX shell'] as const
 type Reader = (typeof readers)[number]
+
+type Values = ReadonlyMap<string, string>
+
+/** A `.env` file. Remarks and `impossible` name secrets, never values. */
+interface FormattedDotenv {
+  text: string
+  /** The programs that would read other values. */
+  remarks: string[]
+  /** The names whose value no spelling can hold. They are not in the text. */
+  impossible: string[]
+}
 
 interface Spelling {
   text: string
@@ -17,12 +25,11 @@ interface Spelling {
 
 /**
  * Formats values as a `.env` file. Each value gets the spelling that most programs read back. The dotenv package and
- * `skerry secrets import` always read it back; a remark names the programs that do not. The names that no spelling can
- * hold are in `impossible`, and not in the text.
+ * `skerry secrets import` always read it back; a remark names the programs that do not.
  *
  * @param isStored the values are stored texts, whose references an import must read as references.
  */
-export function formatDotenv(values: Values, isStored: boolean): Formatted & { impossible: string[] } {
+export function formatDotenv(values: Values, isStored: boolean): FormattedDotenv {
   const chosen = [...values].map(([name, value]) => ({
     name,
     value,
@@ -35,8 +42,8 @@ export function formatDotenv(values: Values, isStored: boolean): Formatted & { i
 }
 
 /** Tries each line after the lines before it, because an ambiguous quote in one line can reach into the next. */
-function oneBehindAnother(values: Values, isStored: boolean) {
-  const before: Values = new Map()
+function oneBehindAnother(values: Values, isStored: boolean): FormattedDotenv {
+  const before = new Map<string, string>()
   const chosen: Chosen[] = []
   const impossible: string[] = []
   let text = ''
@@ -81,7 +88,7 @@ function lineFor(
 ) {
   const expected: [string, string][] = [...known, [name, value]]
   return spellings(value)
-    .map((one) => (nodeReads(`${name}=${one.text}\n`, name, value) ? one : without(one, 'Node')))
+    .map((one) => (nodeReads(one.text) === value ? one : without(one, 'Node')))
     .sort((a, b) => b.readBy.length - a.readBy.length)
     .find(({ text }) => holds(`${before}${name}=${text}\n${after}`, expected, isStored))
 }
@@ -129,13 +136,15 @@ function doubleReaders(value: string): readonly Reader[] {
 const bareReaders = (value: string): Reader[] =>
   /^[A-Za-z0-9_./:@%+,=-]+\\$/.test(value) ? ['dotenv', 'Node', 'python-dotenv'] : ['dotenv', 'Node']
 
-/** Reads the text with our own reader too, so that `secrets import` accepts an exported file without a warning. */
+/**
+ * Reads the text with the reader of `secrets import`, which has the grammar of the dotenv package. That package cannot
+ * read one name: it writes into an ordinary object.
+ */
 function holds(text: string, values: Iterable<[string, string]>, isStored: boolean): boolean {
   const file = readDotenv(text)
-  const parsed = parse(text)
   if (file.problems.length > 0 || file.warnings.length > 0) return false
   return [...values].every(([name, value]) => {
-    if (file.values.get(name) !== value || parsed[name] !== value) return false
+    if (file.values.get(name) !== value || name === '__proto__') return false
     const stored = file.stored.get(name)!
     return isStored ? stored === value : referencesIn(stored).length === 0
   })
@@ -146,5 +155,14 @@ const without = (spelling: Spelling, reader: Reader): Spelling => ({
   readBy: spelling.readBy.filter((one) => one !== reader),
 })
 
-/** Asks Node's own parser. */
-const nodeReads = (line: string, name: string, value: string): boolean => parseEnv(line)[name] === value
+/**
+ * Returns the value that Node's `--env-file` reads from a spelling. Node drops carriage returns, ends a quoted value at the
+ * next quote, and expands `\n` in double quotes alone.
+ */
+function nodeReads(spelling: string): string {
+  const text = spelling.replaceAll('\r', '')
+  const quote = text[0]
+  if (quote !== "'" && quote !== '"' && quote !== '`') return text
+  const value = text.slice(1, text.indexOf(quote, 1))
+  return quote === '"' ? value.replaceAll('\\n', '\n') : value
+}

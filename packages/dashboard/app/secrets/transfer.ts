@@ -1,0 +1,64 @@
+import { limits } from '@skerry/contract/limits'
+import type { Change, Outcome } from './changes.ts'
+import type { Column, Layer } from './columns.ts'
+import { resealFor } from './copying.ts'
+import { countsOf, outcomeMessage } from './preview.tsx'
+import { type Removal, removeAll } from './remove.ts'
+import type { useStoring } from './use-storing.ts'
+import { proposeSealed, writeSecret } from './write.ts'
+
+export interface Transfer extends Pick<ReturnType<typeof useStoring>, 'write' | 'offer'> {
+  kind: 'copy' | 'move'
+  orgId: string
+  source: Column
+  target: Column & { own: Layer }
+  changes: Change[]
+  /** The names to store in the target. */
+  chosen: string[]
+  /** The names whose value the target has already, so that a move only deletes them from the source. */
+  present: string[]
+  note: string
+}
+
+export interface Transferred {
+  failed: Outcome['failed']
+  removal: Removal
+  message: string
+}
+
+/**
+ * Stores the chosen secrets in the target. A move then deletes those that are stored there from the source. A secret that
+ * only waits for approval in the target stays in the source.
+ */
+export async function transfer(given: Transfer): Promise<Transferred> {
+  const { kind, orgId, source, target, present, note, offer } = given
+  const result = await storeAll(given)
+  const stored = [...result.written.keys(), ...present]
+  const secrets = kind === 'move' ? stored.flatMap((name) => source.entries.get(name)?.secret ?? []) : []
+  const removal = await removeAll(orgId, source, secrets, note)
+  const removed = {
+    environmentId: source.environmentId,
+    deleted: removal.deleted.map(({ id, name }) => ({ id, name })),
+  }
+  const done = `${kind === 'copy' ? 'copied' : 'moved'} to ${target.name}`
+  const written = kind === 'copy' ? result.written.size : removal.deleted.length + removal.queued.length
+  const undoMessage = outcomeMessage({ written, queued: 0 }, done)
+  // A deletion that waits cannot be undone here. Undo would leave the value nowhere once the deletion is approved.
+  if (removal.queued.length === 0) offer(target, result, undoMessage, removed.deleted.length > 0 ? removed : undefined)
+  const queued = countsOf(result).queued + removal.queued.length
+  return { failed: result.failed, removal, message: outcomeMessage({ written, queued }, done) }
+}
+
+/** Seals all values for the target before the first one is sent. A protected target gets one change for all of them. */
+async function storeAll({ orgId, source, target, changes, chosen, note, write }: Transfer): Promise<Outcome> {
+  const { environmentId, own } = target
+  if (chosen.length === 0) return { written: new Map(), queued: [], failed: [] }
+  const base = new Map(changes.map((change) => [change.name, change.baseVersion]))
+  const sealed = await resealFor(source, target, chosen)
+  const put = (name: string) => ({ name, ciphertext: sealed.get(name) ?? '', baseVersion: base.get(name) ?? 0 })
+  const shared = { orgId, environmentId, note, wrappedDek: own.wrappedDek }
+  if (!target.isProtected || chosen.length > limits.changeGroupMax)
+    return write(target, chosen, (name) => writeSecret({ ...shared, ...put(name) }))
+  await proposeSealed({ ...shared, secrets: chosen.map(put) })
+  return { written: new Map(), queued: chosen, failed: [] }
+}

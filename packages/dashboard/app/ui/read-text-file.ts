@@ -1,0 +1,19 @@
+/** Larger files are no `.env` files, and reading one would stop the page. */
+const bytesMax = 5 * 1024 * 1024
+
+/** Reads a file that was dropped or chosen, in this page. Returns its text, or why it cannot be used. */
+export async function readTextFile(file: File): Promise<{ text: string } | { problem: string }> {
+  if (file.size > bytesMax)
+    return { problem: 'The file is larger than 5 MB. Choose a file with names and values only.' }
+  if (/\.(json|ya?ml)$/i.test(file.name))
+    return { problem: 'The page reads .env files. Import JSON and YAML with `skerry secrets import`.' }
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(await file.arrayBuffer())
+    return text.includes('\0') ? noText : { text }
+  } catch (error) {
+    // The decoder throws a TypeError. A folder, or a file that was moved meanwhile, throws a DOMException.
+    return error instanceof TypeError ? noText : { problem: 'The file cannot be read. Choose a text file.' }
+  }
+}
+
+const noText = { problem: 'The file is not UTF-8 text. Choose a .env file, or save yours as UTF-8.' }
