@@ -10,4 +10,4 @@ export type MatrixDialog =
   | { kind: 'download'; column: Column }
   | { kind: 'secret'; column: Column; name: string }
   | { kind: 'conflict'; column: Column; name: string }
-  | { kind: 'bulk-copy' | 'bulk-move' | 'bulk-delete'; names: string[]; onDone: () => void }
+  | { kind: 'bulk'; action: 'copy' | 'move' | 'delete'; names: string[]; onDone: () => void }
