@@ -12,19 +12,20 @@ interface Props {
 /** The bar below the matrix, with what can be done to the selected secrets. */
 export function BulkBar({ columns, selection: { names, selectAll }, onOpenDialog }: Props) {
   const clear = () => selectAll(false)
-  const open = (kind: 'bulk-copy' | 'bulk-move' | 'bulk-delete') => () => onOpenDialog({ kind, names, onDone: clear })
+  const open = (action: 'copy' | 'move' | 'delete') => () =>
+    onOpenDialog({ kind: 'bulk', action, names, onDone: clear })
   const reasons = reasonsAgainst(columns, names)
   const shownReasons = [...new Set(Object.values(reasons).filter((text) => text !== null))]
   return (
     <section className="bulk-bar" aria-label="Selected secrets">
       <span role="status">{names.length === 1 ? '1 selected' : `${names.length} selected`}</span>
-      <Button variant="default" disabled={reasons.copy !== null} onClick={open('bulk-copy')}>
+      <Button variant="default" disabled={reasons.copy !== null} onClick={open('copy')}>
         Copy to…
       </Button>
-      <Button variant="default" disabled={reasons.move !== null} onClick={open('bulk-move')}>
+      <Button variant="default" disabled={reasons.move !== null} onClick={open('move')}>
         Move to…
       </Button>
-      <Button variant="default" c="red" disabled={reasons.delete !== null} onClick={open('bulk-delete')}>
+      <Button variant="default" c="red" disabled={reasons.delete !== null} onClick={open('delete')}>
         Delete…
       </Button>
       <Button variant="subtle" color="gray" onClick={clear}>

@@ -32,9 +32,11 @@ export function Dialogs(props: {
   const { orgId, columns, names, dialog, edits, actions, onOpen, onClose } = props
   if (dialog.kind === 'add') return <AddSecretDialog {...{ orgId, columns, onClose }} />
   if (dialog.kind === 'deleted') return <DeletedDialog {...{ orgId, columns, onClose }} />
-  if (dialog.kind === 'bulk-delete') return <BulkDeleteDialog {...{ orgId, columns, onClose, ...dialog }} />
-  if (dialog.kind === 'bulk-copy') return <TransferDialog {...{ orgId, columns, onClose, ...dialog }} kind="copy" />
-  if (dialog.kind === 'bulk-move') return <TransferDialog {...{ orgId, columns, onClose, ...dialog }} kind="move" />
+  if (dialog.kind === 'bulk') {
+    const { action, names, onDone } = dialog
+    const bulk = { orgId, columns, names, onDone, onClose }
+    return action === 'delete' ? <BulkDeleteDialog {...bulk} /> : <TransferDialog kind={action} {...bulk} />
+  }
   // The column may have changed since the dialog opened, so the current one is used.
   const column = columns.find(({ environmentId }) => environmentId === dialog.column.environmentId)
   if (!column) return null

@@ -11,12 +11,4 @@ export type MatrixDialog =
   | { kind: 'secret'; column: Column; name: string }
   | { kind: 'rename'; column: Column; name: string }
   | { kind: 'conflict'; column: Column; name: string }
-  | ({ kind: 'bulk-copy' } & Bulk)
-  | ({ kind: 'bulk-move' } & Bulk)
-  | ({ kind: 'bulk-delete' } & Bulk)
-
-/** The selected secrets. */
-interface Bulk {
-  names: string[]
-  onDone: () => void
-}
+  | { kind: 'bulk'; action: 'copy' | 'move' | 'delete'; names: string[]; onDone: () => void }
