@@ -38,7 +38,7 @@ describe('a matrix', () => {
 
   test('marks a value that two of three environments share, and finds those shared with production', async () => {
     const { page } = owner
-    const row = page.getByRole('row', { name: /^LOG_LEVEL/ })
+    const row = page.getByRole('row', { name: /LOG_LEVEL/ })
     await expect.poll(() => row.locator('.matrix-letter').allInnerTexts()).toEqual(['A', 'A'])
     await page.getByLabel('Show').getByText('Shared with production').click()
     await expect.poll(names).toEqual(['LOG_LEVEL'])

@@ -34,6 +34,9 @@ export const lines: Record<string, string> = {
   'secrets deleted': '',
   'secrets describe': 'A --description x',
   'secrets rename': 'A B --dry-run',
+  'secrets copy': 'A --to spare-{n} --yes',
+  // There is no editor.
+  'secrets edit': '',
   'changes ls': '',
   'changes propose': 'values.env --env guarded-{n}',
   'changes show': '{change} --reveal',
@@ -51,6 +54,11 @@ export const lines: Record<string, string> = {
   'client rotate': '{client} --yes',
   grant: '--user {bob} --env spare-{n}',
   'grant ls': '--env spare-{n}',
+  'access ask': 'shop/guarded-{n}',
+  'access ls': '--status any',
+  'access grant': '{bob} --yes',
+  'access decline': '{bob}',
+  'access withdraw': 'shop/guarded-{n}',
   'honey create': '--placement here',
   'honey ls': '',
   'rotation create': 'R{n} --every 30d --env spare-{n} --yes',
@@ -79,6 +87,8 @@ export const lines: Record<string, string> = {
   'keys init': '',
   'keys passphrase': '--new-file new-pass',
   'keys passkeys': '',
+  // The new kit is asked for at a terminal only.
+  'keys kit': '',
   // The file of the new passphrase does not exist, because replaced keys would end the walk.
   'keys replace': '--yes --new-file none',
   'keys trust': '--yes',

@@ -190,7 +190,7 @@ describe('text from a server is printed with its control characters shown', () =
     const { token } = await furnished()
     inTexts()
     const { stdout } = await alice.terminal(`skerry token revoke ${token}`, [['revokes token', 'n']])
-    expect(stdout).toContain(`token t${shown} (`)
+    expect(stdout).toContain(`token t${shown}.`)
     expect(stdout).not.toContain('\u001b]0;evil')
   })
 
