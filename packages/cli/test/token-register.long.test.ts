@@ -34,7 +34,7 @@ test('token register --request prints nothing secret, and a token that is regist
     expect(code).not.toBe(0)
   }
   const damaged = await machine.shell('echo "{}" > damaged && skerry token register --from damaged')
-  expect([damaged.code, damaged.stderr]).toEqual([2, expect.stringContaining('damaged is not what')])
+  expect([damaged.code, damaged.stderr]).toEqual([2, expect.stringContaining('damaged is not the output of')])
 })
 
 test('a restored token reads secrets on another server after an admin has registered its request there', async () => {

@@ -40,12 +40,14 @@ export const Row = memo(function Row(props: RowProps) {
   return (
     <>
       <div role="rowheader" className="matrix-name" {...touch}>
-        {canSelect(name, columns) && (
+        {canSelect(name, columns) ? (
           <SelectBox
             label={`Select ${name}`}
             isChecked={isSelected}
             onChange={(isOn, isRange) => onSelect(name, isOn, isRange)}
           />
+        ) : (
+          <span className="matrix-select" />
         )}
         <span className="mono" title={name}>
           {name}
