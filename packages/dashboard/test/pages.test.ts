@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { isQuick } from '../../server/test/extent.ts'
 import { axeProblems } from './org-steps.ts'
 import { askForCliSession } from './page-steps.ts'
-import { openPage, type PageRow, pages, quickPages } from './pages.ts'
+import { desk, openPage, type PageRow, pages, quickPages } from './pages.ts'
 import { openSite, type Site } from './site.ts'
 import { harbour } from './teams.ts'
 
@@ -19,15 +19,24 @@ const looked = isQuick ? quickPages : pages
 /** Pages with long names are checked in one scheme, because they have the same colours. */
 const schemesOf = ({ of }: PageRow) => (isQuick || of === 'long' ? (['light'] as const) : (['light', 'dark'] as const))
 
-test.each(looked)('the page $name has no serious accessibility problem (axe)', async (row) => {
+const phone = { width: 360, height: 740 }
+/** The quick run checks accessibility on a desk only. */
+const sizes = isQuick ? [desk] : [desk, phone]
+
+test.each(looked)('the page $name is accessible (axe), and does not move sideways at 360 px', async (row) => {
   const page = await openPage(site, row)
   const found: string[] = []
-  for (const colorScheme of schemesOf(row)) {
-    await page.emulateMedia({ colorScheme })
-    await page.evaluate(settled, colorScheme)
-    for (const problem of await axeProblems(page)) found.push(`in ${colorScheme}: ${problem}`)
+  for (const size of sizes) {
+    await page.setViewportSize(size)
+    for (const colorScheme of schemesOf(row)) {
+      await page.emulateMedia({ colorScheme })
+      await page.evaluate(settled, colorScheme)
+      for (const problem of await axeProblems(page)) found.push(`in ${colorScheme}, ${size.width} px: ${problem}`)
+    }
   }
-  expect(found).toEqual([])
+  await page.setViewportSize(phone)
+  const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+  expect([...found, ...(wider > 0 ? [`${wider} px wider than a phone`] : [])]).toEqual([])
 })
 
 /** Runs in the page. Waits until all colour transitions have ended. */
