@@ -50,6 +50,8 @@ export interface Settings {
   allowNames: readonly string[]
   found: FoundProject | null
   credential: CredentialSource
+  /** `--profile`, if it was given. A hint about the next command repeats it. */
+  profile: string | undefined
 }
 
 /**
@@ -83,6 +85,7 @@ export function readSettings(flags: Flags): Settings {
     allowNames: found?.project.allowNames ?? [],
     found,
     credential,
+    profile: flags.profile,
   }
 }
 
