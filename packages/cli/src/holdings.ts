@@ -1,5 +1,6 @@
 import type { audit } from '@skerry/contract/audit/endpoints'
 import type { Answer, Query } from '@skerry/contract/endpoint'
+import { profileOption } from './labels.ts'
 import { note, warn } from './output.ts'
 import { eachAtOnce } from './parallel.ts'
 import { listPlaces } from './places.ts'
@@ -32,7 +33,8 @@ async function heldBy(session: Session, principalId: string): Promise<Holdings> 
     const has = grants.some((grant) => grant.principalId === principalId)
     if (!has && !(lost?.has(envId) && (await isStillKey(session, orgId, envId, lost.get(envId)!)))) return undefined
     const { protection } = await session.client.protection.get({ params })
-    return { label, steps: rekeySteps(label, protection) }
+    const option = profileOption(session.settings.profile)
+    return { label, steps: rekeySteps(label, protection).map((step) => `${step}${option}`) }
   })
   return { held: found.filter((one) => one !== undefined), hasEarlier: lost !== undefined }
 }

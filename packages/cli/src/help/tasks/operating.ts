@@ -58,7 +58,7 @@ export const operating = [
     steps: [
       ['cp -a .skerry ../skerry-backup', 'Without PostgreSQL, stop the server, then copy its data directory'],
       [
-        'pg_dump --format custom --file skerry.dump skerry',
+        'pg_dump --format custom --file skerry.dump "$SKERRY_DATABASE_URL"',
         'With PostgreSQL, dump it, and keep SKERRY_SERVER_KEY apart',
       ],
       ['skerry token create backup --admin > backup-token', 'Keep a token that can read, apart from both'],
