@@ -184,7 +184,7 @@ async function rekey(_env: string | undefined, { session, flags, place }: AtPlac
   for (const { principalId } of lost) note(`  ${nameOf(principalId) ?? principalId} lost access`)
   if (waiting.length > 0)
     note(`  open changes were sealed with the old key and are superseded; propose them again: ${waiting.join(', ')}`)
-  note(`other people, and machines that keep a state, run \`${trustCommand(label)}\` once: they knew the old key`)
+  note(`other people, and machines that remember the old key, must run \`${trustCommand(label)}\` once`)
   note('what this cannot undo:')
   note('  those who had access may have kept the old key, and what it opened: change the values themselves')
   note('  copies kept for offline use still open until they are renewed or too old')

@@ -68,7 +68,7 @@ async function init({ session }: SignedIn): Promise<Output> {
     text: () => writeLine(words),
     after: async () => {
       note(
-        'if you forget the passphrase, only a recovery kit opens your keys: make one on the account page of the dashboard',
+        'if you forget the passphrase, only a recovery kit opens your keys: make one with `skerry keys kit`, or on the account page of the dashboard',
       )
       await noteNext(owner.client, owner.url)
     },
