@@ -183,7 +183,7 @@ async function checkKey(session: Session, flags: Flags): Promise<Check> {
     const { changesOf } = await import('./trust.ts')
     const { changes } = await changesOf(session, { flags, place })
     const refused = isStrict() ? changes : changes.filter((change) => !isTold(change))
-    if (refused.length > 0) throw new RollbackHere(refused, place.label)
+    if (refused.length > 0) throw new RollbackHere(refused, place.label, flags.profile)
     return `this credential can read ${places.map(({ label }) => label).join(', ')}`
   })
   return isCheck(answer) ? answer : { what, state: 'ok', message: answer }

@@ -1,3 +1,6 @@
+import type { audit } from '@skerry/contract/audit/endpoints'
+import type { Answer, Query } from '@skerry/contract/endpoint'
+import { profileOption } from './labels.ts'
 import { note, warn } from './output.ts'
 import { eachAtOnce } from './parallel.ts'
 import { listPlaces } from './places.ts'
@@ -10,29 +13,96 @@ interface Held {
   steps: string[]
 }
 
+/** The environments whose present key a principal has or had. */
+export interface Holdings {
+  held: Held[]
+  /** False if the audit log could not be read, so that keys from which the principal lost access are not known. */
+  hasEarlier: boolean
+}
+
 /**
- * Lists the environments whose key a principal has, such as `web/production`. Call it before the grants are deleted.
+ * Lists the environments whose present key a principal has, or had before: a revoked grant and a replaced keypair take
+ * nothing back. Call it before the grants are deleted.
  */
-async function heldBy(session: Session, principalId: string): Promise<Held[]> {
+async function heldBy(session: Session, principalId: string): Promise<Holdings> {
   const { id: orgId } = await session.org()
+  const lost = await lostKeys(session, orgId, principalId).catch(() => undefined)
   const found = await eachAtOnce(await listPlaces(session), async ({ envId, label }) => {
     const params = { orgId, envId }
     const { grants } = await session.client.grants.list({ params })
-    if (!grants.some((grant) => grant.principalId === principalId)) return undefined
+    const has = grants.some((grant) => grant.principalId === principalId)
+    if (!has && !(lost?.has(envId) && (await isStillKey(session, orgId, envId, lost.get(envId)!)))) return undefined
     const { protection } = await session.client.protection.get({ params })
-    return { label, steps: rekeySteps(label, protection) }
+    const option = profileOption(session.settings.profile)
+    return { label, steps: rekeySteps(label, protection).map((step) => `${step}${option}`) }
   })
-  return found.filter((one) => one !== undefined)
+  return { held: found.filter((one) => one !== undefined), hasEarlier: lost !== undefined }
+}
+
+type Entry = Answer<typeof audit.list>['entries'][number]
+
+/**
+ * Every loss of a grant has an entry: it was revoked, the keypair was replaced, or the person was removed and came
+ * back. A re-key needs none, because the lost key is no longer in use.
+ *
+ * @returns the instant of the newest loss, by the id of the environment
+ */
+async function lostKeys(session: Session, orgId: string, principalId: string): Promise<Map<string, number>> {
+  const entries = await Promise.all([
+    everyEntry(session, orgId, { action: 'key.revoked', text: principalId }),
+    everyEntry(session, orgId, { action: 'user.keys_replaced', resourceId: principalId }),
+    everyEntry(session, orgId, { action: 'member.removed', resourceId: principalId }),
+  ])
+  const lost = new Map<string, number>()
+  for (const entry of entries.flat())
+    for (const envId of environmentsOf(entry, principalId))
+      lost.set(envId, Math.max(lost.get(envId) ?? 0, Date.parse(entry.createdAt)))
+  return lost
+}
+
+function environmentsOf({ action, metadata }: Entry, principalId: string): string[] {
+  const { environmentId, environmentIds } = metadata
+  if (action === 'key.revoked')
+    return metadata.principalId === principalId && typeof environmentId === 'string' ? [environmentId] : []
+  return Array.isArray(environmentIds) ? environmentIds.filter((id) => typeof id === 'string') : []
+}
+
+async function isStillKey({ client }: Session, orgId: string, envId: string, lostAt: number): Promise<boolean> {
+  const query = { action: 'env.rekeyed', resourceId: envId, since: new Date(lostAt).toISOString(), limit: 1 }
+  const { entries } = await client.audit.list({ params: { orgId }, query })
+  return entries.length === 0
+}
+
+async function everyEntry({ client }: Session, orgId: string, query: Query<typeof audit.list>): Promise<Entry[]> {
+  const found: Entry[] = []
+  let cursor: string | undefined
+  do {
+    const page: Answer<typeof audit.list> = await client.audit.list({
+      params: { orgId },
+      query: { ...query, limit: 200, ...(cursor !== undefined && { cursor }) },
+    })
+    found.push(...page.entries)
+    cursor = page.nextCursor ?? undefined
+  } while (cursor !== undefined)
+  return found
 }
 
 /** Like `heldBy`, but undefined if the list fails, because that must not stop a command that ends somebody's access. */
-export const heldByIfKnown = (session: Session, principalId: string): Promise<Held[] | undefined> =>
+export const heldByIfKnown = (session: Session, principalId: string): Promise<Holdings | undefined> =>
   heldBy(session, principalId).catch(() => undefined)
 
 /** After somebody's access has ended, says which keys they may have kept, and which commands replace these. */
-export function hintRekey(who: string, held: Held[] | undefined): void {
-  if (held === undefined) warn(`the keys that ${who} had are not known: see \`skerry grant ls\``)
-  if (held === undefined || held.length === 0) return
+export function hintRekey(who: string, holdings: Holdings | undefined): void {
+  if (holdings === undefined) {
+    warn(`the keys that ${who} had are not known: see \`skerry grant ls\``)
+    return
+  }
+  const { held, hasEarlier } = holdings
+  if (!hasEarlier)
+    warn(
+      `keys that ${who} lost before now are not known, because the audit log could not be read: see \`skerry audit\``,
+    )
+  if (held.length === 0) return
   const labels = held.map(({ label }) => label).join(', ')
   note(
     `${who} had the key of ${labels}, and may have kept a copy. Give these environments a new key, then change their values:`,

@@ -4,7 +4,7 @@ import { createKnownState, type KnownState, type KnownStateSettings, type Shown 
 import { diskMemory } from '@skerry/sdk/node/disk-memory'
 import { isSwap, type Rollback, RollbackError, wordsOf } from '@skerry/sdk/rollback'
 import { stateFolder } from './folders.js'
-import { trustHint } from './labels.ts'
+import { trustCommand, trustHint } from './labels.ts'
 import { warn } from './output.ts'
 import { isRemoved, noteReturned } from './removed-layers.ts'
 import type { Settings } from './settings.ts'
@@ -28,7 +28,7 @@ export const memoryHere = (): Cache => diskMemory({ directory: join(stateFolder(
  * environment is refused even then.
  */
 export function knownStateHere(
-  settings: Pick<Settings, 'url' | 'credential'>,
+  settings: Pick<Settings, 'url' | 'credential' | 'profile'>,
   { type, id }: { type: 'service_token' | 'user'; id: string },
   look?: Look,
 ): Record<'writing' | 'reading', KnownState> {
@@ -40,7 +40,9 @@ export function knownStateHere(
 
 function warnUnlessSwap(error: RollbackError): void {
   if (error.changes.some(isSwap)) throw error
-  warn(`${error.message}; the server may have sent an old or a false answer`)
+  const next =
+    error instanceof RollbackHere ? `; if someone on your team did this, run \`${error.command}\` here once` : ''
+  warn(`${error.message}; the server may have sent an old or a false answer${next}`)
 }
 
 interface Remembering {
@@ -51,7 +53,7 @@ interface Remembering {
 
 /** `knownStateHere` makes every `Look` strict, so that a person who lists or accepts changes sees all of them. */
 function openKnownState(
-  { url }: Pick<Settings, 'url'>,
+  { url, profile }: Pick<Settings, 'url' | 'profile'>,
   principalId: string,
   { store, onRollback = refuse, strict = isStrict(), rememberRollbacks = true }: Partial<Look> & Remembering = {},
 ): KnownState {
@@ -71,7 +73,7 @@ function openKnownState(
       const isOwn = ({ kind, what, environmentId }: Rollback) =>
         kind === 'layer_missing' && isRemoved(what, environmentId, ids)
       const rest = changes.filter((one) => !isOwn(one))
-      if (rest.length > 0) onRollback(new RollbackHere(rest, labelOf(shown, rest)))
+      if (rest.length > 0) onRollback(new RollbackHere(rest, labelOf(shown, rest), profile))
     }
     await createKnownState({ ...settings, onRollback: withoutOwn }).check(shown)
     if (ids.length > 0 && !store) noteReturned(ids)
@@ -82,11 +84,13 @@ function openKnownState(
 /** A rollback error whose hint is the command that accepts it in this environment alone. */
 export class RollbackHere extends RollbackError {
   readonly next: string
+  readonly command: string
 
   /** @param label undefined if the credential alone determines the environment. */
-  constructor(changes: readonly Rollback[], label: string | undefined) {
+  constructor(changes: readonly Rollback[], label: string | undefined, profile: string | undefined) {
     super(changes)
-    this.next = trustHint(label)
+    this.next = trustHint(label, profile)
+    this.command = trustCommand(label, profile)
   }
 }
 

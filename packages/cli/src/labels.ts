@@ -19,11 +19,17 @@ export function placeOptions(label: string): string {
 export const shellWord = (text: string): string =>
   /^[\w@][\w@.+:/~-]*$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 
+/** `--profile`, for the next command of a user who gave it. */
+export const profileOption = (profile: string | undefined): string =>
+  profile === undefined ? '' : ` --profile ${shellWord(profile)}`
+
+/** The command that accepts an environment as the server shows it now. */
+export const trustCommand = (label: string | undefined, profile?: string): string =>
+  `skerry env trust${label === undefined ? '' : ` ${label}`}${profileOption(profile)}`
+
 /**
  * The hint for an environment that the server shows differently than before. Without a label, it is about the
  * environment that the credential reads.
  */
-export function trustHint(label: string | undefined): string {
-  const command = ['skerry env trust', ...(label === undefined ? [] : [label])].join(' ')
-  return `the server may be lying; if someone on your team did this, accept it with \`${command}\``
-}
+export const trustHint = (label: string | undefined, profile: string | undefined): string =>
+  `the server may be lying; if someone on your team did this, accept it with \`${trustCommand(label, profile)}\``

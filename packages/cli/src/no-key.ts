@@ -1,8 +1,10 @@
+import { isReader } from '@skerry/contract/grants/readers'
 import { RollbackError } from '@skerry/sdk/rollback'
+import { readCredentials } from './credentials.ts'
 import { Failure, NoKeyFailure, toFailure } from './failure.ts'
 import { profileWithKeys } from './first-run/person.ts'
 import { placeOptions, shellWord, trustHint } from './labels.ts'
-import { boundPlace } from './places.ts'
+import { boundPlace, listPlaces } from './places.ts'
 import type { Session } from './session.ts'
 import { listTokens } from './tokens/find.ts'
 
@@ -14,7 +16,7 @@ export async function keyFailure(error: unknown, session: Session, label: string
   return new Failure(
     toFailure(error).kind,
     `the key of ${label} has changed since this machine last used it`,
-    trustHint(label),
+    trustHint(label, session.settings.profile),
   )
 }
 
@@ -54,14 +56,38 @@ const boundTo = (bound: string, label: string): Failure =>
 const hasNoKeys = async ({ client }: Session): Promise<boolean> =>
   (await client.me.getKeys().catch(() => undefined))?.publicKeyJwk === null
 
-/** A token of the same person may be stored on this machine. It can grant what it can read. */
+/**
+ * A token of the same person may be stored on this machine. It can grant what it can read. An environment that nobody
+ * can read any more is not granted by anybody.
+ */
 async function grantHint(session: Session, label: string): Promise<string> {
+  const holders = await holdersOf(session, label)
+  if (holders?.length === 0)
+    return 'nobody has it, so nobody can grant it; only recovery custodians can restore it, if recovery covers it: see `skerry recovery status`'
   const command = `skerry grant ${await granteeName(session)} ${placeOptions(label)}`
-  const profile =
+  const stored =
     session.principal.type === 'user' ? profileWithKeys(session.settings.url, [await session.org()]) : undefined
+  const isHolder = holders === undefined || holders.includes(tokenIdOf(stored) ?? '')
+  const profile = isHolder ? stored : undefined
   return profile === undefined
     ? `an admin who can read it must run \`${command}\``
     : `run \`${command} --profile ${shellWord(profile)}\`, or ask an admin who can read it to run it without --profile`
+}
+
+const tokenIdOf = (profile: string | undefined): string | undefined =>
+  profile === undefined ? undefined : /^skt_[0-9A-Za-z]+/.exec(readCredentials().profiles[profile]?.token ?? '')?.[0]
+
+/** The people and tokens that have the key of an environment; undefined if this credential may not know them. */
+async function holdersOf(session: Session, label: string): Promise<string[] | undefined> {
+  try {
+    const place = (await listPlaces(session)).find((one) => one.label === label)
+    if (!place) return undefined
+    const { id: orgId } = await session.org()
+    const { grants } = await session.client.grants.list({ params: { orgId, envId: place.envId } })
+    return grants.filter((grant) => !isReader(grant)).map(({ principalId }) => principalId)
+  } catch {
+    return undefined
+  }
 }
 
 /**

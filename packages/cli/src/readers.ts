@@ -1,4 +1,5 @@
 import { isReader, readerWords } from '@skerry/contract/grants/readers'
+import { idPrefixes } from '@skerry/contract/prefixes'
 import { openDirectory } from './directory.ts'
 import { Failure, usage } from './failure.ts'
 import { noteReaders, type Shared, unknownReaders } from './known-readers.ts'
@@ -191,7 +192,10 @@ async function findNamed(
 function isCalled(session: Session, orgId: string, reader: Named, value: string): boolean {
   const { called, principalId, principalType, wantedName } = reader
   if (called !== value || isPinnedToAnother(session, orgId, value, principalId)) return false
-  if (findPin(session, orgId, principalId)) return isPinnedAs(session, orgId, value, principalId)
+  const known = findPin(session, orgId, principalId)
+  // A person who left and came back is known by the id alone. The user names their e-mail address anew.
+  if (known && !(known.name === principalId && principalId.startsWith(idPrefixes.user)))
+    return isPinnedAs(session, orgId, value, principalId)
   return wantedName === undefined || principalType !== 'service_token'
 }
 

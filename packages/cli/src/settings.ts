@@ -50,6 +50,8 @@ export interface Settings {
   allowNames: readonly string[]
   found: FoundProject | null
   credential: CredentialSource
+  /** `--profile`, if it was given. A hint about the next command repeats it. */
+  profile: string | undefined
 }
 
 /**
@@ -83,6 +85,7 @@ export function readSettings(flags: Flags): Settings {
     allowNames: found?.project.allowNames ?? [],
     found,
     credential,
+    profile: flags.profile,
   }
 }
 
@@ -117,7 +120,18 @@ export function refuseHalfClient({ profile }: Flags): void {
   throw usage(`${set} is set, but ${other} is not`, 'set both, or neither')
 }
 
+/**
+ * Refuses an empty SKERRY_TOKEN, such as an unset secret of a pipeline. The command would use the stored credential
+ * instead, which may belong to somebody else. `--profile` is more explicit, so it goes first.
+ */
+function refuseEmptyToken({ profile }: Flags): void {
+  const { SKERRY_TOKEN } = process.env
+  if (profile !== undefined || SKERRY_TOKEN === undefined || SKERRY_TOKEN.trim() !== '') return
+  throw usage('SKERRY_TOKEN is empty', 'set it to a service token, or unset it to use a stored credential')
+}
+
 function pickCredential(flags: Flags, url: string | undefined, org: string | undefined): CredentialSource {
+  refuseEmptyToken(flags)
   const { SKERRY_TOKEN, SKERRY_CLIENT_ID, SKERRY_CLIENT_SECRET } = process.env
   const wanted = flags.profile ?? (SKERRY_TOKEN || SKERRY_CLIENT_SECRET ? undefined : process.env.SKERRY_PROFILE)
   if (flags.profile !== undefined || wanted) return { from: 'profile', ...namedProfile(wanted ?? '') }

@@ -109,6 +109,8 @@ const commandsOfWord: Readonly<Record<string, readonly string[]>> = {
 const nameEnvironment =
   'name the environment with --env or SKERRY_ENV in each command, or change skerry.json with `skerry setup --env <slug>`'
 
+const upgradeSkerry = 'upgrade the clone of Skerry with `git pull && npm ci`; see `skerry help upgrade`'
+
 /** Words for things that Skerry does not do, with the reason. */
 const notDone: Readonly<Record<string, string>> = {
   scan: 'Skerry does not search files for leaked secrets. `skerry honey create` makes a decoy that reports who tries it',
@@ -118,10 +120,10 @@ const notDone: Readonly<Record<string, string>> = {
   unseal: 'Skerry needs no unsealing. `skerry keys unlock` unlocks your own keyring',
   precommit: 'Skerry keeps secrets out of the checkout, so it has no commit hook',
   checkout: nameEnvironment,
-  'self-update': 'update Skerry with npm or with your package manager',
+  'self-update': upgradeSkerry,
   use: nameEnvironment,
-  update: 'update Skerry with npm or with your package manager',
-  upgrade: 'update Skerry with npm or with your package manager',
+  update: upgradeSkerry,
+  upgrade: upgradeSkerry,
 }
 
 /** Groups of verbs with one meaning, for subcommands. The first verb that exists there is suggested. */

@@ -262,4 +262,21 @@ describe('two people, each signed in at a terminal', () => {
     expect(await okOn(member, 'skerry run -- printenv BY_TWO')).toBe('both\n')
     await ok('skerry env protect development --approvals 1')
   })
+  test('are told the names that change, and whether they can see the values, before a terminal approves', async () => {
+    const propose = async (name: string): Promise<string> =>
+      JSON.parse(await okOn(member, `echo -n x | skerry secrets set ${name} --json`)).changeRequest.id
+    const seen = await propose('SEEN')
+    const declined = await admin.terminal(`skerry changes approve ${seen}`, [['Continue?', 'n']])
+    expect([declined.code, declined.stdout]).toEqual([1, expect.stringContaining(`${seen} was not approved`)])
+    expect((await shown(seen)).changeRequest.status).toBe('open')
+    const approved = await admin.terminal(`skerry changes approve ${seen}`, [['write SEEN in shop/development', 'y']])
+    expect([approved.code, approved.stdout]).toEqual([0, expect.not.stringContaining('you cannot see')])
+
+    const unseen = await propose('UNSEEN_BY_ADMIN')
+    await ok('skerry grant revoke admin@example.com --env development --yes')
+    const asked = await admin.terminal(`skerry changes approve ${unseen}`, [['without seeing the values', 'n']])
+    expect([asked.code, asked.stdout]).toEqual([1, expect.stringContaining(`you cannot see the values of ${unseen}`)])
+    const { code, stderr } = await admin.shell(`skerry changes approve ${unseen} --yes`)
+    expect([code, stderr]).toEqual([0, expect.stringContaining(`you cannot see the values of ${unseen}`)])
+  })
 })

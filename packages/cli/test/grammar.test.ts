@@ -157,6 +157,12 @@ describe('help', () => {
     ['how do I rotate postgres passwords', 'Rotate a database password'],
     ['new team member', 'Add a team member'],
     ['github actions', undefined],
+    ['who read', 'Find out who read a secret'],
+    ['who has seen a secret', 'Find out who read a secret'],
+    ['backup', 'Make a backup of the server and its database'],
+    ['backup database', 'Make a backup of the server and its database'],
+    ['back up the server', 'Make a backup of the server and its database'],
+    ['upgrade', 'Upgrade Skerry'],
   ])('skerry help %s finds a task', (question, title) => {
     const found = tasksFor(question.split(' '))
     expect(found.length).toBeGreaterThan(0)

@@ -71,9 +71,9 @@ describe('skerry keys init', () => {
 
   it('refuses a service token, which contains its key', async () => {
     const machine = await newcomer()
-    const env = { SKERRY_TOKEN: '' }
-    await machine.skerry(['signup', `Keys ${++count}`], { env })
-    const { code, stderr } = await machine.skerry(['keys', 'init'], { env, input: passphrase })
+    delete machine.env.SKERRY_TOKEN
+    await machine.skerry(['signup', `Keys ${++count}`])
+    const { code, stderr } = await machine.skerry(['keys', 'init'], { input: passphrase })
     expect([code, stderr]).toEqual([2, expect.stringContaining('is a service token')])
   })
 })

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { settings } from '../../server/src/settings.ts'
 import { formatAge, formatAgo, formatLocal, parseDuration } from '../src/duration.ts'
 import { exitCodes, Failure, redact, describe as tell, toFailure } from '../src/failure.ts'
-import { placeOptions } from '../src/labels.ts'
+import { placeOptions, trustHint } from '../src/labels.ts'
 import { slugFrom } from '../src/names.ts'
 import { formatTable, showsValues } from '../src/output.ts'
 import { eachAtOnce, inOrder } from '../src/parallel.ts'
@@ -14,6 +14,13 @@ import { findProject } from '../src/project.ts'
 import { buildLaunch } from '../src/run/environment.ts'
 import { findProgram } from '../src/run/program.ts'
 import { checkVariables } from '../src/variables.ts'
+
+it('a hint about the next command repeats --profile', () => {
+  expect(trustHint('shop/staging', 'acme@skerry.example.com:4700')).toContain(
+    "`skerry env trust shop/staging --profile 'acme@skerry.example.com:4700'`",
+  )
+  expect(trustHint('shop/staging', undefined)).toContain('`skerry env trust shop/staging`')
+})
 
 describe('variables', () => {
   it('of the server, and of Kubernetes for a service named skerry, are allowed', () => {

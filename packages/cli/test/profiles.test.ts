@@ -37,6 +37,22 @@ afterAll(async () => {
   await server.close()
 })
 
+it('an empty SKERRY_TOKEN is refused, and does not become the stored credential', async () => {
+  for (const [command, value] of [
+    ['app ls', ''],
+    ['run -- true', ' \n'],
+    ['login --token', ''],
+  ] as const)
+    expect(await skerry(command, { SKERRY_TOKEN: value })).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('SKERRY_TOKEN is empty'),
+    })
+  expect(await skerry('app ls --profile me', { SKERRY_TOKEN: '' })).not.toMatchObject({
+    stderr: expect.stringContaining('SKERRY_TOKEN is empty'),
+  })
+})
+
 describe('skerry profile ls', () => {
   it('shows each credential without a secret, with its kind, server and organization', async () => {
     const { profiles } = await json('profile ls')
@@ -178,4 +194,10 @@ describe('with a damaged credentials file', () => {
     }
     await machine.shell(`rmdir ${path()}`)
   })
+})
+
+it('skerry logout names the token that commands use from then on, and how to remove it', async () => {
+  const { code, stderr } = await skerry('logout --local')
+  expect([code, stderr]).toEqual([0, expect.stringMatching(/commands now act as .* in profile (acme|globex)@/)])
+  expect(stderr).toMatch(/remove it with `skerry profile rm '?(acme|globex)@/)
 })

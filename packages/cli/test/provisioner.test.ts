@@ -92,7 +92,7 @@ describe.skipIf(missingPostgres())('skerry provisioner', () => {
   })
 
   it.each([
-    ['no credential', [], { SKERRY_TOKEN: '' }, 3],
+    ['an empty token', [], { SKERRY_TOKEN: '' }, 2],
     ['an invalid address', ['--allow', 'db.internal'], {}, 2],
   ])('does not start with %s', async (_, args, env, code) => {
     expect(await network.inner.skerry(['provisioner', ...args], { env })).toMatchObject({ code })

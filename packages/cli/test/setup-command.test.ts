@@ -176,3 +176,19 @@ describe('skerry setup in a folder without a skerry.json', () => {
     await Promise.all([admin.remove(), machine.remove()])
   })
 })
+
+describe('skerry init in a folder with a skerry.json', () => {
+  it('asks before it names another place there, and needs --yes without a terminal', async () => {
+    const cwd = `${alice.home}/initialized`
+    const text = JSON.stringify(project('development'))
+    await alice.shell(`mkdir ${cwd}; cat > ${cwd}/skerry.json`, { input: text })
+    const refused = await alice.skerry(['init', '--app', 'other'], { cwd })
+    const change = 'changes skerry.json from shop/development to other/development, for everyone who uses it'
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(change)])
+    expect((await alice.shell('cat skerry.json', { cwd })).stdout).toBe(text)
+    expect(await alice.ok('skerry app ls')).not.toContain('other')
+    const agreed = await alice.skerry(['init', '--app', 'other', '--yes'], { cwd })
+    expect([agreed.code, agreed.stderr]).toEqual([0, expect.stringContaining('nobody else can open it yet')])
+    expect(JSON.parse((await alice.shell('cat skerry.json', { cwd })).stdout).app).toBe('other')
+  })
+})

@@ -95,10 +95,14 @@ function noteEntry(name: string, match: RegExpExecArray, line: number, file: Dot
   } else if (!quoted && comment !== '' && blank === '' && /\S$/.test(raw)) {
     file.warnings.push({
       line,
-      message: `the value of ${name} ends at the #, which starts a comment; quote the value to keep the #`,
+      message: `the value of ${name} ends at the #, which starts a comment: ${keptOf(value)} kept; quote the value to keep the #`,
     })
   }
 }
+
+/** Says how much of a value is kept, without the value. */
+const keptOf = ({ length }: string) =>
+  length === 1 ? 'only its first character is' : `only its first ${length} characters are`
 
 /** Text that stays as it is written, although its author may have expected otherwise, with the reason. */
 const unlikeOthers: readonly { pattern: RegExp; message: string }[] = [

@@ -18,6 +18,9 @@ export interface FilterFlags extends Flags {
   until?: string
 }
 
+/** The limit of the audit log, in the words of its help. */
+export const notRecorded = 'reads that were allowed are not recorded, only changes and denied reads'
+
 export const filtering = (command: Command): Command =>
   command
     .option('--action <name>', 'for example secret.written')
@@ -41,6 +44,11 @@ export const checkFilters = (flags: FilterFlags): void => void filtersWithout(fl
 
 function filtersWithout({ action, resourceType, resource, request, text, since, until }: FilterFlags) {
   if (action !== undefined && !Object.hasOwn(auditActions, action)) {
+    if (/read|view|access|resolve|get|reveal/.test(action))
+      throw usage(
+        `there is no action '${action}': ${notRecorded}`,
+        '`skerry audit ls --action env.resolve_denied` shows denied reads, and `skerry env readers` who can read',
+      )
     throw usage(
       `there is no action '${action}'`,
       'write an action like secret.written; `skerry audit ls --json` shows the actions in your audit log',

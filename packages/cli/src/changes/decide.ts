@@ -2,16 +2,22 @@ import { openSecret } from '@skerry/crypto/secret'
 import type { ChangeRequest } from '@skerry/sdk/secrets'
 import { exitCodes, Failure, toFailure } from '../failure.ts'
 import type { InOrg } from '../frame.ts'
-import { note, type Output } from '../output.ts'
-import { findPlaceById } from '../places.ts'
+import { note, type Output, warn } from '../output.ts'
+import { findPlaceById, type Place } from '../places.ts'
+import { ask, canAsk } from '../prompt.ts'
 import { withoutCiphertext } from '../secrets/queued.ts'
 import { openKey } from '../secrets/values.ts'
 import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { findChange } from './find.ts'
+import { verbs } from './show.ts'
 
 interface Options extends Flags {
   comment?: string
+}
+
+interface ApproveOptions extends Options {
+  yes?: boolean
 }
 
 /** The subject of a decision: one change, or all changes that were proposed together. */
@@ -22,9 +28,12 @@ interface Decided {
   params: { orgId: string; changeRequestId: string }
 }
 
-export async function approve(ids: string[], work: InOrg<Options>): Promise<Output> {
-  return decideEach(ids, work, async (session, { id, names, together, params }) => {
-    await checkReadable(session, params.orgId, id, together)
+export async function approve(ids: string[], work: InOrg<ApproveOptions>): Promise<Output> {
+  return decideEach(ids, work, async (session, decided) => {
+    const { id, names, together, params } = decided
+    const place = await findPlaceById(session, params.orgId, together[0]!.environmentId)
+    const canSee = await checkReadable(session, place, decided)
+    await confirmApproval(decided, { place, canSee }, work.flags)
     const { changeRequest, approvals, required } = await session.client.changes.approve({
       params,
       ...bodyOf(work.flags),
@@ -44,15 +53,15 @@ export async function approve(ids: string[], work: InOrg<Options>): Promise<Outp
 /**
  * Refuses a value that does not open with the environment’s key, because it would break every read of the environment.
  * Only a client with the key can see that; a client without the key leaves it to others.
+ *
+ * @returns whether this credential can see the proposed values
  */
-async function checkReadable(session: Session, orgId: string, id: string, together: ChangeRequest[]): Promise<void> {
-  const [first] = together
-  if (!first || together.every(({ ciphertext }) => ciphertext === null)) return
-  const place = await findPlaceById(session, orgId, first.environmentId)
+async function checkReadable(session: Session, place: Place, { id, together }: Decided): Promise<boolean> {
+  if (together.every(({ action }) => action === 'delete')) return true
   const key = await openKey(session, place).catch((error: unknown) => {
     if (toFailure(error).kind !== 'refused') throw error
   })
-  if (!key) return
+  if (!key) return false
   for (const { ciphertext, secretName } of together) {
     if (ciphertext === null) continue
     await openSecret(ciphertext, key.dek, place.envId, secretName).catch(() => {
@@ -63,6 +72,21 @@ async function checkReadable(session: Session, orgId: string, id: string, togeth
       )
     })
   }
+  return true
+}
+
+/** Names the secrets that would change. Asks on a terminal only, so that scripts which approve go on. */
+async function confirmApproval(
+  { id, together }: Decided,
+  { place: { label }, canSee }: { place: Place; canSee: boolean },
+  { yes = false }: ApproveOptions,
+): Promise<void> {
+  if (!canSee) warn(`you cannot see the values of ${id}, because you do not have the key of ${label}`)
+  if (yes || !canAsk()) return
+  const effects = together.map(({ action, secretName }) => `${verbs[action]} ${secretName}`).join(', ')
+  const unseen = canSee ? '' : ' without seeing the values'
+  if (await ask(`This approves ${id}${unseen}: ${effects} in ${label}. Continue?`)) return
+  throw new Failure('failure', `${id} was not approved`)
 }
 
 export async function reject(ids: string[], work: InOrg<Options>): Promise<Output> {

@@ -88,7 +88,7 @@ const withValues = ({ current, proposed, ...rest }: Comparison) => ({
   proposed: proposed ?? null,
 })
 
-const verbs = { put: 'write', delete: 'delete', restore: 'restore' } as const
+export const verbs = { put: 'write', delete: 'delete', restore: 'restore' } as const
 
 function baseOf({ baseVersion, deletedSecretId }: ChangeRequest): string {
   if (deletedSecretId != null) return 'a deleted secret'

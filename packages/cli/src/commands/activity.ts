@@ -11,4 +11,4 @@ export function register(command: Command): void {
 }
 
 const help =
-  'Shows the environment of the folder, or the whole application if you give --app without --env. Admins see all entries of the audit log. Other members see changed secrets and proposed changes.'
+  'Shows the environment of the folder, or the whole application if you give --app without --env. Admins see all entries of the audit log. Other members see changed secrets and proposed changes. Reads that were allowed are not recorded, only changes and denied reads.'

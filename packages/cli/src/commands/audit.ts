@@ -3,11 +3,11 @@ import type { Answer } from '@skerry/contract/endpoint'
 import type { Command } from 'commander'
 import { verifyArchive } from '../audit/archive.ts'
 import { pathOf } from '../audit/environment-path.ts'
-import { checkFilters, type FilterFlags, filtering, filtersOf } from '../audit/filters.ts'
+import { checkFilters, type FilterFlags, filtering, filtersOf, notRecorded } from '../audit/filters.ts'
 import { checkTimeline, timeline } from '../audit/timeline.ts'
 import { checkpoint, verify } from '../audit/verify.ts'
 import { inOrg, type SignedIn, signedIn, withoutSession } from '../frame.ts'
-import { leaf, parseLimit } from '../options.ts'
+import { explained, leaf, parseLimit } from '../options.ts'
 import { note, writeLine, writeTable } from '../output.ts'
 import { shownMoment } from '../times.ts'
 import { count } from '../units.ts'
@@ -17,6 +17,7 @@ interface Options extends FilterFlags {
 }
 
 export function register(command: Command): void {
+  explained(command, `In the audit log, ${notRecorded}. \`skerry env readers\` shows who can read an environment.`)
   filtering(leaf(command, 'ls', 'List entries of the audit log, newest first'))
     .option('--limit <number>', 'at most this many; 0 is all', '50')
     .action(signedIn(audit, parseAudit))

@@ -4,7 +4,7 @@ import { checkList, list } from '../changes/list.ts'
 import { parsePropose, propose } from '../changes/propose.ts'
 import { show } from '../changes/show.ts'
 import { atPlace, inOrg, signedIn } from '../frame.ts'
-import { addressed, explained, gather, leaf, noted, reading } from '../options.ts'
+import { addressed, confirmable, explained, gather, leaf, noted, reading } from '../options.ts'
 
 const statuses = ['open', 'applied', 'superseded', 'rejected', 'withdrawn', 'any']
 
@@ -24,9 +24,9 @@ export function register(command: Command): void {
     .option('--delete <NAME,...>', 'also propose to delete these secrets; repeatable', gather)
     .option('--dry-run', 'show the change without proposing it')
     .action(atPlace(propose, parsePropose))
-  reviewed(leaf(command, 'approve <changes...>', 'Approve changes; the last approval applies them')).action(
-    inOrg(approve),
-  )
+  confirmable(
+    reviewed(leaf(command, 'approve <changes...>', 'Approve changes; the last approval applies them')),
+  ).action(inOrg(approve))
   reviewed(leaf(command, 'reject <changes...>', 'Reject changes; one rejection is enough')).action(inOrg(reject))
   leaf(command, 'withdraw <changes...>', 'Withdraw your changes, or any change as an admin').action(inOrg(withdraw))
 }

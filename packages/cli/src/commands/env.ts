@@ -7,9 +7,11 @@ import type { Command } from 'commander'
 import { secretsIn } from '../contents.ts'
 import { openDirectory } from '../directory.ts'
 import { Failure, toFailure, usage } from '../failure.ts'
+import { adviseSecondReader } from '../first-run/person.ts'
 import { type AtPlace, atNamed, type SignedIn, signedIn } from '../frame.ts'
 import { openPlace } from '../grants.ts'
 import { environmentShared, noteKeyMade } from '../known-readers.ts'
+import { placeOptions, trustCommand } from '../labels.ts'
 import { checkSlug } from '../names.ts'
 import { noKey } from '../no-key.ts'
 import { accepting, branchHelp, confirmable, explained, formerly, gatherGroups, leaf, owned } from '../options.ts'
@@ -95,6 +97,7 @@ async function create(
   await session.knownState.reading.made(named, key.bytes)
   await noteKeyMade(session, { orgId: place.orgId, envId: environment.id }, key)
   note(`created environment ${owner.label}${slug}; ${readersAtFirst(recovery)}`)
+  adviseSecondReader(session, placeOptions(`${owner.label}${slug}`))
   return { json: { environment }, text: () => writeLine(environment.id) }
 }
 
@@ -181,6 +184,7 @@ async function rekey(_env: string | undefined, { session, flags, place }: AtPlac
   for (const { principalId } of lost) note(`  ${nameOf(principalId) ?? principalId} lost access`)
   if (waiting.length > 0)
     note(`  open changes were sealed with the old key and are superseded; propose them again: ${waiting.join(', ')}`)
+  note(`other people, and machines that remember the old key, must run \`${trustCommand(label)}\` once`)
   note('what this cannot undo:')
   note('  those who had access may have kept the old key, and what it opened: change the values themselves')
   note('  copies kept for offline use still open until they are renewed or too old')

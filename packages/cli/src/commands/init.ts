@@ -4,14 +4,14 @@ import type { Command } from 'commander'
 import { usage } from '../failure.ts'
 import { ensureEnvironments, findEnvironments } from '../first-run/environments.ts'
 import { type ImportFlags, importInto, readImport } from '../first-run/import-file.ts'
-import { adviseGrant } from '../first-run/person.ts'
+import { adviseGrant, adviseSecondReader } from '../first-run/person.ts'
 import { type SignedIn, signedIn } from '../frame.ts'
 import { checkSlug, slugFrom } from '../names.ts'
 import { accepting, common, confirmable, explained } from '../options.ts'
 import { note, type Output } from '../output.ts'
 import { askApp, askEnvironment, listApps } from '../place-picker.ts'
 import { entryOf } from '../project-entry.ts'
-import { canAsk } from '../prompt.ts'
+import { canAsk, confirmOrRefuse } from '../prompt.ts'
 import type { ReaderFlags } from '../readers.ts'
 import { recoveryName } from '../recovery/key.ts'
 import type { Session } from '../session.ts'
@@ -48,14 +48,33 @@ async function init({
   const env = usual ?? (picks ? await pickEnvironment(session, app) : 'development')
   checkSlug(app, 'an application')
   checkSlug(env, 'an environment')
+  await confirmChange(known, { app, env }, flags)
   const wanted = { app, env, isNamed: named !== undefined, name: flags.name ?? nameFor(app, folder) }
   const { created, isReadable } = await ensureEnvironments(session, wanted, flags)
   const file = write({ app, env })
   note(`wrote ${relative(folder, file) || file}: ${org.slug}, ${app}/${env}. It holds no secret: commit it`)
   const imported = await importInto(session, { app, env, isReadable }, values, flags)
   note(`next: ${nextStep(flags)}, then \`skerry run -- <program>\``)
-  if (created.length > 0) await adviseGrant(session)
+  if (created.length > 0) {
+    adviseSecondReader(session, '--all')
+    await adviseGrant(session)
+  }
   return { json: { file, url: session.settings.url, org: org.slug, app, env, created, imported } }
+}
+
+/** The file may be committed. As `skerry setup` does, asks before it changes the place of everyone who uses it. */
+async function confirmChange(
+  known: { app?: string; env?: string } | undefined,
+  { app, env }: { app: string; env: string },
+  flags: Options,
+): Promise<void> {
+  if (known?.app === undefined || known.env === undefined || (known.app === app && known.env === env)) return
+  const change = `from ${known.app}/${known.env} to ${app}/${env}, for everyone who uses it`
+  await confirmOrRefuse(
+    `changes skerry.json ${change}`,
+    flags,
+    'Run again with --yes, or set SKERRY_APP and SKERRY_ENV.',
+  )
 }
 
 async function parseInit(flags: Options) {

@@ -66,7 +66,12 @@ async function init({ session }: SignedIn): Promise<Output> {
   return {
     json: { userId: owner.userId, publicKeyJwk, fingerprint: words },
     text: () => writeLine(words),
-    after: () => noteNext(owner.client, owner.url),
+    after: async () => {
+      note(
+        'if you forget the passphrase, only a recovery kit opens your keys: make one with `skerry keys kit`, or on the account page of the dashboard',
+      )
+      await noteNext(owner.client, owner.url)
+    },
   }
 }
 

@@ -4,8 +4,10 @@ import { Failure, toFailure } from '../failure.ts'
 import { withoutSession } from '../frame.ts'
 import { stopAgent } from '../keyring/agent-client.ts'
 import { forgetBearer, openBearer } from '../keyring/bearer.ts'
+import { shellWord } from '../labels.ts'
 import { common, confirmable } from '../options.ts'
 import { note, type Output, warn } from '../output.ts'
+import { describeProfiles, findUsed } from '../profiles.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import { connect } from '../session.ts'
 import { type Flags, namedProfile, readSettings, type Settings } from '../settings.ts'
@@ -40,7 +42,20 @@ async function logout(flags: Options): Promise<Output> {
   else note(`signed out: removed ${names.join(', ')}`)
   const aside = keptAside()
   if (aside.length > 0) note(`still kept here, for --profile: ${aside.join(', ')}`)
+  if (names.length > 0) tellRemaining(flags)
   return { json: { removed: names } }
+}
+
+const remaining = { token: 'the token', machine: 'the machine client', person: 'the person' }
+
+/** Names a stored credential that commands use from now on, because it may read more than the one that is gone. */
+function tellRemaining(flags: Flags): void {
+  const used = describeProfiles(findUsed({ ...flags, profile: undefined })).find(({ isUsed }) => isUsed)
+  if (used === undefined) return
+  const { kind, who, name } = used
+  warn(
+    `commands now act as ${remaining[kind]} ${who} in profile ${name}, which is still stored here; remove it with \`skerry profile rm ${shellWord(name)}\``,
+  )
 }
 
 async function endSession(settings: Settings, name: string, profile: Profile | undefined, { local }: Options) {

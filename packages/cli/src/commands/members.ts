@@ -121,15 +121,17 @@ async function remove(who: string, { session, flags }: SignedIn<Confirmable & En
   if (shares) warn(`${label} holds a share of the recovery key: ${sharesText(shares)}`)
   await confirmOrRefuse(`removes ${label} with every key grant${leases}`, flags)
   // Read first, because the member's grants are deleted with the member.
-  const held = await heldByIfKnown(session, userId)
+  const holdings = await heldByIfKnown(session, userId)
   await session.client.members.remove({ params: { orgId, userId } })
   forgetReader(session, orgId, userId)
   renamePin(session, orgId, userId, null)
   note(`removed ${label} (${userId}); \`skerry audit --actor ${shellWord(label)}\` shows what they did`)
-  hintRekey(label, held)
+  hintRekey(label, holdings)
   if (shares) note('  skerry recovery rotate --custodian <member> for each custodian makes new shares')
   const live = await settleLeases(session, { id: userId, label }, flags)
-  return { json: { removed: userId, held: held?.map((one) => one.label) ?? null, leases: live, recovery: shares } }
+  return {
+    json: { removed: userId, held: holdings?.held.map((one) => one.label) ?? null, leases: live, recovery: shares },
+  }
 }
 
 /** Refuses what the server would refuse after the question: only admins remove somebody else. */

@@ -93,9 +93,13 @@ async function create(
   await checkReplacement(session, { orgId, envId, label, secretName, config }, flags)
   const { key } = await openPlace(session, orgId, envId, label)
   const rotator = await session.client.rotation.rotatorKey({ params: { orgId } })
-  if (!rotator.grantedEnvironmentIds.includes(envId)) {
+  const isProtected = await warnIfProtected(session, place)
+  const without = isProtected ? ' without approval' : ''
+  if (rotator.grantedEnvironmentIds.includes(envId)) {
+    if (isProtected) await confirmOrRefuse(`rotates ${secretName} in ${label}${without}`, flags)
+  } else {
     warn(`rotation needs the key of ${label}: from then on the server can read everything in it`)
-    await confirmOrRefuse(`lets the server read ${label}, to rotate ${secretName} there`, flags)
+    await confirmOrRefuse(`lets the server read ${label}, to rotate ${secretName} there${without}`, flags)
     const { publicKeyJwk } = rotator
     await checkKeys(session, [{ principalType: 'rotator', principalId: orgId, name: null, publicKeyJwk }])
   }
@@ -111,6 +115,16 @@ async function create(
   if (version !== undefined) note(`rotated ${secretName} now: version ${version}`)
   else if (flags.now) warn(`the first run has failed, and is tried again: ${rotation.lastError ?? 'it goes on'}`)
   return { json: { rotation, ...(version === undefined ? {} : { version }) }, text: () => writeLine(rotation.id) }
+}
+
+/** An admin decides about a rotation when they create it, so its writes wait for no approval. Says so. */
+async function warnIfProtected(
+  session: Session,
+  { orgId, envId, label }: { orgId: string; envId: string; label: string },
+): Promise<boolean> {
+  const { protection } = await session.client.protection.get({ params: { orgId, envId } })
+  if (protection !== null) warn(`${label} is protected; this rotation changes it without approval`)
+  return protection !== null
 }
 
 function parseCreate(flags: CreateOptions) {
@@ -252,7 +266,11 @@ async function setStatus(wanted: string, status: 'active' | 'paused', { session 
 
 async function run(wanted: string, { session, flags }: SignedIn<Confirmable>): Promise<Output> {
   const { orgId, rotation, label } = await find(session, wanted)
-  await confirmOrRefuse(`replaces ${rotation.secretName} in ${label} now`, flags)
+  const isProtected = await warnIfProtected(session, { orgId, envId: rotation.environmentId, label })
+  await confirmOrRefuse(
+    `replaces ${rotation.secretName} in ${label} now${isProtected ? ' without approval' : ''}`,
+    flags,
+  )
   const done = await session.client.rotation.rotate({ params: { orgId, rotationId: rotation.id } })
   note(`rotated ${rotation.secretName} in ${label}: version ${done.version}`)
   return { json: done }

@@ -238,11 +238,11 @@ async function remove(id: string, { session, flags }: SignedIn<EndOptions>): Pro
   const params = { orgId: token.orgId, tokenId: token.id }
   if (token.revokedAt === null) await session.client.tokens.revoke({ params })
   // Read between the two requests, when the token no longer works and its grants still exist.
-  const held = await heldByIfKnown(session, token.id)
+  const holdings = await heldByIfKnown(session, token.id)
   await session.client.tokens.delete({ params })
   forgetToken(session, token)
   note(`deleted token ${token.name}`)
-  hintRekey(token.name, held)
+  hintRekey(token.name, holdings)
   const live = await settleLeases(session, { id: token.id, label: token.name }, flags)
   return { json: { deleted: token.id, leases: live } }
 }

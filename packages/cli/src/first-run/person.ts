@@ -1,5 +1,5 @@
 import { isReplaced, readCredentials } from '../credentials.ts'
-import { shellWord } from '../labels.ts'
+import { profileOption, shellWord } from '../labels.ts'
 import { note } from '../output.ts'
 import type { Session } from '../session.ts'
 
@@ -20,6 +20,18 @@ export async function adviseGrant(session: Session): Promise<void> {
   const isReady = members.some(({ publicKeyJwk }) => publicKeyJwk !== null)
   const when = isReady ? 'share the keys with' : 'once they have made a keyring in the dashboard, share the keys with'
   note(`${email} cannot read these environments yet: ${when} \`skerry grant ${shellWord(email)} --all\``)
+}
+
+/**
+ * Says that a person alone can open what they just made, and which command gives it to somebody else. Without a second
+ * reader, a lost passphrase loses the secrets.
+ *
+ * @param place the options of `skerry grant` that name the environments
+ */
+export function adviseSecondReader({ principal, settings }: Session, place: string): void {
+  if (principal.type !== 'user') return
+  const command = `skerry grant <member or token> ${place}${profileOption(settings.profile)}`
+  note(`nobody else can open it yet; to give it to a second admin or a token: \`${command}\``)
 }
 
 /**

@@ -196,7 +196,10 @@ describe('text from a server is printed with its control characters shown', () =
 
   it('by skerry login while it waits', async () => {
     inTexts()
-    const { child, tells, ended } = alice.start(['login', '--no-browser'], { env: { SKERRY_TOKEN: '' } })
+    const bearer = alice.env.SKERRY_TOKEN as string
+    delete alice.env.SKERRY_TOKEN
+    const { child, tells, ended } = alice.start(['login', '--no-browser'])
+    alice.env.SKERRY_TOKEN = bearer
     await tells(shown)
     child.kill('SIGTERM')
     expect((await ended).stderr).not.toMatch(steers)

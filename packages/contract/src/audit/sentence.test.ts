@@ -26,6 +26,17 @@ describe('a sentence', () => {
     )
   })
 
+  it('names the rotator of the server, as an actor and as a holder of a key', () => {
+    const metadata = { environmentId: env, name: 'DB_PASSWORD', version: 2 }
+    expect(tell({ action: 'secret.written', actorType: 'rotator', actorId: id('org', 'o'), metadata })).toBe(
+      'The server’s rotator changed DB_PASSWORD in shop/production (version 2)',
+    )
+    const granted = { environmentId: env, principalType: 'rotator', principalId: id('org', 'o') }
+    expect(tell({ action: 'key.granted', metadata: granted })).toBe(
+      'ada@example.com gave the server’s rotator access to shop/production',
+    )
+  })
+
   it('has words instead of ids for what has no name any more', () => {
     const metadata = { environmentId: id('env', 'x'), name: 'A', version: 1 }
     expect(tell({ action: 'secret.deleted', actorId: id('usr', 'x'), metadata })).toBe(

@@ -66,6 +66,8 @@ const strangers: Readonly<Record<string, string>> = {
   vault_executor: 'an executor',
   vault_end_user: 'an end user',
   system: 'Skerry',
+  rotator: 'the server’s rotator',
+  sync_connection: 'a sync destination',
 }
 
 function actorOf({ actorType, actorId }: ToldEntry, nameOf: NameOf): string {

@@ -105,7 +105,8 @@ function RemoveDialog({ member, onClose }: OnMember) {
       stale={[membersQuery(org.id), orgQueries(org.id, 'recovery'), rekeyDueQuery(org.id), ...leases.stale]}
     >
       Their next request loses access to this organization and every key grant. <HeldKeys principalId={member.userId} />{' '}
-      They may have kept what they have read: re-key those environments afterwards.
+      They may have kept what they have read: re-key those environments afterwards. The notice that follows also lists
+      environments whose present key they lost before.
       <CustodianNote userId={member.userId} name={nameOfMember(member)} />
       {leases.field}
     </ConfirmDelete>

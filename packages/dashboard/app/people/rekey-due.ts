@@ -29,26 +29,30 @@ export const rekeyDueQuery = (orgId: string) =>
     queryFn: async ({ signal }): Promise<RekeyDue[]> => {
       const load = async (action: string) =>
         (await api.audit.list({ params: { orgId }, query: { action, limit: pageSize } }, { signal })).entries
-      const [places, rekeyed, ...ended] = await Promise.all([
+      const [places, rekeyed, removed, tokens, ...lost] = await Promise.all([
         queryClient.fetchQuery(environmentLabelsQuery(orgId)),
         load('env.rekeyed'),
         load('member.removed'),
         load('token.revoked'),
+        load('user.keys_replaced'),
+        load('key.revoked'),
       ])
-      return dueOf(new Map(places.map(({ id, label }) => [id, label])), rekeyed, ended.flat())
+      const labels = new Map(places.map(({ id, label }) => [id, label]))
+      return dueOf(labels, rekeyed, [...removed, ...tokens], lost.flat())
     },
   })
 
-function dueOf(labels: ReadonlyMap<string, string>, rekeyed: Entry[], ended: Entry[]): RekeyDue[] {
+/** @param lost entries about keys that a person or token lost before their access ended */
+function dueOf(labels: ReadonlyMap<string, string>, rekeyed: Entry[], ended: Entry[], lost: Entry[]): RekeyDue[] {
   const lastRekey = new Map<string, number>()
   for (const { resourceId, createdAt } of rekeyed)
     lastRekey.set(resourceId ?? '', Math.max(Date.parse(createdAt), lastRekey.get(resourceId ?? '') ?? 0))
   const due = new Map<string, RekeyDue>()
   for (const entry of ended)
-    for (const environmentId of environmentsOf(entry)) {
+    for (const [environmentId, lostAt] of lossesOf(entry, lost)) {
       const label = labels.get(environmentId)
       // A deleted environment has no key.
-      if (label === undefined || (lastRekey.get(environmentId) ?? 0) > Date.parse(entry.createdAt)) continue
+      if (label === undefined || (lastRekey.get(environmentId) ?? 0) > Date.parse(lostAt)) continue
       const before = due.get(environmentId) ?? { environmentId, label, entryIds: [], who: [] }
       const who = [...new Set([...before.who, nameOfEnded(entry)])]
       due.set(environmentId, { ...before, entryIds: [...before.entryIds, entry.id], who })
@@ -56,8 +60,18 @@ function dueOf(labels: ReadonlyMap<string, string>, rekeyed: Entry[], ended: Ent
   return [...due.values()].sort((a, b) => (a.label < b.label ? -1 : 1))
 }
 
-const environmentsOf = ({ metadata: { environmentIds } }: Entry): string[] =>
-  Array.isArray(environmentIds) ? environmentIds.filter((id) => typeof id === 'string') : []
+/** The environments whose key somebody lost when their access ended, or before, each with the last loss. */
+function lossesOf(entry: Entry, lost: Entry[]): Map<string, string> {
+  const isEarlier = (one: Entry) => holderOf(one) === entry.resourceId && one.createdAt <= entry.createdAt
+  const losses = [...lost.filter(isEarlier), entry].sort((a, b) => Date.parse(a.createdAt) - Date.parse(b.createdAt))
+  return new Map(losses.flatMap((one) => environmentsOf(one).map((id) => [id, one.createdAt] as const)))
+}
+
+const holderOf = ({ action, resourceId, metadata }: Entry): unknown =>
+  action === 'key.revoked' ? metadata.principalId : resourceId
+
+const environmentsOf = ({ metadata: { environmentId, environmentIds } }: Entry): string[] =>
+  (Array.isArray(environmentIds) ? environmentIds : [environmentId]).filter((id) => typeof id === 'string')
 
 /** Names of people that this page has removed, because the server does not send the name of a former member. */
 const removedHere = new Map<string, string>()

@@ -11,6 +11,16 @@ export const operating = [
     document: 'docs/audit.md#searching-a-long-log',
   },
   {
+    title: 'Find out who read a secret',
+    words: 'who has seen sees viewed looked accessed access leaked can reader readers reads value recorded log audit',
+    steps: [
+      ['skerry env readers production', 'Reads that were allowed are not recorded. List who can read'],
+      ['skerry audit ls --action env.resolve_denied', 'List the reads that were denied'],
+      ['skerry audit ls --action key.granted --since 30d', 'List who was given a key'],
+    ],
+    document: 'docs/audit.md',
+  },
+  {
     title: 'Prove that the audit log was not changed',
     words: 'verify tamper integrity merkle checkpoint transparency compliance auditor signed proof trail',
     steps: [
@@ -41,6 +51,30 @@ export const operating = [
       ['skerry notifications disable sync_failed', 'Receive no mail about an event'],
     ],
     document: 'docs/operations.md#people',
+  },
+  {
+    title: 'Make a backup of the server and its database',
+    words: 'back up backups copy dump save disaster data directory operator pg_dump postgres snapshot restore',
+    steps: [
+      ['cp -a .skerry ../skerry-backup', 'Without PostgreSQL, stop the server, then copy its data directory'],
+      [
+        'pg_dump --format custom --file skerry.dump "$SKERRY_DATABASE_URL"',
+        'With PostgreSQL, dump it, and keep SKERRY_SERVER_KEY apart',
+      ],
+      ['skerry token create backup --admin > backup-token', 'Keep a token that can read, apart from both'],
+    ],
+    document: 'docs/operations.md#backup-and-restore',
+  },
+  {
+    title: 'Upgrade Skerry',
+    words: 'update new version release migrate migration newer server git pull npm self-update',
+    steps: [
+      ['cp -a .skerry ../skerry-backup', 'Stop the server, and make a backup'],
+      ['git pull && npm ci', 'Fetch the new release in the clone of Skerry'],
+      ['npm start', 'Start the server, which migrates its database'],
+      ['npm install --global ./packages/cli', 'Install the new command, if you installed it from the clone'],
+    ],
+    document: 'docs/operations.md#upgrade',
   },
   {
     title: 'Back up an organization',
