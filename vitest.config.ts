@@ -44,7 +44,9 @@ const people = ['me', 'orgs', 'members', 'envs', 'rekey', 'grants', 'resolve'].m
   (name) => `packages/server/src/features/${name}/*.test.ts`,
 )
 // Their people sign in by the issuer of tests, which makes claims about second factors.
-const claims = ['**/mfa-policy.test.ts', '**/me/cli-session-bearers.test.ts', '**/me/keys-factor.test.ts']
+const claims = ['mfa-policy', 'me/cli-session-bearers', 'me/keys-factor', 'me/recovery-kit'].map(
+  (name) => `**/${name}.test.ts`,
+)
 
 const browser = ['packages/{dashboard,connect}/test/**/*.test.ts']
 // What says nothing of a database: looks, accessibility, speed, how files are served.

@@ -246,16 +246,16 @@ test('a key that the server refuses is removed, and a key without an answer is k
 
 test('settings that cannot work are refused with their field, and a damaged key file with its name', async () => {
   const wrong: [object, string][] = [
-    [{ ...acme, rules: [] }, 'providers[0].rules: is empty'],
+    [{ ...acme, rules: [] }, 'providers[0].rules: must not be empty'],
     [{ ...acme, rules: [{ host: '*.example.com' }] }, 'providers[0].rules[0].host: is no hostname'],
     [{ ...acme, rules: [{ host: 'a.example', paths: ['v1'] }] }, 'providers[0].rules[0].paths[0]: is no path'],
-    [{ ...acme, id: 'Acme Inc' }, 'providers[0].id: is no id'],
+    [{ ...acme, id: 'Acme Inc' }, 'providers[0].id: must be an id of'],
     [{ ...acme, method: 'saml' }, 'providers[0].method: must be api_key or oauth2'],
     [{ ...acme, colour: 'red' }, 'providers[0].colour: there is no such setting'],
     [{ ...acme, sentAs: { header: 'X Key' } }, 'providers[0].sentAs.header: must be the name of a header'],
     [{ ...acme, sentAs: { header: 'Host' } }, 'providers[0].sentAs.header: Host cannot hold a credential'],
     [{ ...acme, sentAs: { header: 'Accept-Encoding' } }, 'sentAs.header: Accept-Encoding cannot hold a credential'],
-    [{ ...acme, sentAs: { scheme: 'basic' } }, 'providers[0].sentAs.scheme: Basic needs a user name'],
+    [{ ...acme, sentAs: { scheme: 'basic' } }, 'providers[0].sentAs.scheme: Basic also needs a user name'],
     [{ ...acme, sentAs: { scheme: 'Bearer\r\nX: y' } }, 'providers[0].sentAs.scheme: must be one word'],
     [{ ...acme, helpUrl: 'http://acme.example' }, 'providers[0].helpUrl: must be an https:// address'],
   ]
@@ -273,8 +273,8 @@ test('settings that cannot work are refused with their field, and a damaged key 
     [{ ...shop, loginUrl: 'https://evil.example/' }, 'sites[0].loginUrl: must be on one of the domains'],
     [{ ...shop, loginUrl: 'https://evilshop.example/' }, 'sites[0].loginUrl: must be on one of the domains'],
     [{ ...shop, startUrl: 'http://shop.example/' }, 'sites[0].startUrl: must be an https:// address'],
-    [{ ...shop, domains: ['*.example'] }, 'sites[0].domains[0]: is no host'],
-    [{ ...shop, domainSets: ['all'] }, 'sites[0].domainSets[0]: is none of common-cdns'],
+    [{ ...shop, domains: ['*.example'] }, 'sites[0].domains[0]: must be a host'],
+    [{ ...shop, domainSets: ['all'] }, 'sites[0].domainSets[0]: must be one of common-cdns'],
     [{ ...shop, slots: ['login', 'login'] }, 'sites[0].slots: must not list an entry twice'],
     [{ ...shop, id: 'acme' }, 'acme is listed twice'],
   ]
