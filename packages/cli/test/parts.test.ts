@@ -17,7 +17,7 @@ import { checkVariables } from '../src/variables.ts'
 
 it('a hint about the next command repeats --profile', () => {
   expect(trustHint('shop/staging', 'acme@skerry.example.com:4700')).toContain(
-    "`skerry env trust shop/staging --profile 'acme@skerry.example.com:4700'`",
+    '`skerry env trust shop/staging --profile acme@skerry.example.com:4700`',
   )
   expect(trustHint('shop/staging', undefined)).toContain('`skerry env trust shop/staging`')
 })

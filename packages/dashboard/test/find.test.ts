@@ -73,6 +73,7 @@ describe('the palette', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'TAX_SERVICE_URL' }).click()
     await page.waitForURL('**/apps/web-shop?secret=TAX_SERVICE_URL')
     expect(loaded).not.toEqual([])
+    await dialogOf(page).getByText('TAX_SERVICE_URL').first().waitFor()
     await page.keyboard.press('Escape')
     await dialogOf(page).waitFor({ state: 'detached' })
     await openPalette(page)

@@ -36,6 +36,7 @@ test.each(looked)('the page $name is accessible (axe), and does not move sideway
   }
   await page.setViewportSize(phone)
   const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+  await page.setViewportSize(desk)
   expect([...found, ...(wider > 0 ? [`${wider} px wider than a phone`] : [])]).toEqual([])
 })
 

@@ -21,9 +21,13 @@ export async function privateFolder(
 ): Promise<PrivateFolder> {
   if (files.size === 0) return { paths: {}, remove: () => {} }
   const folder = make(parent)
-  const remove = () => rmSync(folder, { recursive: true, force: true })
+  let release = () => {}
+  const remove = () => {
+    rmSync(folder, { recursive: true, force: true })
+    release()
+  }
   try {
-    await startGuard(folder)
+    release = await startGuard(folder)
     const paths = [...files].map(([name, text]) => {
       const path = join(folder, name)
       writeFileSync(path, text, { mode: 0o600, flag: 'wx' })

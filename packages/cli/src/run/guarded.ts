@@ -5,8 +5,11 @@ import { ownFile } from '../own-file.ts'
 
 const guard = ownFile('run/guard.js')
 
-/** Starts a process that outlives this one, even if this one is killed, and then removes the files or the folder. */
-export async function startGuard(...paths: string[]): Promise<void> {
+/**
+ * Starts a process that outlives this one, even if this one is killed, and then removes the files or the folder. Returns a
+ * function that ends the process. Call it when they are gone: a late removal would hit the file of the next command.
+ */
+export async function startGuard(...paths: string[]): Promise<() => void> {
   const child = spawn(process.execPath, [guard, ...paths], {
     detached: true,
     stdio: ['pipe', 'pipe', 'ignore'],
@@ -20,4 +23,5 @@ export async function startGuard(...paths: string[]): Promise<void> {
   failed.catch(() => {})
   child.unref()
   for (const stream of [child.stdin, child.stdout]) (stream as unknown as { unref: () => void }).unref()
+  return () => void child.kill('SIGKILL')
 }

@@ -58,8 +58,12 @@ const mountPipe = (reads: number) => async (path: string, named: string, text: s
   const spare = join(dirname(path), `.${basename(path).slice(0, 100)}.${crypto.randomUUID()}`)
   makePipe(path, named)
   try {
-    await startGuard(path, spare)
-    return servePipe({ path, named, spare, text, reads })
+    const release = await startGuard(path, spare)
+    const stop = servePipe({ path, named, spare, text, reads })
+    return () => {
+      stop()
+      release()
+    }
   } catch (error) {
     rmSync(path, { force: true })
     throw error
@@ -69,9 +73,13 @@ const mountPipe = (reads: number) => async (path: string, named: string, text: s
 /** The values are written only after the process that will remove the file has started. */
 async function mountFile(path: string, named: string, text: string) {
   const descriptor = create(path, named)
-  const unmount = () => rmSync(path, { force: true })
+  let release = () => {}
+  const unmount = () => {
+    rmSync(path, { force: true })
+    release()
+  }
   try {
-    await startGuard(path)
+    release = await startGuard(path)
     writeFileSync(descriptor, text)
   } catch (error) {
     unmount()

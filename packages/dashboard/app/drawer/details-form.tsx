@@ -32,16 +32,18 @@ interface Props {
 /** Edits the notes about a secret. The form says which of them the server can read. */
 export function DetailsForm({ orgId, name, where, layer, row, described, hasValue, onClose }: Props) {
   const [typed, setTyped, wasCleared] = usePlaintext<Description | null>(null)
+  // The revision of the text that the person saw when they began to type. The row may be loaded again meanwhile.
+  const [seen, setSeen] = useState<number | null>(null)
   const plain = usePlainFields(row)
   const save = useAction(
     async () => {
       const change = { ...plain.change, ...(typed && { text: trimmed(typed) }) }
       const stale = detailsQuery(orgId, layer.environmentId)
       try {
-        await describe({ orgId, name, layer }, change, row?.revision ?? 0)
+        await describe({ orgId, name, layer }, change, seen ?? row?.revision ?? 0)
       } catch (error) {
-        // The form keeps what was typed, and shows what is stored now.
-        if (isConflict(error)) await invalidate(stale)
+        // The form keeps what was typed, and shows what is stored now. The next attempt replaces that.
+        if (isConflict(error)) await invalidate(stale).then(() => setSeen(null))
         throw error
       }
       await invalidate(stale)
@@ -59,7 +61,10 @@ export function DetailsForm({ orgId, name, where, layer, row, described, hasValu
             <TextFields
               text={typed ?? described.text}
               error={wasCleared ? clearedMessage : refused?.path === 'sealed' ? tooLong : problem}
-              onChange={setTyped}
+              onChange={(text) => {
+                if (typed === null) setSeen(row?.revision ?? 0)
+                setTyped(text)
+              }}
             />
           ) : (
             <ClosedDescription why={described.why} />

@@ -1,5 +1,6 @@
 import { Badge, Button, Group, Text } from '@mantine/core'
 import { useAction } from '../action.ts'
+import { checkMeanings } from '../envs/meanings.ts'
 import { keyring } from '../keyring.ts'
 import type { Column, Entry } from '../secrets/columns.ts'
 import { useNameOf } from '../secrets/use-name-of.ts'
@@ -31,6 +32,7 @@ export function HistoryItem({ orgId, column, entry, history, version, note }: Pr
   const difference = useDifference(entry, history, version)
   const restore = useAction(async () => {
     const { environmentId } = column
+    if (version.formerName != null) await checkMeanings([environmentId])
     const resealed =
       version.formerName == null
         ? undefined

@@ -135,6 +135,6 @@ function jsonState(text: string): string | null {
     JSON.parse(text)
     return 'valid JSON'
   } catch {
-    return 'no valid JSON'
+    return 'not valid JSON'
   }
 }

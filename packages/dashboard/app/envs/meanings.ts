@@ -2,7 +2,7 @@ import { swappedPrompt } from '../prompts.ts'
 
 // The server decides which environment a name belongs to. This browser remembers the environment that it first saw
 // under each name. If the name now belongs to another one, the browser asks before it seals anything for that
-// environment or wraps its key.
+// environment, copies its values or wraps its key.
 
 const storageName = 'skerry-known-names'
 
@@ -16,13 +16,21 @@ interface Named {
   environmentId: string
 }
 
-/** The environments that this page has shown, by ID. */
-const shown = new Map<string, Named>()
+/**
+ * All names under which this page has shown an environment, by its ID. A server that shows it under one more name must not
+ * hide the others.
+ */
+const shown = new Map<string, Map<string, Named>>()
 
 /** The owner of a branch's name, because names are unique only among the branches of one parent. */
 export const branchesOf = (parentId: string | null): string => `branches of ${parentId}`
 
 const keyOf = ({ orgId, name }: Named) => `${orgId} ${name}`
+
+function addShown(named: Named): void {
+  const names = shown.get(named.environmentId) ?? new Map<string, Named>()
+  shown.set(named.environmentId, names.set(keyOf(named), named))
+}
 
 function readMeanings(): Meanings {
   try {
@@ -41,7 +49,7 @@ export function noteShown(orgId: string, owner: string, environments: readonly {
   const before = Object.keys(meanings).length
   for (const { id, name } of environments) {
     const named = { orgId, name: `${owner} / ${name}`, environmentId: id }
-    shown.set(id, named)
+    addShown(named)
     meanings[keyOf(named)] ??= id
   }
   if (Object.keys(meanings).length > before) writeMeanings(meanings)
@@ -53,7 +61,7 @@ export function noteShown(orgId: string, owner: string, environments: readonly {
  */
 export function noteMade(orgId: string, owner: string, { id, name }: { id: string; name: string }): void {
   const named = { orgId, name: `${owner} / ${name}`, environmentId: id }
-  shown.set(id, named)
+  addShown(named)
   writeMeanings({ ...readMeanings(), [keyOf(named)]: id })
 }
 
@@ -63,16 +71,16 @@ export const swappedName = (): string => asked
 
 /**
  * Asks the person about each environment whose name belonged to another one before. Call it before you seal anything
- * for these environments or wrap their keys.
+ * for these environments, copy their values elsewhere or wrap their keys.
  *
  * @throws Cancelled if the person declines. Then do nothing for any of them.
  */
 export async function checkMeanings(environmentIds: readonly string[]): Promise<void> {
-  for (const id of environmentIds) {
-    const named = shown.get(id)
-    if (!named || (readMeanings()[keyOf(named)] ?? id) === id) continue
+  const all = environmentIds.flatMap((id) => [...(shown.get(id)?.values() ?? [])])
+  for (const named of all) {
+    if ((readMeanings()[keyOf(named)] ?? named.environmentId) === named.environmentId) continue
     asked = named.name
     await swappedPrompt.ask()
-    writeMeanings({ ...readMeanings(), [keyOf(named)]: id })
+    writeMeanings({ ...readMeanings(), [keyOf(named)]: named.environmentId })
   }
 }

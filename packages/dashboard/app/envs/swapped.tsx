@@ -16,8 +16,9 @@ export function SwappedDialog() {
           {name} means another environment than the one that this browser knows by that name.
         </Alert>
         <Text size="sm">
-          Somebody deleted it and made it anew, or gave its name to another; or the server is lying, to get what you are
-          about to seal. Ask who did it. Nothing has been sealed or granted yet.
+          Perhaps somebody deleted it and made it anew, or gave its name to another. Or the server is lying: it wants
+          what you are about to seal, or it wants you to copy the values of another environment. Ask who did it. Nothing
+          has been sealed or granted yet.
         </Text>
         <Group justify="flex-end">
           <Button variant="default" data-autofocus onClick={() => swappedPrompt.cancel()}>

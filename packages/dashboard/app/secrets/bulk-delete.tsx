@@ -81,11 +81,11 @@ const secretsIn = ({ own, entries }: Column, names: string[]) =>
       })
 
 function countText(column: Column, names: string[]): string {
-  if (!column.own) return column.loading ? 'Loading…' : 'You hold no key of it.'
+  if (!column.own) return column.loading ? 'Loading…' : 'You do not have its key.'
   const count = secretsIn(column, names).length
   const inherited = names.filter((name) => column.entries.get(name)?.own === false).length
   const own = `Has ${count} of ${names.length}.`
-  return inherited === 0 ? own : `${own} It gets ${inherited} from elsewhere, which stay.`
+  return inherited === 0 ? own : `${own} ${inherited} more come from a group or a parent and are not deleted.`
 }
 
 const secretsText = (count: number) => (count === 1 ? '1 secret' : `${count} secrets`)

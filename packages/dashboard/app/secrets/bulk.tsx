@@ -46,9 +46,8 @@ function reasonsAgainst(columns: Column[], names: string[]) {
     const reason = 'You hold no key of these environments.'
     return { copy: reason, move: reason, delete: reason }
   }
-  const noTarget =
-    columns.length === 1 ? 'There is no other environment to copy to.' : 'You hold no key of another environment.'
-  const inherited = 'These environments get the values from elsewhere. Delete them there.'
+  const noTarget = columns.length === 1 ? 'There is no other environment.' : 'You hold no key of another environment.'
+  const inherited = 'These values come from a group or a parent environment. Move or delete them there.'
   return {
     copy: hasTarget('copy') ? null : noTarget,
     move: areOwn ? (hasTarget('move') ? null : noTarget) : inherited,

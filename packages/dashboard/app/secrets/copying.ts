@@ -14,8 +14,9 @@ export async function resealFor(
   { environmentId, own: { wrappedDek } }: Column & { own: Layer },
   names: string[],
 ): Promise<ReadonlyMap<string, string>> {
-  await checkMeanings([environmentId])
   const from = sealedParts(names.flatMap((name) => column.entries.get(name) ?? []))
+  // Under the name of the first environment, a server could show the values of another one.
+  await checkMeanings([environmentId, ...from.map((part) => part.environmentId)])
   const sealed = await keyring.call('resealSecrets', { from, to: { wrappedDek, environmentId } })
   return new Map(sealed.map((one) => [one.name, one.ciphertext]))
 }

@@ -81,7 +81,8 @@ async function send(orgId: string, secretId: string, one: Try, note: string): Pr
     changeSealed(orgId, envId, (secrets) => secrets.set(answer.secret.name, answer.secret))
     return { version: answer.secret.version }
   } catch (error) {
-    if (isConflict(error)) throw new NameInUse()
-    throw error
+    if (!isConflict(error)) throw error
+    const now = await reloadSealed(orgId, envId)
+    throw now?.secrets.has(one.name) ? new NameInUse() : error
   }
 }

@@ -1,6 +1,7 @@
 import { Alert, Button, Group, List, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { useAction } from '../action.ts'
+import { checkMeanings } from '../envs/meanings.ts'
 import { keyring } from '../keyring.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
@@ -25,7 +26,9 @@ export function DownloadDialog(props: { orgId: string; column: Column; onClose: 
     const current = await currentEntries(orgId, column)
     // The person has lost a key meanwhile, and the dialog says so.
     if (!current) return
-    const file = await keyring.call('writeDotenv', { layers: sealedParts(current.values()) })
+    const layers = sealedParts(current.values())
+    await checkMeanings(layers.map(({ environmentId }) => environmentId))
+    const file = await keyring.call('writeDotenv', { layers })
     const isSaved = file.impossible.length === 0
     if (isSaved) saveText(fileName, 'text/plain', file.text)
     setResult({ isSaved, remarks: isSaved ? remarksOn(file) : [impossibleText(file.impossible)] })

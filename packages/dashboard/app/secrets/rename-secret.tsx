@@ -23,12 +23,14 @@ interface Place {
 }
 
 interface Report {
+  /** The environments in which it has the new name. */
+  renamed: string[]
   failed: { where: string; error: unknown }[]
   /** Things that still use the former name, as sentences. */
   remaining: string[]
 }
 
-const nothing: Report = { failed: [], remaining: [] }
+const nothing: Report = { renamed: [], failed: [], remaining: [] }
 
 /** Renames a secret in every environment that stores it, one after the other. */
 export function RenameSecretDialog(props: { orgId: string; columns: Column[]; name: string; onClose: () => void }) {
@@ -42,8 +44,7 @@ export function RenameSecretDialog(props: { orgId: string; columns: Column[]; na
   const rename = async () => {
     const result = await renameEach(orgId, open, newName)
     setReport(result)
-    const renamed = open.length - result.failed.length
-    if (renamed > 0) showToast(`Renamed ${name} to ${newName} in ${renamed} of ${places.length} environments.`)
+    if (result.renamed.length > 0) showToast(`Renamed ${name} to ${newName} in ${result.renamed.join(', ')}.`)
     // The dialog stays open, so that the person can read what is left to do.
     if (result.failed.length + result.remaining.length > 0) throw new Cancelled()
   }
@@ -75,8 +76,8 @@ export function RenameSecretDialog(props: { orgId: string; columns: Column[]; na
       )}
       {guarded.length > 0 && (
         <Text size="sm">
-          Not in {guarded.map(({ column }) => column.name).join(', ')}, because a protected environment takes no rename.
-          Propose the new secret and the deletion of {name} there.
+          {guarded.map(({ column }) => column.name).join(', ')} needs approvals, so nothing is renamed there. Propose
+          the new secret and the deletion of {name}.
         </Text>
       )}
       <ReportText report={report} />
@@ -110,21 +111,26 @@ const placesOf = (columns: Column[], name: string): Place[] =>
 
 function problemOf(newName: string, places: Place[]): string | null {
   if (newName !== '' && !validName.test(newName))
-    return 'Letters, digits and _, at most 255; it does not begin with a digit.'
+    return 'Use at most 255 letters, digits and _. The first must not be a digit.'
   const existing = places.filter(({ column }) => column.entries.get(newName)?.own)
-  return existing.length > 0 ? `Is there already in ${existing.map(({ column }) => column.name).join(', ')}.` : null
+  return existing.length > 0
+    ? `${existing.map(({ column }) => column.name).join(', ')} already has a secret ${newName}.`
+    : null
 }
 
 /** Renames in one environment after the other. A failure in one does not stop the others. */
 async function renameEach(orgId: string, places: Place[], newName: string): Promise<Report> {
-  const report: Report = { failed: [], remaining: [] }
+  const report: Report = { renamed: [], failed: [], remaining: [] }
   for (const place of places) {
     const { name: where, environmentId } = place.column
     try {
       report.remaining.push(...(await renameIn(orgId, place, newName)))
+      report.renamed.push(where)
     } catch (error) {
-      if (error instanceof Cancelled) throw error
+      // What was renamed before is still reported.
+      if (error instanceof Cancelled && report.renamed.length === 0) throw error
       report.failed.push({ where, error })
+      if (error instanceof Cancelled) break
     }
     await reloadSealed(orgId, environmentId)
   }

@@ -1,5 +1,5 @@
 import { Select, Stack, Text } from '@mantine/core'
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
 import { Cancelled } from '../prompts.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
@@ -35,9 +35,11 @@ export function TransferDialog(props: Props) {
   const [names] = useState(props.names)
   const ends = useEnds(columns, names, kind)
   const { source, target } = ends
+  // A move takes only what the environment stores itself.
+  const movable = useMemo(() => (source ? namesIn(source, names, kind) : names), [source, names, kind])
   const [note, setNote] = useState('')
   const storing = useStoring(props.orgId)
-  const { changes: compared, error } = useCopyChanges(source, storing.storing ?? target, names)
+  const { changes: compared, error } = useCopyChanges(source, storing.storing ?? target, movable)
   const changes = useMarked(compared, target, storing.queued)
   const choice = useChoice(changes)
   const [removal, setRemoval] = useState<Removal | null>(null)
@@ -150,12 +152,14 @@ function Remarks(props: Pick<Props, 'kind' | 'names'> & { source: Column; target
     missing > 0 && `${source.name} does not have ${missing === 1 ? '1 of them' : `${missing} of them`}.`,
     inherited.length > 0 && `${inherited.join(', ')} cannot be moved: ${source.name} gets the value from elsewhere.`,
     present.length > 0 &&
-      `${target.name} has the value of ${present.join(', ')} already. It is only deleted from ${source.name}.`,
+      `${target.name} already has the same value of ${present.join(', ')}. The move only deletes it from ${source.name}.`,
     kind === 'move' &&
       target.isProtected &&
-      `The values stay in ${source.name} until the change is approved. Delete them there afterwards.`,
+      `${target.name} is protected, so the new values wait for approval and also stay in ${source.name}. After the approval, delete them there.`,
+    kind === 'move' && source.isProtected && `${source.name} is protected, so the deletion there waits for approval.`,
     kind === 'move' &&
       !target.isProtected &&
+      !source.isProtected &&
       `${source.name} keeps the moved secrets with their history for 30 days, under Deleted.`,
   ].filter((text) => text !== false)
   if (remarks.length === 0) return null

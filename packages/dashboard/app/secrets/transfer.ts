@@ -1,8 +1,10 @@
 import { limits } from '@skerry/contract/limits'
+import { SkerryError } from '@skerry/sdk/errors'
 import type { Change, Outcome } from './changes.ts'
 import type { Column, Layer } from './columns.ts'
 import { resealFor } from './copying.ts'
 import { countsOf, outcomeMessage } from './preview.tsx'
+import { reloadSealed } from './queries.ts'
 import { type Removal, removeAll } from './remove.ts'
 import type { useStoring } from './use-storing.ts'
 import { proposeSealed, writeSecret } from './write.ts'
@@ -33,8 +35,10 @@ export interface Transferred {
 export async function transfer(given: Transfer): Promise<Transferred> {
   const { kind, orgId, source, target, present, note, offer } = given
   const result = await storeAll(given)
-  const stored = [...result.written.keys(), ...present]
-  const secrets = kind === 'move' ? stored.flatMap((name) => source.entries.get(name)?.secret ?? []) : []
+  const there = await stillThere(given)
+  result.failed.push(...present.filter((name) => !there.includes(name)).map((name) => changedIn(target, name)))
+  const stored = [...result.written.keys(), ...there]
+  const secrets = kind === 'move' ? stored.flatMap((name) => ownSecret(source, name)) : []
   const removal = await removeAll(orgId, source, secrets, note)
   const removed = {
     environmentId: source.environmentId,
@@ -48,6 +52,24 @@ export async function transfer(given: Transfer): Promise<Transferred> {
   const queued = countsOf(result).queued + removal.queued.length
   return { failed: result.failed, removal, message: outcomeMessage({ written, queued }, done) }
 }
+
+const ownSecret = ({ entries }: Column, name: string) => {
+  const entry = entries.get(name)
+  return entry?.own ? [entry.secret] : []
+}
+
+/** Returns the names whose value the target still has. Nothing is written there that a version would protect. */
+async function stillThere({ orgId, target, changes, present }: Transfer): Promise<string[]> {
+  if (present.length === 0) return []
+  const now = await reloadSealed(orgId, target.environmentId)
+  const base = new Map(changes.map((change) => [change.name, change.baseVersion]))
+  return present.filter((name) => now?.secrets.get(name)?.version === base.get(name))
+}
+
+const changedIn = (target: Column, name: string) => ({
+  name,
+  error: new SkerryError('conflict', `${target.name} has another value of ${name} now; nothing was deleted`),
+})
 
 /** Seals all values for the target before the first one is sent. A protected target gets one change for all of them. */
 async function storeAll({ orgId, source, target, changes, chosen, note, write }: Transfer): Promise<Outcome> {
