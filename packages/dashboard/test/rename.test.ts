@@ -78,7 +78,7 @@ describe('a rename', () => {
     await protect(page, { ownCounts: true })
     await page.getByRole('link', { name: 'Web shop' }).click()
     await openRename('SHOP_KEY')
-    await dialogOf(page).getByText('Not in Staging, because a protected environment takes no rename.').waitFor()
+    await dialogOf(page).getByText('Staging needs approvals, so nothing is renamed there.').waitFor()
     await dialogOf(page).getByLabel('New name').fill('STORE_KEY')
     await submit().click()
     await dialogOf(page).waitFor({ state: 'detached' })

@@ -137,6 +137,51 @@ describe('an environment that was Staging and is now called Production', () => {
     await close()
   })
 
+  test('gives none of its values to another environment if the person cancels', async () => {
+    await create(page, 'New environment', 'Lab')
+    await openColumnMenu(page, 'Production', 'Copy to another…')
+    await dialogOf(page).getByRole('combobox', { name: 'Into' }).click()
+    await page.getByRole('option', { name: 'Lab' }).click()
+    await dialogOf(page).getByText('1 added').waitFor()
+    const copy = dialogOf(page).getByRole('button', { name: 'Copy 1 secret' })
+    expect(await cancelled(() => copy.click())).toEqual([])
+    await close()
+    await openColumnMenu(page, 'Production', 'Download .env…')
+    const saved: unknown[] = []
+    page.on('download', (download) => saved.push(download))
+    const download = dialogOf(page).getByRole('button', { name: 'Download', exact: true })
+    expect(await cancelled(() => download.click())).toEqual([])
+    expect(saved).toEqual([])
+    await page.keyboard.press('Escape')
+    await dialogOf(page).waitFor({ state: 'hidden' })
+  })
+
+  test('is still asked about if the server also shows it as a new branch', async () => {
+    await page.route('**/v1/orgs/*/apps/*/branches', async (route) => {
+      const response = await route.fetch()
+      const { environments } = await (
+        await page.request.get(
+          route
+            .request()
+            .url()
+            .replace(/\/branches.*/, ''),
+          {
+            headers: { authorization: owner.bearer() },
+          },
+        )
+      ).json()
+      const swapped = environments.find(({ name }: { name: string }) => name === 'Production')
+      const branch = { ...swapped, name: 'New work', slug: 'new-work', parentEnvironmentId: place.envId }
+      await route.fulfill({ response, json: { branches: [branch] } })
+    })
+    await openApp(page, 'Web shop')
+    await page.getByRole('button', { name: 'Branches', exact: true }).waitFor()
+    await edit(page, 'MAIL_KEY', 'Production', 'planted-typed-e2c4a8')
+    expect(await cancelled(() => save(page))).toEqual([])
+    await page.getByLabel('Value of MAIL_KEY in Production').press('Escape')
+    await page.unrouteAll({ behavior: 'wait' })
+  })
+
   test('gets no new key if the person cancels', async () => {
     await openEnvironment(page, 'Production')
     await page.getByRole('button', { name: 'Re-key' }).click()
