@@ -26,6 +26,18 @@ describe('a sentence', () => {
     )
   })
 
+  it('tells the version of a renamed secret, and that a restored value was sealed anew', () => {
+    const metadata = { environmentId: env, name: 'NEW', formerName: 'OLD', version: 3 }
+    expect(tell({ action: 'secret.renamed', metadata })).toBe(
+      'ada@example.com renamed OLD to NEW in shop/production (version 3)',
+    )
+    const restored = { environmentId: env, name: 'NEW', version: 4, restoredFrom: 1 }
+    const told = 'ada@example.com restored version 1 of NEW in shop/production (as version 4)'
+    expect(tell({ action: 'secret.restored', metadata: restored })).toBe(told)
+    const resealed = { ...restored, resealed: true }
+    expect(tell({ action: 'secret.restored', metadata: resealed })).toBe(`${told}, sealed anew`)
+  })
+
   it('names the rotator of the server, as an actor and as a holder of a key', () => {
     const metadata = { environmentId: env, name: 'DB_PASSWORD', version: 2 }
     expect(tell({ action: 'secret.written', actorType: 'rotator', actorId: id('org', 'o'), metadata })).toBe(

@@ -47,8 +47,12 @@ function wordFor(field: string, entry: ToldEntry, nameOf: NameOf): string | unde
   if (field === 'what') return named(resourceId, nameOf) ?? textOf(metadata.name) ?? textOf(metadata.slug)
   if (field === 'environment') return named(metadata.environmentId, nameOf)
   const value = Object.hasOwn(metadata, field) ? metadata[field] : undefined
+  if (value === true) return flags[field]
   return isId(value) ? named(value, nameOf) : textOf(value)
 }
+
+/** The words for fields that are true. */
+const flags: Readonly<Record<string, string>> = { resealed: 'sealed anew' }
 
 const programs: Readonly<Record<string, string>> = {
   service_token: 'the token',

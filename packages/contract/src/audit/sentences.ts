@@ -6,14 +6,16 @@ import type { AuditAction } from '../actions.ts'
  * - `{actor}`: the person or program that did it.
  * - `{what}`: the name of the thing that the entry is about.
  * - `{environment}`: the environment that the entry names.
- * - Any other word is a field of the entry's metadata. If the field is an id, its name is shown.
+ * - Any other word is a field of the entry's metadata. If the field is an id, its name is shown. If it is true, the words
+ *   that `sentence.ts` has for it are shown.
  *
  * A part in brackets is left out if one of its fields is missing.
  */
 export const auditSentences: Readonly<Record<AuditAction, string>> = {
   'secret.written': '{actor} changed {name} in {environment}[ (version {version})]',
-  'secret.restored': '{actor} restored version {restoredFrom} of {name} in {environment}[ (as version {version})]',
-  'secret.renamed': '{actor} renamed {formerName} to {name} in {environment}',
+  'secret.restored':
+    '{actor} restored version {restoredFrom} of {name} in {environment}[ (as version {version})][, {resealed}]',
+  'secret.renamed': '{actor} renamed {formerName} to {name} in {environment}[ (version {version})]',
   'secret.deleted': '{actor} deleted {name} in {environment}',
   'secret.undeleted': '{actor} restored the deleted secret {name} in {environment}[ (as version {version})]',
   'secret.purged': 'The deleted secret {name} of {environment} was deleted for good',

@@ -3,13 +3,14 @@ import type { Static } from 'typebox'
 import type { Tx } from '../../db/database.ts'
 import { fail } from '../../kernel/errors.ts'
 import { lockEnvironment } from '../../model/environments/table.ts'
-import { type DeletedRow, purgeSecret, restoreDeleted } from '../../model/secrets/deleted.ts'
+import { purgeSecret, restoreDeleted } from '../../model/secrets/deleted.ts'
 import { appendVersion, deleteSecret, type StoredSecret } from '../../model/secrets/versions.ts'
 import { writeSecret } from '../../model/secrets/write.ts'
 import type { Env } from '../envs/scope.ts'
-import { lockDeleted } from './deleted-store.ts'
+import { type LockedDeleted, lockDeleted } from './deleted-store.ts'
 import { keepDeleted } from './keep.ts'
 import { checkEnvironmentQuota, type QuotaDeps } from './quota-cache.ts'
+import { resealedIf } from './secrets.ts'
 import { findVersion, lockSecret } from './store.ts'
 
 /** A proposed change and its proposer. */
@@ -30,7 +31,14 @@ type Change = Pick<
 interface Applied {
   action: 'secret.written' | 'secret.restored' | 'secret.deleted' | 'secret.undeleted' | 'secret.purged'
   secretId: string
-  metadata: { environmentId: string; name: string; version: number; restoredFrom?: number; keptUntil?: string }
+  metadata: {
+    environmentId: string
+    name: string
+    version: number
+    restoredFrom?: number
+    resealed?: true
+    keptUntil?: string
+  }
 }
 
 /**
@@ -40,7 +48,7 @@ interface Applied {
 interface Based<Of extends Change> {
   change: Of
   secret: StoredSecret | undefined
-  deleted: DeletedRow | undefined
+  deleted: LockedDeleted | undefined
 }
 
 /**
@@ -85,7 +93,9 @@ export async function applyChanges<Of extends Change>(work: Work, env: Env, base
   for (const based of bases) {
     const { change, deleted } = based
     const { secretName: name, ciphertext } = change
-    if (ciphertext !== null) await checkEnvironmentQuota(work.context, work.db, env, { name, bytes: ciphertext.length })
+    const record = deleted && { recordBytes: deleted.recordBytes }
+    if (ciphertext !== null)
+      await checkEnvironmentQuota(work.context, work.db, env, { name, bytes: ciphertext.length, ...record })
     const applied = deleted
       ? await applyToDeleted(work.db, env, change, deleted, work.now)
       : await applyChange(work.db, env, based, work)
@@ -130,7 +140,12 @@ async function applyChange(
   if (restoreVersion === null || !old) throw new Error('versions are only ever added')
   const ciphertext = change.ciphertext ?? old.ciphertext
   const restored = await appendVersion(db, env, secret, { ciphertext, restoredFrom: restoreVersion, author, now })
-  const metadata = { ...about, version: restored.version, restoredFrom: restoreVersion }
+  const metadata = {
+    ...about,
+    version: restored.version,
+    restoredFrom: restoreVersion,
+    ...resealedIf(change.ciphertext !== null),
+  }
   return { action: 'secret.restored', secretId: secret.id, metadata }
 }
 
@@ -139,7 +154,7 @@ async function applyToDeleted(
   db: Tx,
   env: Env,
   change: Change,
-  deleted: DeletedRow,
+  deleted: LockedDeleted,
   now: string,
 ): Promise<Applied | undefined> {
   const author = { type: change.proposedByType, id: change.proposedById }

@@ -18,10 +18,14 @@ export const listDeleted = (db: Sql, env: Env, now: string, cursor: KeysetCursor
     [env.orgId, env.id, now, cursor.at, cursor.id, cursor.take],
   )
 
+/** A deleted secret with the size of the record of its former names, which a restore brings back. */
+export type LockedDeleted = DeletedRow & { recordBytes: number }
+
 /** Locks a deleted secret, so that it is restored or purged once. */
 export const lockDeleted = (db: Tx, env: Env, secretId: string, now: string) =>
-  db.row<DeletedRow>(
-    `select ${deletedColumns} from deleted_secrets
+  db.row<LockedDeleted>(
+    `select ${deletedColumns}, coalesce(octet_length(former_names), 0) as record_bytes
+       from deleted_secrets
       where org_id = $1 and environment_id = $2 and id = $3 and kept_until > $4 for update`,
     [env.orgId, env.id, secretId, now],
   )

@@ -4,10 +4,10 @@ import { pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
 import { lockEnvironment } from '../../model/environments/table.ts'
-import { type DeletedRow, purgeSecret, restoreDeleted } from '../../model/secrets/deleted.ts'
+import { purgeSecret, restoreDeleted } from '../../model/secrets/deleted.ts'
 import type { Env, InEnv } from '../envs/scope.ts'
 import type { SecretsContext } from './context.ts'
-import { listDeleted, lockDeleted } from './deleted-store.ts'
+import { type LockedDeleted, listDeleted, lockDeleted } from './deleted-store.ts'
 import { checkEnvironmentQuota } from './quota-cache.ts'
 import type { Deleted } from './scope.ts'
 import { conflict, isProtected } from './secrets.ts'
@@ -36,8 +36,8 @@ export async function restore(
   const { context, db, env, body, principal, now, audit } = input
   const { ciphertext } = body
   const deleted = await lockRestorable(input, env, input.deleted.id)
-  const { id, name, version } = deleted
-  await checkEnvironmentQuota(context, db, env, { name, bytes: ciphertext.length })
+  const { id, name, version, recordBytes } = deleted
+  await checkEnvironmentQuota(context, db, env, { name, bytes: ciphertext.length, recordBytes })
   if (isProtected(env)) {
     const proposal = { action: 'restore' as const, restoreVersion: version, deletedSecretId: id, ciphertext }
     return context.propose(input, env, { ...proposal, secretName: name, on: undefined })
@@ -63,14 +63,18 @@ export async function purge(
   return { ok: true }
 }
 
-async function lockKept(db: Tx, env: Env, secretId: string, now: string): Promise<DeletedRow> {
+async function lockKept(db: Tx, env: Env, secretId: string, now: string): Promise<LockedDeleted> {
   const deleted = await lockDeleted(db, env, secretId, now)
   if (!deleted) throw fail('not_found', 'no such deleted secret')
   return deleted
 }
 
 /** Locks a deleted secret that can be restored now. */
-async function lockRestorable({ db, now }: { db: Tx; now: string }, env: Env, secretId: string): Promise<DeletedRow> {
+async function lockRestorable(
+  { db, now }: { db: Tx; now: string },
+  env: Env,
+  secretId: string,
+): Promise<LockedDeleted> {
   // Locks the environment before its secrets, as a re-key does, so that the two cannot deadlock.
   await lockEnvironment(db, env, 'no key update')
   const deleted = await lockKept(db, env, secretId, now)

@@ -99,19 +99,15 @@ export function openQuotaCache(now: () => Date): QuotaCache {
 /**
  * Refuses a write that would make an environment larger than a re-key accepts in one request. It counts only if memory
  * knows of no free quota. Then writes to the environment wait for each other, so that simultaneous ones cannot exceed
- * the limit.
+ * the limit. Returns whether it reserved a secret, which a write that makes no new one releases.
  */
-export async function checkEnvironmentQuota(
-  context: QuotaDeps,
-  db: Tx,
-  env: Env,
-  { name, bytes }: { name: string; bytes: number },
-): Promise<void> {
-  if (reservesQuota(context, env.orgId, env.id, bytes)) return
+export async function checkEnvironmentQuota(context: QuotaDeps, db: Tx, env: Env, write: Write): Promise<boolean> {
+  const { name, bytes, recordBytes = 0 } = write
+  if (reservesQuota(context, env.orgId, env.id, bytes + recordBytes)) return true
   const { environmentSecretsMax, environmentBytesMax } = context.config
   await lockEnvironment(db, env, 'no key update')
   const content = await countContent(db, env.orgId, env.id, [name])
-  const after = contentAfter(content, { name, bytes })
+  const after = contentAfter(content, write)
   if (!content.sizes.has(name)) await checkPlan(context, db, env.orgId)
   const excess = excessOf(context.config, content, after)
   if (excess === 'secrets')
@@ -122,16 +118,24 @@ export async function checkEnvironmentQuota(
   if (excess === 'bytes')
     throw fail('quota_exceeded', `the environment would hold ${after.bytes} bytes, and may hold ${environmentBytesMax}`)
   context.quotaCache.store(env.id, freeOf(context.config, after))
+  return false
 }
 
 interface Write {
   name: string
   bytes: number
+  /** The record of former names, if a rename or the restore of a deleted secret brings one. Other writes keep it. */
+  recordBytes?: number
 }
 
 function contentAfter({ secrets, bytes, sizes }: Content, write: Write): Free {
   const replaced = sizes.get(write.name)
-  return { secrets: secrets + (replaced === undefined ? 1 : 0), bytes: bytes + write.bytes - (replaced ?? 0) }
+  const before = replaced ?? { bytes: 0, recordBytes: 0 }
+  const { recordBytes = before.recordBytes } = write
+  return {
+    secrets: secrets + (replaced === undefined ? 1 : 0),
+    bytes: bytes + write.bytes - before.bytes + recordBytes - before.recordBytes,
+  }
 }
 
 type Limits = Pick<Config, 'environmentSecretsMax' | 'environmentBytesMax'>

@@ -10,6 +10,7 @@ import { decide, newGuarded, proposePut, protect, queuedIn, unprotect } from '..
 import { held, waiting } from '../../../test/held.ts'
 import { generatedRotation, newKeyedEnv, newRotation } from '../../../test/rotation-steps.ts'
 import { openSync } from '../../../test/scene.ts'
+import { auditRows } from '../../../test/state.ts'
 import { bind, connect, vaultedEnv } from '../../../test/sync-scene.ts'
 import {
   type Actor,
@@ -51,6 +52,10 @@ const versions = async (name: string, id = envId) =>
   (await world.call(secrets.versions, { as: tenant.admin.as, params: { ...on(id), name } })).body
 const restore = (name: string, body: { version: number; ciphertext?: string }, by: Actor = tenant.admin, id = envId) =>
   world.call(secrets.restore, { as: by.as, params: { ...on(id), name }, body })
+const restoresOf = async (secretId: string) =>
+  (await auditRows(world))
+    .filter(({ action, resourceId }) => action === 'secret.restored' && resourceId === secretId)
+    .map(({ metadata }) => metadata)
 const describeAs = (name: string, body: object) =>
   world.call(secretDetails.update, { as: tenant.admin.as, params: { ...on(), name }, body })
 const detailsOf = async (name: string) =>
@@ -187,16 +192,22 @@ describe('an earlier version of a renamed secret', () => {
     const text = ciphertext()
     expect((await restore('NEW', { version: 1, ciphertext: text }, tenant.machine)).status).toBe(403)
     const restored = written((await restore('NEW', { version: 1, ciphertext: text })).body)
+    const { id } = restored.secret
     expect(restored).toMatchObject({ restoredFrom: 1, secret: { name: 'NEW', version: 3, ciphertext: text } })
     expect((await versions('NEW')).versions[0]).toMatchObject({ restoredFromVersion: 1, formerName: null })
     // A version of the present name is replayed byte for byte, as before.
     expect((await restore('NEW', { version: 2, ciphertext: text })).status).toBe(400)
     expect((await restore('NEW', { version: 2 })).status).toBe(200)
+    const about = { environmentId: envId, name: 'NEW' }
+    expect(await restoresOf(id)).toEqual([
+      { ...about, version: 3, restoredFrom: 1, resealed: true },
+      { ...about, version: 4, restoredFrom: 2 },
+    ])
   })
 
   test('is restored in a protected environment with the value that was proposed', async () => {
     const id = await newGuarded(world, tenant, null)
-    await putSecret(world, tenant, id, 'OLD')
+    const secret = await putSecret(world, tenant, id, 'OLD')
     await rename('OLD', 'NEW', { id })
     await protect(world, tenant, id)
     const text = ciphertext()
@@ -204,6 +215,7 @@ describe('an earlier version of a renamed secret', () => {
     expect(change).toMatchObject({ action: 'restore', restoreVersion: 1, ciphertext: text })
     await decide(world, tenant, 'approve', change.id, await newMember(world, tenant, 'admin'))
     expect((await versions('NEW', id)).versions[0]).toMatchObject({ ciphertext: text, restoredFromVersion: 1 })
+    expect(await restoresOf(secret.id)).toMatchObject([{ version: 3, restoredFrom: 1, resealed: true }])
   })
 
   test('stays with a secret that is deleted, kept and restored', async () => {
@@ -243,9 +255,17 @@ describe('what names a renamed secret', () => {
     await describeAs('NOTED', { sealed: sealedDetails(), expiresAt: '2090-01-01T00:00:00Z' })
     expect((await rename('NOTED', 'NAMED')).error?.message).toBe('the description of NOTED has changed')
     const sealed = sealedDetails()
-    expect((await rename('NOTED', 'NAMED', { details: { sealed, expectedRevision: 1 } })).status).toBe(200)
+    const member = await newMember(world, tenant)
+    await grantKey(world, tenant, envId, member)
+    const { body } = await rename('NOTED', 'NAMED', { by: member, details: { sealed, expectedRevision: 1 } })
     expect(await detailsOf('NOTED')).toBeUndefined()
-    expect(await detailsOf('NAMED')).toMatchObject({ sealed, expiresAt: '2090-01-01T00:00:00.000Z', revision: 2 })
+    expect(await detailsOf('NAMED')).toMatchObject({
+      sealed,
+      expiresAt: '2090-01-01T00:00:00.000Z',
+      revision: 2,
+      updatedById: member.id,
+      updatedAt: body.secret.updatedAt,
+    })
     await putSecret(world, tenant, envId, 'PLAIN')
     await describeAs('PLAIN', { notNeeded: true })
     await describeAs('OTHER', { notNeeded: true })

@@ -40,9 +40,12 @@ export async function rename(input: Request): Out<typeof secrets.rename> {
   if (await findSecret(db, env, newName)) throw conflict(newName, 0)
   await checkRotation(db, env, [name, newName])
   const details = await checkDetails(input)
-  await checkEnvironmentQuota(context, db, env, { name, bytes: ciphertext.length })
-  const renamed = await renameSecret(db, env, secret.id, { newName, ciphertext, formerNames, author: principal, now })
-  if (details) await renameDetails(db, env, { name, newName, sealed: body.details?.sealed ?? null })
+  const size = { bytes: ciphertext.length, recordBytes: formerNames.length }
+  const hasReserved = await checkEnvironmentQuota(context, db, env, { name, ...size })
+  const by = { author: principal, now }
+  const renamed = await renameSecret(db, env, secret.id, { newName, ciphertext, formerNames, ...by })
+  if (hasReserved) context.quotaCache.release(env.id)
+  if (details) await renameDetails(db, env, { name, newName, sealed: body.details?.sealed ?? null }, by)
   audit('secret.renamed', secret.id, {
     environmentId: env.id,
     name: newName,

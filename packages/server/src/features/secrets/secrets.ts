@@ -109,9 +109,13 @@ export async function restore(input: In<typeof secrets.restore, InEnv, SecretsCo
     name: params.name,
     version: restored.version,
     restoredFrom: body.version,
+    ...resealedIf(body.ciphertext !== undefined),
   })
   return { secret: restored, restoredFrom: body.version }
 }
+
+/** Marks the entry of a restore whose ciphertext came from the client and not from the history. */
+export const resealedIf = (isResealed: boolean): { resealed?: true } => (isResealed ? { resealed: true } : {})
 
 /** A value of the caller's own is accepted only where the stored one does not open, and only from a holder of the key. */
 function checkSealing(

@@ -71,11 +71,17 @@ export const findFormerNames = async (db: Sql, env: Env, secretId: string): Prom
     ])
   )?.formerNames ?? null
 
+/** The bytes of a secret: of its ciphertext, and of the record of its former names. */
+interface Size {
+  bytes: number
+  recordBytes: number
+}
+
 /** The content of an environment, and the sizes of the named secrets, which writes would replace. */
 export interface Content {
   secrets: number
   bytes: number
-  sizes: Map<string, number>
+  sizes: Map<string, Size>
 }
 
 export async function countContent(
@@ -84,10 +90,12 @@ export async function countContent(
   environmentId: string,
   names: readonly string[],
 ): Promise<Content> {
-  const row = await db.row<{ secrets: number; bytes: number; sizes: [string, number][] }>(
-    `select count(*) as secrets, coalesce(sum(octet_length(ciphertext)), 0)::bigint as bytes,
-            coalesce(jsonb_agg(jsonb_build_array(name, octet_length(ciphertext))) filter (where name = any($3)), '[]') as sizes
-       from secrets where org_id = $1 and environment_id = $2`,
+  const row = await db.row<{ secrets: number; bytes: number; sizes: [string, Size][] }>(
+    `select count(*) as secrets, coalesce(sum(bytes + record_bytes), 0)::bigint as bytes,
+            coalesce(jsonb_agg(jsonb_build_array(name, jsonb_build_object('bytes', bytes, 'recordBytes', record_bytes)))
+                       filter (where name = any($3)), '[]') as sizes
+       from (select name, octet_length(ciphertext) as bytes, coalesce(octet_length(former_names), 0) as record_bytes
+               from secrets where org_id = $1 and environment_id = $2) s`,
     [orgId, environmentId, names],
   )
   return { secrets: row?.secrets ?? 0, bytes: row?.bytes ?? 0, sizes: new Map(row?.sizes) }

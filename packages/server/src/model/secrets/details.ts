@@ -52,11 +52,13 @@ export const renameDetails = (
   db: Tx,
   env: OfEnvironment,
   { name, newName, sealed }: { name: string; newName: string; sealed: string | null },
+  { author, now }: { author: { type: string; id: string }; now: string },
 ) =>
   db.rows(
-    `update secret_details set name = $4, sealed = $5, revision = revision + 1
+    `update secret_details
+        set name = $4, sealed = $5, revision = revision + 1, updated_by_type = $6, updated_by_id = $7, updated_at = $8
       where org_id = $1 and environment_id = $2 and name = $3`,
-    [env.orgId, env.id, name, newName, sealed],
+    [env.orgId, env.id, name, newName, sealed, author.type, author.id, now],
   )
 
 export const deleteDetails = (db: Tx, env: OfEnvironment, name: string) =>
