@@ -15,6 +15,7 @@ interface Held {
 
 /** The environments whose present key a principal has or had. */
 export interface Holdings {
+  principalId: string
   held: Held[]
   /** False if the audit log could not be read, so that keys from which the principal lost access are not known. */
   hasEarlier: boolean
@@ -36,7 +37,7 @@ async function heldBy(session: Session, principalId: string): Promise<Holdings> 
     const option = profileOption(session.settings.profile)
     return { label, steps: rekeySteps(label, protection).map((step) => `${step}${option}`) }
   })
-  return { held: found.filter((one) => one !== undefined), hasEarlier: lost !== undefined }
+  return { principalId, held: found.filter((one) => one !== undefined), hasEarlier: lost !== undefined }
 }
 
 type Entry = Answer<typeof audit.list>['entries'][number]
@@ -97,10 +98,10 @@ export function hintRekey(who: string, holdings: Holdings | undefined): void {
     warn(`the keys that ${who} had are not known: see \`skerry grant ls\``)
     return
   }
-  const { held, hasEarlier } = holdings
+  const { principalId, held, hasEarlier } = holdings
   if (!hasEarlier)
     warn(
-      `keys that ${who} lost before now are not known, because the audit log could not be read: see \`skerry audit\``,
+      `the audit log could not be read, so this list lacks keys that ${who} lost earlier; an admin can look with \`skerry audit ls --action key.revoked --text ${principalId}\``,
     )
   if (held.length === 0) return
   const labels = held.map(({ label }) => label).join(', ')

@@ -57,13 +57,13 @@ const hasNoKeys = async ({ client }: Session): Promise<boolean> =>
   (await client.me.getKeys().catch(() => undefined))?.publicKeyJwk === null
 
 /**
- * A token of the same person may be stored on this machine. It can grant what it can read. An environment that nobody
- * can read any more is not granted by anybody.
+ * A token of the same person may be stored on this machine. It can grant what it can read. Nobody can
+ * grant an environment that nobody can read.
  */
 async function grantHint(session: Session, label: string): Promise<string> {
   const holders = await holdersOf(session, label)
   if (holders?.length === 0)
-    return 'nobody has it, so nobody can grant it; only recovery custodians can restore it, if recovery covers it: see `skerry recovery status`'
+    return 'nobody has this key, so nobody can grant it. Recovery custodians can restore it if recovery covers the environment: see `skerry recovery status`'
   const command = `skerry grant ${await granteeName(session)} ${placeOptions(label)}`
   const stored =
     session.principal.type === 'user' ? profileWithKeys(session.settings.url, [await session.org()]) : undefined

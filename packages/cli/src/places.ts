@@ -24,7 +24,7 @@ export interface Place {
   parentId: string
 }
 
-/** The names that identify an environment. Without `group` and `app`, it is an environment of the usual application. */
+/** The names that identify an environment. Without `group` and `app`, `usualApp` finds the application. */
 export interface PlaceName {
   app?: string | undefined
   group?: string | undefined
@@ -206,8 +206,8 @@ export async function boundPlace(session: Session, branch?: string): Promise<Pla
 }
 
 /**
- * The application of an environment that is named without one: the application of an option or a variable, then the one
- * of the environment that a token is bound to, then the one of the project's file.
+ * Finds the application for a command that names only an environment. An option or a variable comes first, then the
+ * environment that a token is bound to, then the project's file.
  */
 export async function usualApp(session: Session): Promise<string | undefined> {
   const { app, isAppNamed } = session.settings
@@ -235,9 +235,9 @@ async function boundScope(session: Session): Promise<{ orgId: string; envId: str
 }
 
 /**
- * Finds the environment of a bound token for which the server resolves nothing, because the token lacks a key. The
- * refusal has the slug of the environment: an environment of a group has the same slug. The server refuses the token
- * the environments of every application but its own.
+ * Finds the environment of a bound token that lacks a key, so that the server refuses to resolve it. The refusal names
+ * the environment or one of its groups, which has the same slug. The token can list the environments of its own
+ * application only, so the slug identifies the environment.
  */
 async function boundWithoutKeys(session: Session, error: unknown): Promise<{ orgId: string; envId: string }> {
   const missing = missingIn(error)

@@ -114,8 +114,8 @@ export const acceptGrantees = async (session: Session, grantees: Grantees, flags
   (await askForGrantees(session, grantees, flags)).keep
 
 /**
- * Like `acceptGrantees`, for environments that the command line does not name. A question names them: the one about the
- * public key, or one of its own if the public key is known.
+ * Like `acceptGrantees`, for environments that the command line does not name. The question about an unknown public key
+ * names the environments. For a known public key, a separate question names them.
  */
 export async function acceptGrant(
   session: Session,

@@ -2,8 +2,8 @@ import { formatAgo, formatLocal } from './duration.ts'
 import { isTerminal } from './output.ts'
 
 /**
- * Formats an instant for a table or a line of text. A terminal gets `2 hours ago`, or the local time of an instant to
- * come. A pipe or a file gets the instant in RFC 3339, which programs can sort and compare.
+ * Formats an instant for a table or a line of text. A terminal gets `2 hours ago`, or the local time of a future
+ * instant. A pipe or a file gets the instant in RFC 3339, which programs can sort and compare.
  *
  * @param without the text for no instant.
  */

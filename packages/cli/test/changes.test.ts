@@ -274,7 +274,7 @@ describe('two people, each signed in at a terminal', () => {
 
     const unseen = await propose('UNSEEN_BY_ADMIN')
     await ok('skerry grant revoke admin@example.com --env development --yes')
-    const asked = await admin.terminal(`skerry changes approve ${unseen}`, [['without seeing the values', 'n']])
+    const asked = await admin.terminal(`skerry changes approve ${unseen}`, [[`You approve ${unseen}`, 'n']])
     expect([asked.code, asked.stdout]).toEqual([1, expect.stringContaining(`you cannot see the values of ${unseen}`)])
     const { code, stderr } = await admin.shell(`skerry changes approve ${unseen} --yes`)
     expect([code, stderr]).toEqual([0, expect.stringContaining(`you cannot see the values of ${unseen}`)])

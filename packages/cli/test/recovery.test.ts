@@ -147,7 +147,7 @@ describe.skipIf(isQuick)('recovery on the command line', () => {
       expect([again.code, again.stdout, again.stderr]).toEqual([
         0,
         `${id}\n`,
-        expect.stringContaining('already, and the request is still open'),
+        expect.stringMatching(/your request of .* is still open, so no new one was made; its reason did not change/),
       ])
       await refused(admin, `skerry recovery cancel ${id}`, 'Run again with `--yes` to do it.')
       await admin.ok(`skerry recovery cancel ${id} --yes`)

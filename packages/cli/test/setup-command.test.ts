@@ -188,7 +188,10 @@ describe('skerry init in a folder with a skerry.json', () => {
     expect((await alice.shell('cat skerry.json', { cwd })).stdout).toBe(text)
     expect(await alice.ok('skerry app ls')).not.toContain('other')
     const agreed = await alice.skerry(['init', '--app', 'other', '--yes'], { cwd })
-    expect([agreed.code, agreed.stderr]).toEqual([0, expect.stringContaining('nobody else can open it yet')])
+    expect([agreed.code, agreed.stderr]).toEqual([
+      0,
+      expect.stringContaining('only you can read other/development yet'),
+    ])
     expect(JSON.parse((await alice.shell('cat skerry.json', { cwd })).stdout).app).toBe('other')
   })
 })

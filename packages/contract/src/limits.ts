@@ -77,7 +77,7 @@ export const limits = {
   tagCharacters: 32,
   /** The longest description and tags, encrypted. A re-key takes those of a full environment in one request. */
   sealedDetailsCharacters: 4800,
-  /** The former names of a secret, and its versions under them, that a client can still open. Older ones are closed. */
+  /** The former names of a secret, and its versions under them, that a client can still open. A client cannot open older ones. */
   formerNamesMax: 20,
   formerVersionsMax: 1000,
   /** The longest record of former names, encrypted. */

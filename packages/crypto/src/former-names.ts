@@ -112,8 +112,8 @@ const formerNameOf = (formerNames: readonly FormerName[], version: number): Form
 
 /**
  * Decrypts one version of a secret. A version from before a rename opens only under the name that the record has for it, and
- * only if it is the very ciphertext that the renaming client saw. So a server cannot show a value of another secret as an
- * earlier version of this one.
+ * only if it is the very ciphertext that the renaming client saw. Without the record, every ciphertext that was once encrypted
+ * under the present name opens, as for a secret that was never renamed.
  *
  * @param formerNames the opened record of the secret; empty if it was never renamed.
  * @param name the present name of the secret.

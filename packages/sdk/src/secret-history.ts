@@ -28,8 +28,9 @@ interface Place {
 
 /**
  * Makes a function that decrypts versions of a secret. Versions from before a rename are encrypted under a former name. They
- * open only as the client that renamed the secret saw them, so a hostile server cannot show a value of another secret as an
- * earlier version.
+ * open only as the client that renamed the secret saw them. A hostile server can hide the record of former names. The client
+ * then takes any value that was once encrypted under the present name for an earlier version, as for a secret that was never
+ * renamed.
  *
  * @param history a page of `client.secrets.versions`.
  * @returns a function that throws DecryptionError for a version that does not open: it was encrypted with a key from before
@@ -93,7 +94,7 @@ async function* pagesOf(client: Client, { orgId, envId, name }: Place): AsyncGen
   } while (cursor !== null)
 }
 
-/** Everything that a rename encrypts anew or records. It is read before, so that a worker can hold the key. */
+/** The input of `sealRenaming`. It is read first and needs no key, so a worker that has the key can encrypt it. */
 export interface Renaming {
   secret: Pick<Secret, 'environmentId' | 'name' | 'version' | 'ciphertext'>
   /** The record of former names, if the secret was renamed before. */

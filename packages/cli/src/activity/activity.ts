@@ -21,7 +21,7 @@ interface Options extends Flags {
 
 export async function activity({ session, flags, input }: SignedIn<Options, typeof parseActivity>): Promise<Output> {
   const scope = await findScope(session, flags)
-  // One more than is shown tells whether there are more.
+  // Reads one event more than it shows, to learn whether there are more.
   const found = await readActivity(session, scope, { ...input, limit: input.limit + 1 })
   const { source, searchedUntil, names } = found
   const happenings = found.happenings.slice(0, input.limit)

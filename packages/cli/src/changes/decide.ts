@@ -83,9 +83,11 @@ async function confirmApproval(
 ): Promise<void> {
   if (!canSee) warn(`you cannot see the values of ${id}, because you do not have the key of ${label}`)
   if (yes || !canAsk()) return
-  const effects = together.map(({ action, secretName }) => `${verbs[action]} ${secretName}`).join(', ')
-  const unseen = canSee ? '' : ' without seeing the values'
-  if (await ask(`This approves ${id}${unseen}: ${effects} in ${label}. Continue?`)) return
+  const effects = new Intl.ListFormat('en').format(
+    together.map(({ action, secretName }) => `${verbs[action]} ${secretName}`),
+  )
+  const unseen = canSee ? '' : ' You cannot see the values.'
+  if (await ask(`You approve ${id}: ${effects} in ${label}.${unseen} Continue?`)) return
   throw new Failure('failure', `${id} was not approved`)
 }
 

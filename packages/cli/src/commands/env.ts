@@ -11,7 +11,7 @@ import { adviseSecondReader } from '../first-run/person.ts'
 import { type AtPlace, atNamed, type SignedIn, signedIn } from '../frame.ts'
 import { openPlace } from '../grants.ts'
 import { environmentShared, noteKeyMade } from '../known-readers.ts'
-import { placeOptions, trustCommand } from '../labels.ts'
+import { trustCommand } from '../labels.ts'
 import { checkSlug } from '../names.ts'
 import { noKey } from '../no-key.ts'
 import { accepting, branchHelp, confirmable, explained, formerly, gatherGroups, leaf, owned } from '../options.ts'
@@ -97,7 +97,7 @@ async function create(
   await session.knownState.reading.made(named, key.bytes)
   await noteKeyMade(session, { orgId: place.orgId, envId: environment.id }, key)
   note(`created environment ${owner.label}${slug}; ${readersAtFirst(recovery)}`)
-  adviseSecondReader(session, placeOptions(`${owner.label}${slug}`))
+  adviseSecondReader(session, `${owner.label}${slug}`)
   return { json: { environment }, text: () => writeLine(environment.id) }
 }
 

@@ -23,19 +23,19 @@ interface Wanted {
 
 /**
  * Creates the application and its environments if they do not exist yet. On a terminal it asks first. Returns what it
- * created, and whether this credential can read the environment of the folder.
+ * created, the labels of the new environments, and whether this credential can read the environment of the folder.
  */
 export async function ensureEnvironments(
   session: Session,
   wanted: Wanted,
   flags: ReaderFlags & { yes?: boolean },
-): Promise<{ created: string[]; isReadable: boolean }> {
+): Promise<{ created: string[]; labels: string[]; isReadable: boolean }> {
   const { id: orgId, slug: orgSlug } = await session.org()
   const { app, environments } = await findEnvironments(session, wanted.app)
   const environment = environments.find(({ slug }) => slug === wanted.env)
   if (environment) {
     if (!environment.canDecrypt) warn(describe(await noKey(session, `${wanted.app}/${wanted.env}`)))
-    return { created: [], isReadable: environment.canDecrypt }
+    return { created: [], labels: [], isReadable: environment.canDecrypt }
   }
   const isUsual = !wanted.isNamed && environments.length === 0 && usualEnvironments.includes(wanted.env)
   const missing = isUsual ? usualEnvironments : [wanted.env]
@@ -59,7 +59,7 @@ export async function ensureEnvironments(
   }
   note(`created ${parts.join(' and ')} in ${orgSlug}`)
   const created = [...(app ? [] : [`application ${wanted.app}`]), ...made.map((slug) => `environment ${slug}`)]
-  return { created, isReadable: true }
+  return { created, labels: made.map((slug) => `${wanted.app}/${slug}`), isReadable: true }
 }
 
 /** The application of this slug, if it exists, and its environments. */

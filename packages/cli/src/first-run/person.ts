@@ -1,5 +1,5 @@
 import { isReplaced, readCredentials } from '../credentials.ts'
-import { profileOption, shellWord } from '../labels.ts'
+import { placeOptions, profileOption, shellWord } from '../labels.ts'
 import { note } from '../output.ts'
 import type { Session } from '../session.ts'
 
@@ -22,16 +22,20 @@ export async function adviseGrant(session: Session): Promise<void> {
   note(`${email} cannot read these environments yet: ${when} \`skerry grant ${shellWord(email)} --all\``)
 }
 
-/**
- * Says that a person alone can open what they just made, and which command gives it to somebody else. Without a second
- * reader, a lost passphrase loses the secrets.
- *
- * @param place the options of `skerry grant` that name the environments
- */
-export function adviseSecondReader({ principal, settings }: Session, place: string): void {
-  if (principal.type !== 'user') return
-  const command = `skerry grant <member or token> ${place}${profileOption(settings.profile)}`
-  note(`nobody else can open it yet; to give it to a second admin or a token: \`${command}\``)
+/** Names the command that gives a new environment to a second reader. Otherwise, a lost passphrase loses the secrets. */
+export function adviseSecondReader(session: Session, label: string): void {
+  if (session.principal.type === 'user') note(`grant ${secondReaderAdvice(session, label)}`)
+}
+
+/** Like `adviseSecondReader`, where no line before says that the person alone can read the environment. */
+export function tellOnlyReader(session: Session, label: string): void {
+  if (session.principal.type === 'user')
+    note(`only you can read ${label} yet. Grant ${secondReaderAdvice(session, label)}`)
+}
+
+function secondReaderAdvice({ settings }: Session, label: string): string {
+  const command = `skerry grant <member or token> ${placeOptions(label)}${profileOption(settings.profile)}`
+  return `it to a second person or a token, so that a lost passphrase loses nothing: \`${command}\``
 }
 
 /**

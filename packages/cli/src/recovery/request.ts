@@ -33,7 +33,10 @@ export async function request(
   if (recoveryPublicKeyJwk === null) throw notSetUp()
   const pending = await findPending(session, orgId, target)
   if (pending) {
-    note(`you asked for this ${formatAgo(pending.createdAt, Date.now())} already, and the request is still open`)
+    const unchanged = flags.reason === undefined ? '' : '; its reason did not change'
+    note(
+      `your request of ${formatAgo(pending.createdAt, Date.now())} is still open, so no new one was made${unchanged}`,
+    )
     return tellOpened(session, pending)
   }
   const { request } = await session.client.recoveryRequests.open({

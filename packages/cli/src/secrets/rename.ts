@@ -61,14 +61,17 @@ export function parseRename(flags: Options, name: string, newName: string) {
   return { expected: expectedVersion(flags) }
 }
 
-/** A rename needs no approval, so a protected environment takes a new secret and a deletion instead. */
+/**
+ * Refuses a protected environment, and names the change to propose instead. A change request cannot rename a secret
+ * (ADR 15).
+ */
 async function refuseProtected(session: Session, place: Place, name: string, newName: string): Promise<void> {
   if (!(await isProtected(session, place))) return
   const options = placeOptions(place.label)
   throw new Failure(
     'conflict',
     `${place.label} is protected, so ${name} cannot be renamed; nothing was proposed`,
-    `write the value again with \`skerry secrets set ${newName} ${options}\`, and after its approval delete ${name} with \`skerry secrets rm ${name} ${options}\``,
+    `propose the write and the deletion as one change: write ${newName}=… to a file, then run \`skerry changes propose <file> --delete ${name} ${options}\``,
   )
 }
 

@@ -48,7 +48,7 @@ export const secrets = {
     responses: { 200: Strict({ secrets: Type.Array(Secret), nextCursor: NextCursor }) },
   }),
   put: put('/v1/orgs/:orgId/envs/:envId/secrets/:name', {
-    summary: 'Create or update a secret; appends a version, or queues that where the environment is protected',
+    summary: 'Create or update a secret; appends a version, or proposes that where the environment is protected',
     body: Strict({ ciphertext: Ciphertext, expectedVersion: Type.Optional(ExpectedVersion) }),
     headers: changeNote,
     responses: { 200: One, 201: One, 202: Queued },
@@ -91,7 +91,7 @@ export const secrets = {
     responses: {
       200: Strict({
         secret: Secret,
-        namedBy: Type.Array(NamedBy, { description: 'what still names the former name, at most 100 of each kind' }),
+        namedBy: Type.Array(NamedBy, { description: 'what still uses the former name, at most 100 of each kind' }),
       }),
     },
     refuses: ['conflict', 'quota_exceeded'],
@@ -99,7 +99,7 @@ export const secrets = {
   }),
   restore: post('/v1/orgs/:orgId/envs/:envId/secrets/:name/restore', {
     summary:
-      'Replay a stored ciphertext as a new version, or queue that; needs no key, unless the secret has been renamed since',
+      'Replay a stored ciphertext as a new version, or propose that; needs no key, unless the secret has been renamed since',
     body: Strict({
       version: Version,
       expectedVersion: Type.Optional(ExpectedVersion),
@@ -114,7 +114,7 @@ export const secrets = {
     audits: ['secret.restored', 'change_request.opened'],
   }),
   delete: del('/v1/orgs/:orgId/envs/:envId/secrets/:name', {
-    summary: 'Delete a secret and its whole history, or queue that; with keepFor, it can be restored for that time',
+    summary: 'Delete a secret and its whole history, or propose that; with keepFor, it can be restored for that time',
     query: Strict({ ...Expected.properties, keepFor: Type.Optional(KeepFor) }),
     body: Expected,
     headers: changeNote,
@@ -132,7 +132,7 @@ export const deletedSecrets = {
   }),
   restore: post('/v1/orgs/:orgId/envs/:envId/deleted-secrets/:secretId/restore', {
     summary:
-      'Restore a deleted secret with its versions, and write its value as a new version, encrypted anew; or queue that',
+      'Restore a deleted secret with its versions, and write its value as a new version, encrypted anew; or propose that',
     body: Strict({ ciphertext: Ciphertext }),
     headers: changeNote,
     responses: { 200: One, 202: Queued },
@@ -140,7 +140,7 @@ export const deletedSecrets = {
     audits: ['secret.undeleted', 'change_request.opened'],
   }),
   purge: del('/v1/orgs/:orgId/envs/:envId/deleted-secrets/:secretId', {
-    summary: 'Delete a deleted secret for good before its time is over, or queue that',
+    summary: 'Delete a deleted secret for good before its time is over, or propose that',
     headers: changeNote,
     responses: { 200: Ok, 202: Queued },
     refuses: ['conflict'],

@@ -37,9 +37,8 @@ export const DeletedSecret = Strict({
 export const SealedFormerNames = Blob(limits.formerNamesCharacters, 'sn1')
 
 /**
- * Something that names the former name of a renamed secret and was not changed with it: the agent whose policy allows it,
- * the sync binding that includes or excludes it, or an open change request. Agents and bindings have an id and a name only
- * for admins.
+ * An agent policy, sync binding or open change request that still uses the former name of a renamed secret. Agents and
+ * bindings have an id and a name only for admins.
  */
 export const NamedBy = Strict({
   type: Type.Union([Type.Literal('agent'), Type.Literal('sync_binding'), Type.Literal('change_request')]),

@@ -149,7 +149,7 @@ describe('an environment that was Staging and is now called Production', () => {
     await openColumnMenu(page, 'Production', 'Download .env…')
     const saved: unknown[] = []
     page.on('download', (download) => saved.push(download))
-    const download = dialogOf(page).getByRole('button', { name: 'Download', exact: true })
+    const download = dialogOf(page).getByRole('button', { name: /^Download / })
     expect(await cancelled(() => download.click())).toEqual([])
     expect(saved).toEqual([])
     await page.keyboard.press('Escape')

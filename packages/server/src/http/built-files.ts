@@ -40,8 +40,8 @@ function sendFile(request: FastifyRequest, reply: FastifyReply, { dist, path, fi
 const compress = promisify(gzip)
 
 /**
- * Sends a page. It is compressed for each answer, because it has a nonce of its own. Nothing of a request is in it, so
- * that its length tells nobody anything about the nonce.
+ * Sends a page. It is compressed for each answer, because it has a nonce of its own. The page repeats nothing from the
+ * request, so its compressed length reveals nothing about the nonce.
  */
 export async function sendPage(request: FastifyRequest, reply: FastifyReply, page: string): Promise<FastifyReply> {
   reply.type('text/html; charset=utf-8').header('vary', 'accept-encoding')

@@ -61,7 +61,11 @@ export const operating = [
         'pg_dump --format custom --file skerry.dump "$SKERRY_DATABASE_URL"',
         'With PostgreSQL, dump it, and keep SKERRY_SERVER_KEY apart',
       ],
-      ['skerry token create backup --admin > backup-token', 'Keep a token that can read, apart from both'],
+      [
+        'skerry token create backup --admin --env production > backup-token',
+        'Create a token that can read, and keep it apart from the backup',
+      ],
+      ['skerry grant backup --all', 'Give it the key of every environment that you can read'],
     ],
     document: 'docs/operations.md#backup-and-restore',
   },
@@ -82,7 +86,11 @@ export const operating = [
     steps: [
       ['skerry org export acme.json', 'Write everything to one signed file'],
       ['skerry org export verify acme.json --key "$SIGNING_KEY"', 'Check it without a server'],
-      ['skerry token create backup --admin > backup-token', 'Keep a token that can restore, apart from it'],
+      [
+        'skerry token create backup --admin --env production > backup-token',
+        'Create a token that can read, and keep it apart from the archive',
+      ],
+      ['skerry grant backup --all', 'Give it the key of every environment that you can read'],
     ],
     document: 'docs/export.md',
   },

@@ -19,7 +19,7 @@ export const listDetailsOf = (db: Tx, env: Env, names: readonly string[]) =>
     [env.orgId, env.id, names],
   )
 
-/** How many are listed of each kind. */
+/** The answer lists at most this many of each kind. */
 const namedMax = 100
 
 type Named = Static<typeof NamedBy>

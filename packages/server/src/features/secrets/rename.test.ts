@@ -63,8 +63,8 @@ const detailsOf = async (name: string) =>
     (row) => row.name === name,
   )
 
-describe('a renamed secret', () => {
-  test('keeps its id and its versions, each with the name that it was encrypted under', async () => {
+describe('a rename', () => {
+  test('keeps the id and the versions, each with the name that it was encrypted under', async () => {
     const { id } = await putSecret(world, tenant, envId, 'FIRST')
     await putSecret(world, tenant, envId, 'FIRST')
     const text = ciphertext()
@@ -123,7 +123,7 @@ describe('a renamed secret', () => {
     expect((await versions('BEFORE', id)).versions).toHaveLength(1)
   })
 
-  test('is refused if it is unknown, has moved on, has that name, or would take a name that exists or does not fit', async () => {
+  test('is refused for a secret that is unknown, has moved on or has that name, and for a name that exists or does not fit', async () => {
     await putSecret(world, tenant, envId, 'REFUSED')
     await putSecret(world, tenant, envId, 'TAKEN')
     const message = async (...given: Parameters<typeof rename>) => {
@@ -140,7 +140,7 @@ describe('a renamed secret', () => {
     expect((await versions('REFUSED')).currentVersion).toBe(1)
   })
 
-  test('is not renamed in a protected environment, and the error says what to do', async () => {
+  test('is refused in a protected environment, and the error says what to do', async () => {
     const id = await newGuarded(world, tenant, null)
     await putSecret(world, tenant, id, 'GUARDED')
     await protect(world, tenant, id)
@@ -151,7 +151,7 @@ describe('a renamed secret', () => {
     ])
   })
 
-  test('is not renamed while a rotation policy writes one of the names', async () => {
+  test('is refused while a rotation policy writes one of the names', async () => {
     const env = await newKeyedEnv(world, tenant)
     await newRotation(world, tenant, await generatedRotation(world, tenant, env, { rotateNow: true }))
     const refused = { status: 409, error: { message: expect.stringContaining('the rotation of ROTATED') } }
@@ -160,7 +160,7 @@ describe('a renamed secret', () => {
     expect(await rename('PRESENT', 'ROTATED', { id: env.envId })).toMatchObject(refused)
   })
 
-  test('keeps an environment locked, so that a policy which is being made is seen', async () => {
+  test('waits for a rotation policy that is being created, and is refused', async () => {
     const env = await newKeyedEnv(world, tenant)
     const body = await generatedRotation(world, tenant, env, { secretName: 'PRESENT' })
     const { db } = world.server.context
@@ -249,8 +249,8 @@ describe('an earlier version of a renamed secret', () => {
   })
 })
 
-describe('what names a renamed secret', () => {
-  test('moves with it if these are its details, with the description encrypted anew', async () => {
+describe('details and references of a renamed secret', () => {
+  test('the details move, with the description encrypted anew', async () => {
     await putSecret(world, tenant, envId, 'NOTED')
     await describeAs('NOTED', { sealed: sealedDetails(), expiresAt: '2090-01-01T00:00:00Z' })
     expect((await rename('NOTED', 'NAMED')).error?.message).toBe('the description of NOTED has changed')
@@ -274,7 +274,7 @@ describe('what names a renamed secret', () => {
     expect(await detailsOf('FREE')).toMatchObject({ notNeeded: true })
   })
 
-  test('is listed if it is a signed policy, a pattern of a sync binding or an open change request', async () => {
+  test('a signed policy, a pattern of a sync binding and an open change request are listed', async () => {
     const env = await vaultedEnv(world, tenant)
     const connection = await connect(world, tenant, platform)
     const binding = await bind(world, tenant, connection, [env], 'renames', { include: ['API_KEY', 'Z*'] })

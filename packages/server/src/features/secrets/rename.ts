@@ -83,6 +83,6 @@ async function checkDetails({ db, env, params, body }: Pick<Request, 'db' | 'env
   if (details?.expectedRevision !== sealedRevision)
     throw fail('conflict', `the description of ${params.name} has changed`)
   if (own && rows.some(({ name }) => name === newName))
-    throw fail('conflict', `both ${params.name} and ${newName} have details: clear those of one of them first`)
+    throw fail('conflict', `both ${params.name} and ${newName} have details: remove the details of one of them first`)
   return own
 }

@@ -117,14 +117,14 @@ export async function restore(input: In<typeof secrets.restore, InEnv, SecretsCo
 /** Marks the entry of a restore whose ciphertext came from the client and not from the history. */
 export const resealedIf = (isResealed: boolean): { resealed?: true } => (isResealed ? { resealed: true } : {})
 
-/** A value of the caller's own is accepted only where the stored one does not open, and only from a holder of the key. */
+/** A restore takes a ciphertext only for a version from before a rename, and only from a caller with the key. */
 function checkSealing(
   { params, body, env }: Pick<In<typeof secrets.restore, InEnv>, 'params' | 'body' | 'env'>,
   formerName: string | null,
 ): void {
   const version = `${params.name} version ${body.version}`
   if (formerName === null && body.ciphertext !== undefined)
-    throw fail('invalid_request', `body.ciphertext: ${version} has the present name, so it is replayed as it is`)
+    throw fail('invalid_request', `leave out body.ciphertext: ${version} has the present name`)
   if (formerName === null) return
   if (body.ciphertext === undefined)
     throw fail(
