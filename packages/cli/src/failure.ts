@@ -190,10 +190,10 @@ function unexpected(message: unknown): Failure {
   return new Failure('failure', text, 'check the server with `skerry doctor`; --debug shows where it happened')
 }
 
-/** Whether the server refused a request because the caller holds no key of an environment. */
+/** True for a refusal of the server because the caller holds no key of an environment. */
 export const lacksKey = (error: unknown): boolean => isRefusedWith(error, noKeyGrant)
 
-/** Whether the server refused a bound token because of the environment that the request names. */
+/** True for a refusal of a bound token because of the environment that the request names. */
 export const isBoundElsewhere = (error: unknown): boolean =>
   isRefusedWith(error, 'this token is bound to another environment')
 

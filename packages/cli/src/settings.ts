@@ -44,7 +44,7 @@ export interface Settings {
   group: string | undefined
   /** Whether an option or a variable names the application or environment, and not the project's file alone. */
   scopeIsExplicit: boolean
-  /** Whether an option or a variable names the application. */
+  /** True if an option or a variable names the application. */
   isAppNamed: boolean
   /** The names that `skerry.json` allows. */
   allowNames: readonly string[]

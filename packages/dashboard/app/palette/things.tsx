@@ -51,7 +51,7 @@ export function useThings(org: Org | undefined, isOpen: boolean) {
 
 type Shown = Pick<SpotlightActionData, 'id' | 'description' | 'keywords'> & { label: string }
 
-/** One line of the palette that leads to a thing. */
+/** A line of the palette that leads to a thing. */
 export const thing = (shown: Shown, Sign: Icon, go: () => Promise<void>) => ({
   ...shown,
   leftSection: <Sign size={16} strokeWidth={1.4} />,

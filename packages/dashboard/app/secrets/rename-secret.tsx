@@ -127,7 +127,7 @@ async function renameEach(orgId: string, places: Place[], newName: string): Prom
       report.remaining.push(...(await renameIn(orgId, place, newName)))
       report.renamed.push(where)
     } catch (error) {
-      // What was renamed before is still reported.
+      // The report still names the environments that were renamed before.
       if (error instanceof Cancelled && report.renamed.length === 0) throw error
       report.failed.push({ where, error })
       if (error instanceof Cancelled) break

@@ -97,7 +97,7 @@ export function TransferDialog(props: Props) {
 
 const secretsText = (count: number) => (count === 1 ? '1 secret' : `${count} secrets`)
 
-/** Whether the target has this value itself, so that a move only has to delete it from the other environment. */
+/** True if the target has this value itself, so that a move only has to delete it from the other environment. */
 const isThereAlready = ({ kind, name }: Change, target: Column | undefined) =>
   kind === 'unchanged' && target?.entries.get(name)?.own === true
 

@@ -21,7 +21,7 @@ export function AppTabs() {
   return <TabNav label="Application" tabs={usableBy(org.role, appTabs)} params={{ org: org.slug, app: app.slug }} />
 }
 
-/** One page of an application, below the tabs. `part` is its tab. */
+/** A page of an application, below the tabs. `part` is its tab. */
 export function AppPage({ part, width, children }: { part: string; width?: 'text' | 'table'; children: ReactNode }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const { app } = useApp()

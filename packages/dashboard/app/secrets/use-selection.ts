@@ -9,7 +9,7 @@ export interface Selection {
   has: (name: string) => boolean
   /** Selects or deselects a row; with `isRange`, also all rows between it and the last one that was clicked. */
   select: (name: string, isSelected: boolean, isRange: boolean) => void
-  /** Whether all rows of the filter are selected, some of them, or none. */
+  /** Says if all rows of the filter are selected, some of them, or none. */
   state: 'all' | 'some' | 'none'
   /** Selects all rows of the filter, or deselects all rows. */
   selectAll: (isSelected: boolean) => void

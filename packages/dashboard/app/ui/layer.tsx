@@ -33,7 +33,7 @@ addEventListener(
   { capture: true },
 )
 
-/** Whether a dialog is open over the page. A dialog that is alone passes 1, to ask whether another one is above it. */
+/** True if a dialog is open over the page. A dialog that is alone passes 1, to ask whether another one is above it. */
 export const isCovered = (by = 0) => layers.length > by
 
 /**
