@@ -54,41 +54,43 @@ const looks = ['entrance', 'matrix-size', 'pages', 'proxy-approvals', 'screensho
   (name) => `packages/dashboard/test/${name}.test.ts`,
 )
 
-/** Walks that are long, and of what seldom changes. */
-const longWalks = [
-  'agent-run',
-  'agents',
-  'audit',
-  'branches',
-  'bulk',
-  'ceremony',
-  'custody',
-  'deleted',
-  'download',
-  'drawer',
-  'edits',
-  'exchange',
-  'external',
-  'groups',
-  'hostile/meanings',
-  'identity',
-  'key-access',
-  'keypair',
-  'leases',
-  'locking',
-  'log-sink',
-  'matrix-size',
-  'member',
-  'names',
-  'policies',
-  'proposals',
-  'protected',
-  'protection',
-  'proxy-approvals',
-  'sync',
-  'transfer',
-  'vault',
+/** The walks of people in their first ten minutes, and the promises that only a browser can keep. */
+const quickWalks = [
+  'entrance',
+  'first-walk',
+  'flows',
+  'forms',
+  'hostile/readers',
+  'hostile/targets',
+  'invited',
+  'matrix',
+  'serving',
+  'sign-in-time',
+  'signed-up',
+  'terminal',
 ].map((name) => `packages/dashboard/test/${name}.test.ts`)
+
+/** Commands whose guarantees the suites of the server, the SDK or the proxy prove, and waits for servers and watches. */
+const lateCommands = [
+  'audit-damage',
+  'existing-files',
+  'find-by-name',
+  'holdings',
+  ...['kms', 'layers', 'members', 'names', 'other-names', 'renames', 'strangers', 'targets', 'words'].map(
+    (name) => `hostile/${name}`,
+  ),
+  'kms',
+  'kms-gateway',
+  'leases',
+  'mcp',
+  'outliving-leases',
+  'provisioner',
+  'proxy-sdks',
+  'run-mount',
+  'run-streams',
+  'run-watch',
+  'views',
+].map((name) => `packages/cli/test/${name}.test.ts`)
 
 interface Row {
   name: string
@@ -116,10 +118,23 @@ const rows: Row[] = [
       'packages/connect/app/**/*.test.ts',
       'scripts/**/*.test.ts',
     ],
+    // One real database is enough for what all engines share.
+    late: ['mysql', 'postgres-takeover'].map((name) => `packages/providers/test/leases/${name}.test.ts`),
     more: shared,
   },
-  { name: 'storage', include: storage },
-  { name: 'embedded', include: server, exclude: storage, setup: 'server/test/setup-embedded.ts', more: shared },
+  { name: 'storage', include: storage, late: ['packages/server/test/services/postgres.test.ts'] },
+  {
+    name: 'embedded',
+    include: server,
+    exclude: storage,
+    // They wait for children, processes and timeouts, or crash a feature after `crash/crash` has crashed the server.
+    late: [
+      'features/rotation/load',
+      ...['crash/leases', 'crash/rotation', 'hostile/lease-targets', 'operator-people', 'process-log'],
+    ].map((name) => `packages/server/${name.startsWith('features') ? 'src' : 'test'}/${name}.test.ts`),
+    setup: 'server/test/setup-embedded.ts',
+    more: shared,
+  },
   {
     name: 'postgres',
     include: server,
@@ -150,9 +165,7 @@ const rows: Row[] = [
     name: 'cli',
     include: ['packages/cli/**/*.test.ts'],
     // They wait for servers and watches, or show on the command line what suites of the server show.
-    late: ['hostile/words', 'kms-gateway', 'provisioner', 'run-streams', 'run-watch'].map(
-      (name) => `packages/cli/test/${name}.test.ts`,
-    ),
+    late: lateCommands,
     setup: 'cli/test/setup.ts',
     more: shared,
   },
@@ -167,14 +180,14 @@ const rows: Row[] = [
     name: 'executor',
     include: ['packages/executor/**/*.test.ts'],
     // How it is set up seldom changes.
-    late: ['browser', 'commands'].map((name) => `packages/executor/test/${name}.test.ts`),
+    late: ['browser', 'commands', 'published'].map((name) => `packages/executor/test/${name}.test.ts`),
     setup: 'server/test/setup-embedded.ts',
     more: shared,
   },
   {
     name: 'browser',
     include: [...browser, 'examples/**/*.test.ts'],
-    late: longWalks,
+    quick: [...quickWalks, 'packages/connect/test/*.test.ts', 'examples/**/*.test.ts'],
     setup: 'dashboard/test/setup.ts',
     more: shared,
   },
@@ -182,7 +195,7 @@ const rows: Row[] = [
     name: 'browser-postgres',
     include: browser,
     exclude: [...looks, 'packages/connect/**'],
-    quick: ['packages/dashboard/test/first-walk.test.ts'],
+    quick: [],
     setup: 'dashboard/test/setup-postgres.ts',
     more: shared,
   },
