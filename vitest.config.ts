@@ -118,8 +118,7 @@ const rows: Row[] = [
       'packages/connect/app/**/*.test.ts',
       'scripts/**/*.test.ts',
     ],
-    // One real database is enough for what all engines share.
-    late: ['mysql', 'postgres-takeover'].map((name) => `packages/providers/test/leases/${name}.test.ts`),
+    late: ['packages/providers/test/leases/mysql.test.ts'],
     more: shared,
   },
   { name: 'storage', include: storage, late: ['packages/server/test/services/postgres.test.ts'] },
@@ -127,11 +126,7 @@ const rows: Row[] = [
     name: 'embedded',
     include: server,
     exclude: storage,
-    // They wait for children, processes and timeouts, or crash a feature after `crash/crash` has crashed the server.
-    late: [
-      'features/rotation/load',
-      ...['crash/leases', 'crash/rotation', 'hostile/lease-targets', 'operator-people', 'process-log'],
-    ].map((name) => `packages/server/${name.startsWith('features') ? 'src' : 'test'}/${name}.test.ts`),
+    late: ['packages/server/src/features/rotation/load.test.ts'],
     setup: 'server/test/setup-embedded.ts',
     more: shared,
   },
