@@ -134,6 +134,35 @@ describe('a value of several lines', () => {
     await closeDrawer()
   })
 
+  test('has numbered lines until they are wrapped, is loaded from a file byte for byte, and formats JSON', async () => {
+    const load = (buffer: string) =>
+      config.locator('input[type=file]').setInputFiles({ name: 'key.json', mimeType: '', buffer: Buffer.from(buffer) })
+    await openDrawer('CONFIG')
+    await press('Edit')
+    const numbers = config.locator('.line-numbers')
+    await expect.poll(() => numbers.textContent()).toBe('1\n2\n3\n4\n')
+    await config.getByLabel('Wrap lines').check()
+    await numbers.waitFor({ state: 'detached' })
+    await load('\uFEFF\0')
+    await config.getByText('The file is not UTF-8 text.').waitFor()
+    await load('{"a":[1.50],\r\n"b":"planted"}\r\n')
+    await config.getByText('Windows line breaks (CR LF), which are kept').waitFor()
+    // Writing 1.50 again would make it 1.5.
+    expect(await config.getByRole('button', { name: 'Format JSON' }).count()).toBe(0)
+    await press('Save to Production')
+    await field('CONFIG').waitFor({ state: 'detached' })
+    expect(await stored('CONFIG')).toBe('{"a":[1.50],\r\n"b":"planted"}\r\n')
+    await press('Edit')
+    await field('CONFIG').fill('{"a":[1],"b":"planted  {"}')
+    await press('Format JSON')
+    const formatted = '{\n  "a": [\n    1\n  ],\n  "b": "planted  {"\n}'
+    await expect.poll(() => field('CONFIG').inputValue()).toBe(formatted)
+    await load('{\n\t"key": "planted-json"\n}\n')
+    await press('Save to Production')
+    await field('CONFIG').waitFor({ state: 'detached' })
+    await closeDrawer()
+  })
+
   test('keeps the line breaks of Windows', async () => {
     await openDrawer('WINDOWS')
     await press('Edit')

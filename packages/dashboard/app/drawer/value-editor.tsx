@@ -1,4 +1,4 @@
-import { Button, Group, Stack, Text, Textarea, TextInput } from '@mantine/core'
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useEffect, useState } from 'react'
 import { useAction } from '../action.ts'
 import { keyring, usePlaintext } from '../keyring.ts'
@@ -8,16 +8,21 @@ import { type Draft, isUnsaved } from '../secrets/use-edits.ts'
 import { ProblemAlert } from '../ui/problem.tsx'
 import type { Cell } from './cell.ts'
 import { fromField, type LineBreak, lineBreakOf, toField } from './line-breaks.ts'
+import { looksLikeJson, ValueField } from './value-field.tsx'
 
 /**
  * The editor of a value with any number of lines. Ctrl+Enter saves. Whatever closes the drawer, the matrix keeps the
  * edit.
  */
 export function ValueEditor({ column, name, draft, edits, actions }: Cell & { draft: Draft }) {
-  const [lineBreak] = useState(() => lineBreakOf(draft.value))
+  const [lineBreak, setLineBreak] = useState(() => lineBreakOf(draft.value))
   const { update, leave } = edits
   const text = toField(draft.value)
   const save = () => void edits.save(column, name)
+  const load = (value: string) => {
+    setLineBreak(lineBreakOf(value))
+    update(column, name, { value })
+  }
   const where = { environmentId: column.environmentId, name }
   // A cell that shows its own editor would take the focus.
   useEffect(() => {
@@ -32,23 +37,13 @@ export function ValueEditor({ column, name, draft, edits, actions }: Cell & { dr
   }
   return (
     <Stack gap="sm" className="value-editor" onKeyDown={onKeyDown}>
-      <Textarea
-        aria-label={`Value of ${name} in ${column.name}`}
-        description={<Measures text={text} lineBreak={lineBreak} />}
-        inputWrapperOrder={['input', 'description']}
-        classNames={{ input: 'mono' }}
-        autosize
-        minRows={4}
-        maxRows={24}
-        autoFocus
-        data-autofocus
-        value={text}
+      <ValueField
+        label={`Value of ${name} in ${column.name}`}
+        text={text}
         readOnly={draft.saving}
-        onChange={(event) => update(column, name, { value: fromField(event.currentTarget.value, lineBreak) })}
-        spellCheck={false}
-        autoComplete="off"
-        autoCorrect="off"
-        autoCapitalize="off"
+        measures={<Measures text={text} lineBreak={lineBreak} />}
+        onText={(value) => update(column, name, { value: fromField(value, lineBreak) })}
+        onLoad={load}
       />
       {column.isProtected && (
         <TextInput
@@ -130,7 +125,7 @@ function Measures({ text, lineBreak }: { text: string; lineBreak: LineBreak }) {
 
 /** Says whether a text that looks like a JSON object or array is one. */
 function jsonState(text: string): string | null {
-  if (!/^\s*[[{]/.test(text) || text.length > 200_000) return null
+  if (!looksLikeJson(text)) return null
   try {
     JSON.parse(text)
     return 'valid JSON'

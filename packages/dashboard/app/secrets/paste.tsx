@@ -5,7 +5,7 @@ import { useCallback, useEffect, useMemo, useState } from 'react'
 import { clearedMessage, usePlaintext } from '../keyring.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
-import { readTextFile } from '../ui/read-text-file.ts'
+import { readDotenvFile } from '../ui/read-text-file.ts'
 import { showToast } from '../ui/toast.ts'
 import { type Change, changeOf } from './changes.ts'
 import type { Column, Entry } from './columns.ts'
@@ -147,7 +147,7 @@ function ChooseFile({ onText }: { onText: (text: string) => void }) {
   const [problem, setProblem] = useState<string | null>(null)
   const take = async (file: File | null) => {
     if (!file) return
-    const read = await readTextFile(file)
+    const read = await readDotenvFile(file)
     setProblem('problem' in read ? read.problem : null)
     if ('text' in read) onText(read.text)
   }

@@ -1,12 +1,18 @@
-/** Larger files are no `.env` files, and reading one would stop the page. */
+/** Larger files are no secrets, and reading one would stop the page. */
 const bytesMax = 5 * 1024 * 1024
 
-/** Reads a file that was dropped or chosen, in this page. Returns its text, or why it cannot be used. */
-export async function readTextFile(file: File): Promise<{ text: string } | { problem: string }> {
-  if (file.size > bytesMax)
-    return { problem: 'The file is larger than 5 MB. Choose a file with names and values only.' }
+type TextFile = { text: string } | { problem: string }
+
+/** Reads a `.env` file that was dropped or chosen, in this page. Returns its text, or why it cannot be used. */
+export async function readDotenvFile(file: File): Promise<TextFile> {
   if (/\.(json|ya?ml)$/i.test(file.name))
     return { problem: 'The page reads .env files. Import JSON and YAML with `skerry secrets import`.' }
+  return readTextFile(file)
+}
+
+/** Reads a text file of any kind. Returns its text, or why it cannot be used. */
+export async function readTextFile(file: File): Promise<TextFile> {
+  if (file.size > bytesMax) return { problem: 'The file is larger than 5 MB. Choose a smaller file.' }
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(await file.arrayBuffer())
     return text.includes('\0') ? noText : { text }
@@ -16,4 +22,4 @@ export async function readTextFile(file: File): Promise<{ text: string } | { pro
   }
 }
 
-const noText = { problem: 'The file is not UTF-8 text. Choose a .env file, or save yours as UTF-8.' }
+const noText = { problem: 'The file is not UTF-8 text. Choose a text file, or save yours as UTF-8.' }
