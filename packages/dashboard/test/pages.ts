@@ -39,12 +39,7 @@ const beginnings: Row[] = [
   { name: 'welcome', path: '/', shows: 'You are in no organization yet' },
   { name: 'new-organization', path: '/', shows: 'Welcome', step: steps.press('New organization') },
   { name: 'keyring-new', path: '/account/keyring', shows: 'Make the keyring' },
-  {
-    name: 'unlock-nothing',
-    path: '/account/keyring',
-    shows: 'Make the keyring',
-    step: steps.press('Unlock the keyring'),
-  },
+  { name: 'unlock-nothing', path: '/account/keyring', shows: 'Make the keyring', step: steps.unlock },
   { name: 'signing-in-nothing', path: '/account/signing-in', shows: 'Authenticator app' },
   { name: 'recovery-codes', path: '/account/signing-in', shows: 'Authenticator app', step: steps.enrol },
 ]
@@ -88,7 +83,7 @@ const ofAccount: Row[] = [
   { name: 'notifications', path: '/account/notifications', shows: 'you are invited' },
   { name: 'cli-code', path: '/cli', shows: 'Enter the code' },
   { name: 'cli-approval', path: '/cli', shows: 'Enter the code', step: steps.openRequest },
-  { name: 'unlock', path: '/account/keyring', shows: 'Print the copy', step: steps.press('Unlock the keyring') },
+  { name: 'unlock', path: '/account/keyring', shows: 'Print the copy', step: steps.unlock },
   { name: 'unlock-kit', path: '/account/keyring', shows: 'Print the copy', step: steps.useKit },
   {
     name: 'kit-new',
@@ -98,7 +93,7 @@ const ofAccount: Row[] = [
     step: steps.press('Make a kit…'),
   },
   { name: 'palette', path: '/orgs/harbour', shows: 'Changed', step: steps.openPalette },
-  { name: 'account-menu', path: '/orgs/harbour', shows: 'Changed', step: steps.press('Account') },
+  { name: 'account-menu', path: '/orgs/harbour', shows: 'Changed', step: steps.openAccountMenu },
   { name: 'switcher', path: '/orgs/harbour', shows: 'Changed', step: steps.press('Harbour') },
   { name: 'navigation', path: '/orgs/harbour', shows: 'Changed', step: steps.openNavigation },
   { name: 'no-such-page', path: '/account/none', shows: 'There is no such page' },
