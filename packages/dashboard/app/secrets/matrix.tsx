@@ -211,7 +211,7 @@ function Locked({ waiting }: { waiting: number }) {
       <span>
         The keyring is locked. Values cannot be shown or compared.
         {waiting > 0 &&
-          ` ${waiting === 1 ? 'One change is' : `${waiting} changes are`} not saved, and kept sealed until you unlock it.`}
+          ` ${waiting === 1 ? 'One change is' : `${waiting} changes are`} not saved. This tab keeps ${waiting === 1 ? 'it' : 'them'} encrypted until you unlock the keyring.`}
       </span>
       <Button variant="default" flex="none" onClick={() => unlockPrompt.ask().catch(() => {})}>
         Unlock
