@@ -1,4 +1,7 @@
-import './matrix.css'
+import './grid.css'
+import './cell.css'
+import './selection.css'
+import './toolbar.css'
 import { Button, Stack } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense, useMemo, useRef } from 'react'
