@@ -158,7 +158,7 @@ export function usePlaintext<T>(empty: T) {
 }
 
 /** The error shown at a field that locking has cleared. */
-export const clearedMessage = 'The keyring locked, and what stood here was forgotten. Type it again.'
+export const clearedMessage = 'The keyring was locked, so this field was cleared. Type the text again.'
 
 // Timers stop while a computer sleeps, so the idle time is also checked when the page becomes visible again.
 let touchedAtMs = Date.now()

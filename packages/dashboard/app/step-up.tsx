@@ -42,8 +42,8 @@ function NoFactor({ managed }: { managed: boolean }) {
     <Stack>
       <Text size="sm">
         {managed
-          ? 'This asks for a second factor, and you have none yet. Set one up on the page “Signing in” of your account, then repeat this.'
-          : 'This asks for a second factor entered lately. Sign in again with your identity provider, then repeat this.'}
+          ? 'This action needs a second factor, and you have none yet. Set one up on the page “Signing in” of your account, then try again.'
+          : 'This action needs a recent second factor. Sign in again with your identity provider, then try again.'}
       </Text>
       <Group justify="flex-end">
         <Button variant="default" onClick={stepUpPrompt.cancel}>
@@ -72,7 +72,7 @@ function SignInAgain() {
 function Enter({ totp, signInPasskeys }: { totp: boolean; signInPasskeys: number }) {
   return (
     <Stack>
-      <Text size="sm">What you are about to do needs your second factor again.</Text>
+      <Text size="sm">This action needs your second factor again.</Text>
       <FactorForms
         totp={totp}
         passkeys={signInPasskeys > 0}

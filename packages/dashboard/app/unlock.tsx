@@ -62,7 +62,7 @@ function Unlock() {
 function NoKeyring() {
   return (
     <Stack>
-      <Text size="sm">You have no keyring yet. It holds the key with which your values are read.</Text>
+      <Text size="sm">You have no keyring yet. It holds the key that decrypts your secrets.</Text>
       <Button component="a" href="/account/keyring">
         Make one
       </Button>
@@ -147,8 +147,8 @@ function WithPassphrase(props: {
         {helping && (
           <>
             <Text size="sm" c="dimmed">
-              Nobody can reset it: the server never had it. A passkey or the code of your recovery kit still unlocks.
-              Without either, replace the keypair on the page of your keyring, and have others grant you access again.
+              Nobody can reset it, because the server never had it. A passkey or the code of your recovery kit still
+              unlocks the keyring. Without them, replace the keypair on the page Keyring, and ask for access again.
             </Text>
             <Anchor
               component="button"

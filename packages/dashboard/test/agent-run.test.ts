@@ -94,7 +94,7 @@ describe('an agent run', () => {
   test('is dispatched with two of the secrets, and the page shows its token once', async () => {
     startedAt = Date.now()
     await page.getByRole('button', { name: 'Dispatch a task' }).click()
-    await dialog().getByLabel('What it is for').fill('nightly build')
+    await dialog().getByLabel('Purpose').fill('nightly build')
     await dialog().getByLabel('Secrets of this task').click()
     for (const name of ['ALPHA_KEY', 'BETA_KEY']) await page.getByRole('option', { name }).click()
     await page.keyboard.press('Escape')

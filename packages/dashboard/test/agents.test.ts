@@ -113,7 +113,7 @@ describe('an agent', () => {
 
   test('can be given a task, whose token is shown once and which one click revokes', async () => {
     await page.getByRole('button', { name: 'Dispatch a task' }).click()
-    await dialog().getByLabel('What it is for').fill('nightly build')
+    await dialog().getByLabel('Purpose').fill('nightly build')
     await chooseOption(page, 'Secrets of this task', 'API_KEY')
     expect(await axeProblems(page)).toEqual([])
     await page.keyboard.press('Escape')

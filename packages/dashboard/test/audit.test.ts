@@ -220,7 +220,7 @@ describe('a filter', () => {
     await filterBy('What happened', 'Environment created')
     await expectRows(1)
     await rows().click()
-    await page.getByRole('link', { name: 'Everything that happened to it' }).click()
+    await page.getByRole('link', { name: 'All entries about this resource' }).click()
     await page.getByText(/^(One entry|All \d+ entries)$/).waitFor()
     await expect.poll(() => page.getByLabel('ID', { exact: true }).inputValue()).toBe(place.envId)
     await cleared()

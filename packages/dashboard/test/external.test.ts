@@ -53,7 +53,7 @@ describe('with an identity provider', () => {
     await page.waitForURL(`${provider.url}/**`)
     await page.getByRole('link', { name: 'Cancel' }).click()
     await page.getByRole('alert').getByText('Your identity provider did not sign you in').waitFor()
-    await page.getByText('Try again; if it stays').waitFor()
+    await page.getByText('If it happens again').waitFor()
   })
 
   test('a person who signs in at the provider returns to the page that they wanted', async () => {
@@ -62,7 +62,7 @@ describe('with an identity provider', () => {
     await signInThere()
     await page.getByRole('button', { name: 'Continue' }).click()
     await page.waitForURL('**/account/signing-in')
-    await page.getByText('Your identity provider keeps your second factors').waitFor()
+    await page.getByText('You enter your second factor at your identity provider').waitFor()
     await page.getByRole('button', { name: 'Account' }).click()
     await page.getByText(steps.person.email).waitFor()
     await page.keyboard.press('Escape')

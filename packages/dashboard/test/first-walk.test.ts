@@ -69,7 +69,7 @@ describe('the first person', () => {
   test('sees an explanation if a link is opened without its token', async () => {
     const other = await arrive()
     await other.page.goto('/sign-in/link')
-    await other.page.getByText('Open the whole link').waitFor()
+    await other.page.getByText('Open the complete link').waitFor()
     await other.page.getByRole('link', { name: 'Ask for another link' }).click()
     await other.page.getByLabel('E-mail').waitFor()
     await other.close()
@@ -89,7 +89,7 @@ describe('the first person', () => {
     await page.goBack()
     for (const look of [async () => {}, () => page.reload()]) {
       await look()
-      await page.getByText('Open the whole link').waitFor()
+      await page.getByText('Open the complete link').waitFor()
       expect(new URL(page.url()).hash).toBe('')
       expect(await page.getByRole('button', { name: 'Sign in' }).count()).toBe(0)
     }
@@ -137,7 +137,7 @@ describe('the first person', () => {
     const remove = async () => {
       await visitor.page.getByRole('button', { name: 'Remove Laptop' }).click()
       await visitor.page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
-      await visitor.page.getByText('None yet').waitFor()
+      await visitor.page.getByText('No passkey yet').waitFor()
     }
     await steps.goTo(visitor.page, 'Signing in')
     await remove()

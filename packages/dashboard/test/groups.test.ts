@@ -117,7 +117,7 @@ describe('a secret of a group', () => {
     await addSecret(page, 'URL', 'planted://${MAIL_KEY}@${MAIL_HOST}', ['Production'])
     await pickTool(page, 'URL', 'Details of URL in Production')
     await dialogOf(page).getByRole('switch', { name: 'Expand' }).click()
-    await dialogOf(page).getByRole('button', { name: 'Show what programs get' }).click()
+    await dialogOf(page).getByRole('button', { name: 'Show the expanded value' }).click()
     await dialogOf(page).getByText('planted://planted-mail@planted-host', { exact: true }).waitFor()
     await page.keyboard.press('Escape')
     await dialogOf(page).waitFor({ state: 'detached' })

@@ -55,12 +55,12 @@ const holders = async (as: string, { orgId, envId }: Place) =>
 describe('the holders of a key', () => {
   test('are listed, and a member without the key is offered no way to grant it', async () => {
     await openPage(owner.page, 'Production')
-    await row(owner.page, /Ada/).getByText('yours').waitFor()
+    await row(owner.page, /Ada/).getByText('your key').waitFor()
     await expect.poll(() => row(owner.page, grace).count()).toBe(0)
     const { page } = member
     await openApp(page, 'Web shop')
     await page.getByRole('link', { name: 'Production' }).click()
-    await page.getByText('You hold no key to this environment').waitFor()
+    await page.getByText('You do not hold the key of this environment').waitFor()
     await expect.poll(() => page.getByRole('button', { name: /^(Grant access|Revoke|Re-key)$/ }).count()).toBe(0)
   })
 
@@ -87,7 +87,7 @@ describe('the holders of a key', () => {
     await accept()
     await grant.click()
     await dialog.waitFor({ state: 'hidden' })
-    await row(page, grace).getByText('compared', { exact: true }).waitFor()
+    await row(page, grace).getByText('key compared', { exact: true }).waitFor()
     expect(await axeProblems(page)).toEqual([])
     await lookAgain(member.page)
     await openApp(member.page, 'Web shop')
@@ -108,7 +108,7 @@ describe('a server that shows another key for a member', () => {
     await openApp(page, 'Web shop')
     await openEnvironment(page, 'Staging')
     const { dialog, grant, words } = await beginGrant(page, grace)
-    await dialog.getByRole('alert').getByText('This is another key than before').waitFor()
+    await dialog.getByRole('alert').getByText('The key has changed').waitFor()
     await expect.poll(() => words.innerText()).toBe(await fingerprintWords(mallory))
     await expect.poll(() => grant.isDisabled()).toBe(true)
     expect(await axeProblems(page)).toEqual([])
@@ -132,7 +132,7 @@ describe('a server that shows another key for a member', () => {
     await accept()
     await grant.click()
     await dialog.waitFor({ state: 'hidden' })
-    await row(page, grace).getByText('compared', { exact: true }).waitFor()
+    await row(page, grace).getByText('key compared', { exact: true }).waitFor()
     await swapKey(grace, real)
     await lookAgain(page)
     await row(page, grace).getByText('another key than before').waitFor()
@@ -142,7 +142,7 @@ describe('a server that shows another key for a member', () => {
     await dialogOf(page).getByRole('alert').waitFor()
     await dialogOf(page).getByLabel(`I compared these words with ${grace}`).check()
     await dialogOf(page).getByRole('button', { name: 'Remember this key' }).click()
-    await row(page, grace).getByText('compared', { exact: true }).waitFor()
+    await row(page, grace).getByText('key compared', { exact: true }).waitFor()
   })
 })
 
@@ -151,7 +151,7 @@ describe('a holder whose grant is revoked', () => {
     const { page } = owner
     await openPage(page, 'Production')
     await row(page, grace).getByRole('button', { name: 'Revoke' }).click()
-    await dialogOf(page).getByText('It does not undo what was read or kept before: re-key below').waitFor()
+    await dialogOf(page).getByText('They may have kept the key and values from before: re-key below').waitFor()
     await dialogOf(page).getByRole('button', { name: 'Revoke' }).click()
     await row(page, grace).waitFor({ state: 'detached' })
     await lookAgain(member.page)
@@ -217,7 +217,7 @@ describe('re-keying', () => {
   test('is disabled while the environment is protected', async () => {
     const { page } = owner
     await dialogOf(page).getByLabel('I understand what this cannot undo').check()
-    await dialogOf(page).getByText('Take the protection off first').waitFor()
+    await dialogOf(page).getByText('First stop protecting the environment').waitFor()
     expect(await dialogOf(page).getByRole('button', { name: 'Replace the key' }).isDisabled()).toBe(true)
     await unprotect(world, owner.bearer(), place)
   })
@@ -241,7 +241,7 @@ describe('re-keying', () => {
     const { page } = owner
     await dialogOf(page).getByRole('checkbox', { name: ben }).uncheck()
     await dialogOf(page).getByRole('button', { name: 'Replace the key' }).click()
-    await told(page, 'Production has another key. Only you keep access.')
+    await told(page, 'Production has a new key. Only you keep access.')
     await row(page, ben).waitFor({ state: 'detached' })
     expect(await holders(owner.bearer(), place)).toHaveLength(1)
     await openApp(page, 'Web shop')
@@ -286,7 +286,7 @@ describe('re-keying', () => {
   test('supersedes changes that waited for approval', async () => {
     const { page } = owner
     await steps.goTo(page, 'Changes')
-    await page.getByText('Nothing waits').waitFor()
+    await page.getByText('No change waits for approval').waitFor()
     await page.getByRole('combobox', { name: 'Status' }).click()
     await page.getByRole('option', { name: 'all' }).click()
     await row(page, /Change API_KEY/)

@@ -54,7 +54,7 @@ describe.skipIf(isQuick)('a lease target', async () => {
     await settings()
     await press('Get access')
     const shown = page.getByRole('dialog', { name: `Your access to ${name}` })
-    await shown.getByText('It is shown this once').waitFor()
+    await shown.getByText('You can see it only now').waitFor()
     return { shown, text: await shown.locator('[data-secret]').first().innerText() }
   }
   const keep = async () => {
@@ -82,7 +82,7 @@ describe.skipIf(isQuick)('a lease target', async () => {
 
   test('for SSH cannot end a certificate early, and the dialog says so', async () => {
     await choose(page, (await newest())?.resourceRef as string, 'Revoke…')
-    await dialog().getByText('The target takes nothing back').waitFor()
+    await dialog().getByText('The target cannot take the credential back').waitFor()
     await press('Revoke')
     await closed()
     expect((await newest())?.status).toBe('revoked')
@@ -93,7 +93,7 @@ describe.skipIf(isQuick)('a lease target', async () => {
     await press('More settings')
     const credential = JSON.stringify({ accessKeyId: key.id, secretAccessKey: key.secret })
     await fill({ 'Admin credential': credential, 'ARN of the role': roleArn, Region: 'eu-central-1' })
-    await fill({ 'External id': 'from-skerry' })
+    await fill({ 'External ID': 'from-skerry' })
     await register('deploy role')
     const { text } = await getAccess('deploy role')
     expect(text).toMatch(/^AWS_SESSION_TOKEN=\S+$/m)
@@ -137,7 +137,7 @@ describe.skipIf(isQuick)('a lease target', async () => {
         .getByText('not removed')
         .waitFor()
       await choose(page, resourceRef as string, 'Forget…')
-      await dialog().getByText('may still be on the target').waitFor()
+      await dialog().getByText('may still exist on the target').waitFor()
       await press('Forget')
       await closed()
       await row(page, new RegExp(resourceRef as string))

@@ -68,7 +68,7 @@ describe('a log sink', () => {
     expect(await dialog().getByLabel('Value of header 1').getAttribute('type')).toBe('password')
     await onPage('Add a header').click()
     await dialog().getByLabel('Name of header 2').fill('authorization')
-    await dialog().getByText('This header is there already.').waitFor()
+    await dialog().getByText('You have this header already.').waitFor()
     await dialog().getByLabel('Name of header 2').fill('x-scope')
     await dialog().getByLabel('Value of header 2').fill('audit')
     expect(await axeProblems(page)).toEqual([])
@@ -79,12 +79,12 @@ describe('a log sink', () => {
 
   test('shows the result of a test record', async () => {
     await onPage('Send a test record').click()
-    await page.getByText('The collector took the record').waitFor()
+    await page.getByText('The collector accepted the record').waitFor()
     expect(first.records.map(({ body }) => body)).toEqual(['log_sink.tested'])
     expect(first.requests.at(-1)).toMatchObject({ authorization: credential, 'x-scope': 'audit' })
     first.answer = refuse
     await onPage('Send a test record').click()
-    await page.getByText('The collector did not take the record').waitFor()
+    await page.getByText('The collector did not accept the record').waitFor()
     await page.getByText('answered 401').waitFor()
     expect(await axeProblems(page)).toEqual([])
     await expectFacts({ State: 'enabled', 'Last error': 'none' })
@@ -135,9 +135,9 @@ describe('a log sink', () => {
   test('keeps its headers for the same host, and never sends them to another host', async () => {
     await onPage('Change…').click()
     expect(await dialog().getByLabel('Enabled').isChecked()).toBe(false)
-    await dialog().getByText('Otherwise they stay: authorization, x-scope.').waitFor()
+    await dialog().getByText('If you do not replace them, these headers stay: authorization, x-scope.').waitFor()
     await dialog().getByLabel('Address').fill(second.url)
-    await dialog().getByText('Another host is not sent the headers of this one').waitFor()
+    await dialog().getByText('A different host does not get the stored headers').waitFor()
     expect(await dialog().getByLabel('Replace the headers').isDisabled()).toBe(true)
     await dialog().getByLabel('Name of header 1').fill('x-key')
     await dialog().getByLabel('Value of header 1').fill('other')

@@ -62,7 +62,7 @@ describe('a member without a key', () => {
     ] as const) {
       await steps.goTo(page, where)
       await page.getByRole('link', { name, exact: true }).click()
-      await main().getByText('An administrator of the organization creates the first one').waitFor()
+      await main().getByText('Ask an admin of the organization to create the first one').waitFor()
       expect([await offered(), await commands()]).toEqual([[], []])
     }
   })
@@ -72,7 +72,7 @@ describe('a member without a key', () => {
     await main().getByText('You hold no key here').waitFor()
     expect((await offered()).filter((name) => /Add|Paste|New/.test(name))).toEqual([])
     await main().getByRole('link', { name: 'Production' }).click()
-    await main().getByText('You hold no key to this environment').waitFor()
+    await main().getByText('You do not hold the key of this environment').waitFor()
     expect([await offered(), await commands()]).toEqual([[], []])
     for (const [tab, text] of [
       ['Branches', 'No branch'],
@@ -88,7 +88,7 @@ describe('a member without a key', () => {
 
   test('sees the changes, and the members with their keys', async () => {
     await steps.goTo(page, 'Changes')
-    await main().getByText('Nothing waits').waitFor()
+    await main().getByText('No change waits for approval').waitFor()
     expect((await offered()).filter((name) => /Approve|Reject/.test(name))).toEqual([])
     await steps.goTo(page, 'Members')
     await page.getByRole('row', { name: grace }).waitFor()
@@ -202,7 +202,7 @@ describe('a member in a protected environment', () => {
       .waitFor()
     await steps.goTo(page, 'Changes')
     await page.getByRole('link', { name: 'Change API_KEY' }).click()
-    await page.getByText('The proposed value is another than the current one.').waitFor()
+    await page.getByText('The proposed value differs from the current one.').waitFor()
     await expect.poll(offered).toEqual(['Withdraw…'])
     await withdraw(page)
     await page.getByText('withdrawn', { exact: true }).waitFor()

@@ -8,7 +8,8 @@ import * as steps from './steps.ts'
 
 // The steps that run on a page before it is checked or pictured.
 
-export function press(name: string) {
+/** Presses the button of this name. The buttons of the sidebar also show a state, so their names are patterns. */
+export function press(name: string | RegExp) {
   return async (page: Page) => {
     await page.getByRole('button', { name, exact: true }).first().click()
     await page.getByRole('dialog').or(page.getByRole('menu')).or(page.getByText('Hide values')).first().waitFor()
@@ -51,8 +52,12 @@ export async function askForLink(page: Page) {
   await page.getByText('Check your mail').or(page.getByRole('alert')).waitFor()
 }
 
+export const unlock = press(/Unlock the keyring$/)
+
+export const openAccountMenu = press(/^Account /)
+
 export async function useKit(page: Page) {
-  await press('Unlock the keyring')(page)
+  await unlock(page)
   await dialogOf(page).getByRole('button', { name: 'Use the recovery kit' }).click()
   await dialogOf(page).getByLabel('Code of the recovery kit').waitFor()
 }

@@ -27,7 +27,7 @@ interface Row {
 /** The pages before signing in. */
 const entrances: Row[] = [
   { name: 'set-up', path: '/set-up#token', shows: 'Your e-mail' },
-  { name: 'set-up-no-link', path: '/set-up', shows: 'Open the whole link' },
+  { name: 'set-up-no-link', path: '/set-up', shows: 'Open the complete link' },
   { name: 'sign-in', path: '/sign-in', shows: 'Mail me a link' },
   { name: 'sign-in-link', path: '/sign-in/link#token', shows: 'It works once' },
   { name: 'sign-in-sent', path: '/sign-in', shows: 'Mail me a link', step: steps.askForLink },
@@ -39,12 +39,7 @@ const beginnings: Row[] = [
   { name: 'welcome', path: '/', shows: 'You are in no organization yet' },
   { name: 'new-organization', path: '/', shows: 'Welcome', step: steps.press('New organization') },
   { name: 'keyring-new', path: '/account/keyring', shows: 'Make the keyring' },
-  {
-    name: 'unlock-nothing',
-    path: '/account/keyring',
-    shows: 'Make the keyring',
-    step: steps.press('Unlock the keyring'),
-  },
+  { name: 'unlock-nothing', path: '/account/keyring', shows: 'Make the keyring', step: steps.unlock },
   { name: 'signing-in-nothing', path: '/account/signing-in', shows: 'Authenticator app' },
   { name: 'recovery-codes', path: '/account/signing-in', shows: 'Authenticator app', step: steps.enrol },
 ]
@@ -54,7 +49,7 @@ const empties: Row[] = [
   { name: 'applications-empty', path: '/orgs/acme-co/apps', shows: 'No application yet' },
   { name: 'application-empty', path: '/orgs/harbour/apps/billing', shows: 'No environment yet' },
   { name: 'groups-empty', path: '/orgs/acme-co/groups', shows: 'No group yet' },
-  { name: 'changes-empty', path: '/orgs/acme-co/changes', shows: 'Nothing waits' },
+  { name: 'changes-empty', path: '/orgs/acme-co/changes', shows: 'No change waits for approval' },
   { name: 'members-empty', path: '/orgs/acme-co/members', shows: 'No one is invited' },
   { name: 'requests-empty', path: '/orgs/acme-co/requests', shows: 'Nobody asks for access' },
   { name: 'welcome-steps', path: '/orgs/acme-co/welcome', shows: 'Save your recovery kit' },
@@ -88,7 +83,7 @@ const ofAccount: Row[] = [
   { name: 'notifications', path: '/account/notifications', shows: 'you are invited' },
   { name: 'cli-code', path: '/cli', shows: 'Enter the code' },
   { name: 'cli-approval', path: '/cli', shows: 'Enter the code', step: steps.openRequest },
-  { name: 'unlock', path: '/account/keyring', shows: 'Print the copy', step: steps.press('Unlock the keyring') },
+  { name: 'unlock', path: '/account/keyring', shows: 'Print the copy', step: steps.unlock },
   { name: 'unlock-kit', path: '/account/keyring', shows: 'Print the copy', step: steps.useKit },
   {
     name: 'kit-new',
@@ -98,7 +93,7 @@ const ofAccount: Row[] = [
     step: steps.press('Make a kit…'),
   },
   { name: 'palette', path: '/orgs/harbour', shows: 'Changed', step: steps.openPalette },
-  { name: 'account-menu', path: '/orgs/harbour', shows: 'Changed', step: steps.press('Account') },
+  { name: 'account-menu', path: '/orgs/harbour', shows: 'Changed', step: steps.openAccountMenu },
   { name: 'switcher', path: '/orgs/harbour', shows: 'Changed', step: steps.press('Harbour') },
   { name: 'navigation', path: '/orgs/harbour', shows: 'Changed', step: steps.openNavigation },
   { name: 'no-such-page', path: '/account/none', shows: 'There is no such page' },
@@ -142,12 +137,12 @@ const filled: Row[] = [
   { name: 'rotation', path: at('rotation'), shows: 'every 30 days' },
   { name: 'sync', path: at('sync'), shows: 'Fly.io' },
   { name: 'connections', path: at('sync/connections'), shows: 'Fly.io' },
-  { name: 'runs', path: at('sync/runs'), shows: 'asked for', step: steps.openRun },
+  { name: 'runs', path: at('sync/runs'), shows: 'a request', step: steps.openRun },
   { name: 'audit', path: at('audit'), shows: 'Person or token', step: steps.openEntry },
   { name: 'log-sink', path: at('log-sink'), shows: 'Last attempt' },
   { name: 'settings', path: at('settings'), shows: 'Name of the organization' },
   { name: 'settings-security', path: at('settings/security'), shows: 'Every member needs a second factor' },
-  { name: 'settings-export', path: at('settings/export'), shows: 'What an archive holds' },
+  { name: 'settings-export', path: at('settings/export'), shows: 'Contents of an archive' },
   { name: 'delete-application', path: at('apps'), shows: 'Changed', step: steps.choose('Delete…') },
   { name: 'secret', path: appOf, shows: 'missing', unlocked: true, step: steps.openSecret },
   { name: 'grant', path: envOf, shows: 'Grant access', unlocked: true, step: steps.pickGrantee },
@@ -192,7 +187,7 @@ const dialogs: Row[] = [
   { name: 'decoy-new', path: at('honey-tokens'), shows: 'once', step: steps.press('New honey token') },
 ]
 
-const ofAgent: Row = { name: 'agent', path: agentOf, shows: 'Permitted and not used', step: steps.showLastDay }
+const ofAgent: Row = { name: 'agent', path: agentOf, shows: 'Permitted but not used', step: steps.showLastDay }
 
 /** Scenes for the long run only. */
 const ofLongRun: Row[] = [

@@ -45,7 +45,7 @@ describe('an owner', () => {
     const { page } = owner
     await openApp(page, 'Web shop')
     await openEnvironment(page, 'Production', 'Protection')
-    await page.getByText('Not protected: holders of the key change secrets directly.').waitFor()
+    await page.getByText('Not protected: changes take effect at once, without approval.').waitFor()
     await page.getByRole('button', { name: 'Protect' }).click()
     await dialogOf(page).getByLabel('Admins may approve their own changes').waitFor()
     expect(await axeProblems(page)).toEqual([])
@@ -58,7 +58,7 @@ describe('a member', () => {
   test('sees an empty queue, and that the environment is protected', async () => {
     const { page } = member
     await steps.goTo(page, 'Changes')
-    await page.getByText('Nothing waits').waitFor()
+    await page.getByText('No change waits for approval').waitFor()
     await openApp(page, 'Web shop')
     await page.getByLabel('Protected', { exact: true }).waitFor()
   })
@@ -87,7 +87,7 @@ describe('a member', () => {
     await pickTool(page, 'OLD_KEY', 'Details of OLD_KEY in Production')
     await dialogOf(page).getByRole('button', { name: 'Delete…' }).click()
     const asked = page.getByRole('dialog', { name: 'Delete OLD_KEY' })
-    await asked.getByLabel('Note').fill('nobody reads it')
+    await asked.getByLabel('Reason').fill('nobody reads it')
     const status = await answerTo(page, 'OLD_KEY', () => asked.getByRole('button', { name: 'Propose' }).click())
     expect(status).toBe(202)
     await told(page, 'The deletion of OLD_KEY waits for approval.')
@@ -97,7 +97,7 @@ describe('a member', () => {
   test('can propose to restore an old version, with a note', async () => {
     const { page } = member
     await pickTool(page, 'ROTATED', 'Details of ROTATED in Production')
-    await dialogOf(page).getByLabel('Note').fill('the new one is refused')
+    await dialogOf(page).getByLabel('Reason').fill('the new one is refused')
     const propose = dialogOf(page).getByRole('button', { name: 'Propose to restore version 1' })
     expect(await answerTo(page, 'ROTATED', () => propose.click())).toBe(202)
     await told(page, 'Restoring version 1 of ROTATED waits for approval.')
@@ -114,7 +114,7 @@ describe('a member', () => {
     await dialogOf(page).getByText('3 added, 1 changed, 1 unchanged').waitFor()
     await dialogOf(page).getByLabel('NEW_THREE', { exact: true }).uncheck()
     expect(await dialogOf(page).getByLabel('OLD_KEY', { exact: true }).isChecked()).toBe(false)
-    await dialogOf(page).getByLabel('Note').fill('for the new partner')
+    await dialogOf(page).getByLabel('Reason').fill('for the new partner')
     expect(await axeProblems(page)).toEqual([])
     await dialogOf(page).getByRole('button', { name: 'Propose 2 secrets' }).click()
     await told(page, '2 changes wait for approval.')
@@ -151,7 +151,7 @@ describe('the owner as reviewer', () => {
     const { page } = owner
     await openChange(page, 'Change API_KEY')
     await page.getByText('the provider asks for ünique keys').waitFor()
-    await page.getByText('The proposed value is another than the current one.').waitFor()
+    await page.getByText('The proposed value differs from the current one.').waitFor()
     expect(await page.content()).not.toContain('planted')
     await page.getByRole('button', { name: 'Reveal values' }).click()
     await page.getByLabel('Removed').getByText(planted.first).waitFor()
@@ -166,7 +166,7 @@ describe('the owner as reviewer', () => {
   test('can reject a deletion with a comment', async () => {
     const { page } = owner
     await openChange(page, 'Delete OLD_KEY')
-    await page.getByText('The secret goes, with its whole history.').waitFor()
+    await page.getByText('The secret is deleted with its whole history.').waitFor()
     await page.getByLabel('Comment').fill('the old shop reads it until June')
     await page.getByRole('button', { name: 'Reject' }).click()
     await page.getByText('rejected', { exact: true }).first().waitFor()
@@ -216,7 +216,7 @@ describe('the member who proposed', () => {
     await dialogOf(page).getByRole('button', { name: 'Propose 1 secret' }).click()
     await told(page, '1 change waits for approval.')
     await openChange(page, 'Create NEW_THREE')
-    await page.getByText('You proposed this, so you can take it back.').waitFor()
+    await page.getByText('You proposed this, so you can withdraw it.').waitFor()
     await expect.poll(() => page.getByRole('button', { name: /^(Approve|Reject)$/ }).count()).toBe(0)
     await withdraw(page)
     await page.getByText('withdrawn', { exact: true }).waitFor()
@@ -226,7 +226,7 @@ describe('the member who proposed', () => {
     const { page } = member
     await lookAgain(page)
     await steps.goTo(page, 'Changes')
-    await page.getByText('Nothing waits').waitFor()
+    await page.getByText('No change waits for approval').waitFor()
     await choose(page, 'Status', 'all')
     await row(page, /Change API_KEY/)
       .getByText('applied')

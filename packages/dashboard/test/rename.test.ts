@@ -40,7 +40,7 @@ describe('a rename', () => {
     await dialogOf(page).getByText('Staging already has a secret EXISTING.').waitFor()
     expect(await submit().isDisabled()).toBe(true)
     await dialogOf(page).getByLabel('New name').fill('not a name')
-    await dialogOf(page).getByText('The first must not be a digit').waitFor()
+    await dialogOf(page).getByText('not beginning with a digit').waitFor()
     await dialogOf(page).getByRole('button', { name: 'Cancel' }).click()
     await dialogOf(page).waitFor({ state: 'detached' })
   })

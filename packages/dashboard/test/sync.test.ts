@@ -81,22 +81,22 @@ describe('binding an environment', () => {
   test('shows what a push would write and leave alone, and its effects, before anything is pushed', async () => {
     await isPlanned('3 new')
     await isPlanned('1 left out')
-    await planned().getByText('There already, written by others').waitFor()
-    await planned().getByText('What a push sets off there').waitFor()
+    await planned().getByText('Already there, not written by Skerry').waitFor()
+    await planned().getByText('Effects of a push at the destination').waitFor()
     expect(await axeProblems(page)).toEqual([])
     expect(platform.pushes).toEqual([])
   })
 
   test('offers filters that list the matching names and update the plan', async () => {
     await dialog().getByText('4 of 4 names: DB_PASSWORD, DB_URL, FOREIGN, LOG_LEVEL').waitFor()
-    await addTag('Only these names', 'DB_*')
+    await addTag('Include', 'DB_*')
     await dialog().getByText('2 of 4 names: DB_PASSWORD, DB_URL').waitFor()
     await isPlanned('2 new')
-    await dialog().getByLabel('Before each name').fill('SHOP_')
+    await dialog().getByLabel('Prefix').fill('SHOP_')
     await isPlanned('SHOP_DB_URL')
-    await dialog().getByLabel('Before each name').fill('a b')
+    await dialog().getByLabel('Prefix').fill('a b')
     await dialog().getByText('Letters, digits, _, . and - only.').waitFor()
-    await dialog().getByLabel('Before each name').fill('')
+    await dialog().getByLabel('Prefix').fill('')
     await isPlanned('DB_URL')
   })
 
@@ -150,7 +150,7 @@ describe('a binding', () => {
 
   test('deletes names at the destination only after the person confirms which ones', async () => {
     await choose(page, where, 'Edit…')
-    await addTag('But not these', 'LOG_*')
+    await addTag('Exclude', 'LOG_*')
     await pick(page, 'A name that is no longer pushed', 'is deleted there')
     await isPlanned('1 deleted')
     const save = dialog().getByRole('button', { name: 'Save' })
@@ -219,7 +219,7 @@ describe('a synced environment', () => {
   test('is no longer synced after the connection is removed, and the pushed names stay there', async () => {
     await steps.openTab(page, 'Connections')
     await choose(page, 'shop hosting', 'Disconnect…')
-    await dialog().getByText('Its binding goes with it.').waitFor()
+    await dialog().getByText('Its binding is deleted, too.').waitFor()
     await press('Disconnect')
     await closed()
     await page.getByText('No connection yet').waitFor()

@@ -206,12 +206,14 @@ describe('an environment', () => {
     await page.reload()
     await steps.unlockWithPassphrase(page)
     await page.getByRole('button', { name: 'Undo' }).click()
-    await page.getByText('2 secrets in Production put back. Somebody has changed NEW_ONE since').waitFor()
+    await page
+      .getByText('Earlier value of 1 secret restored in Production. 1 secret deleted from Production. Not undone')
+      .waitFor()
     await expectShown(page, 'API_KEY', 'Production', 'planted-api-key')
     await expectShown(page, 'NEW_ONE', 'Production', 'planted-typed-since')
     await page.getByRole('button', { name: 'Set FITS in Production, which is missing' }).waitFor()
     await page.getByRole('button', { name: 'Dismiss' }).click()
-    await page.getByText('2 secrets in Production put back.').waitFor({ state: 'detached' })
+    await page.getByText('Earlier value of 1 secret restored in Production.').waitFor({ state: 'detached' })
   })
 
   test('has nothing to copy if all values are equal', async () => {

@@ -21,7 +21,7 @@ export function Authenticator({ totp, recoveryCodesLeft }: { totp: boolean; reco
   const codes = useDialog<string[]>()
   const removing = useConfirm(() => ({
     title: 'Remove the authenticator app?',
-    text: 'Its codes and the recovery codes stop working. Organizations that ask for a second factor may shut you out.',
+    text: 'Its codes and your recovery codes stop working. An organization that requires a second factor keeps you out until you set up another one.',
     confirm: 'Remove',
     onConfirm: () => api.secondFactor.removeTotp(),
     stale: [secondFactorQuery],
@@ -37,7 +37,7 @@ export function Authenticator({ totp, recoveryCodesLeft }: { totp: boolean; reco
   return (
     <Section
       title="Authenticator app"
-      description="Six digits that change every half minute, from an app on your phone."
+      description="An app on your phone shows six digits, which change every 30 seconds."
     >
       <Stack gap="sm">
         <Paper p="md">
@@ -98,8 +98,8 @@ function RecoveryCodes({ codes, onClose }: { codes: string[]; onClose: () => voi
   return (
     <Stack>
       <Text size="sm">
-        Each works once instead of the app. Keep them where you will find them without your phone. They are shown only
-        now.
+        Each code works once, instead of the app. Keep the codes where you can find them without your phone. You cannot
+        see them again.
       </Text>
       <SimpleGrid cols={2} spacing="xs" className="mono" ta="center">
         {codes.map((code) => (

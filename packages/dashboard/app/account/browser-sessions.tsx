@@ -27,7 +27,10 @@ export function BrowserSessions() {
     timeColumn('Last used', 'lastUsedAt', 150),
   ]
   return (
-    <Section title="Browsers" description="Where you are signed in. Ending a session signs that browser out.">
+    <Section
+      title="Browsers"
+      description="The browsers in which you are signed in. If you end a session, that browser is signed out."
+    >
       <List
         label="Browser sessions"
         query={query}

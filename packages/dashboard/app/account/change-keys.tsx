@@ -45,9 +45,9 @@ export function ChangePassphrase({ userId, about, publicKeyJwk, onClose }: Perso
       disabled={!ready}
     >
       <Text size="sm">
-        The key stays the same, and so does what you can read. The code of your recovery kit still opens it. A copy of
-        the sealed key that you printed before still opens with the old passphrase: print another, and destroy the old
-        one.
+        Your key stays the same, so you can read the same secrets as before. Your recovery kit still works. A copy of
+        the sealed key that you printed earlier still opens with the old passphrase: print a new copy and destroy the
+        old one.
       </Text>
       <NewPassphraseFields {...fields} />
     </FormDialog>
@@ -82,9 +82,9 @@ export function ReplaceKeypair({ userId, about, onClose }: Person) {
       size="lg"
     >
       <Text size="sm">
-        You get another key. Everything that was granted to the old one, and the passkeys that unlock it, go at once.
-        The admins of your organizations are told, and should compare the words of the new key with you before they
-        grant anew.
+        You get a new key. At once you lose all access that was granted to the old key, and your passkeys no longer
+        unlock the keyring. Skerry tells the admins of your organizations. They should compare the words of the new key
+        with you before they grant access again.
       </Text>
       <Loaded query={query}>{({ holdings }) => <Lost holdings={holdings} />}</Loaded>
       <NewPassphraseFields {...fields} />
@@ -103,7 +103,7 @@ function Lost({ holdings }: { holdings: Holding[] }) {
         </Alert>
       )}
       {holdings.length > 0 && (
-        <List size="sm" aria-label="What must be granted anew">
+        <List size="sm" aria-label="Access that must be granted again">
           {holdings.map((one) => (
             <List.Item key={one.environmentId}>
               {labelOf(one)}:{' '}

@@ -13,5 +13,8 @@ export function checkOpened(opened: string, told: string): void {
   }
   if (point(opened) === point(told)) return
   keyring.lock()
-  throw new KeyringError('wrong_key', 'this opened another key than the server shows to others as yours')
+  throw new KeyringError(
+    'wrong_key',
+    'this opened a different key than the one that the server shows to other people as yours',
+  )
 }

@@ -31,8 +31,8 @@ export function CreateKeys({ userId, about }: { userId: string; about: string[] 
       <Form onSubmit={() => create.run()}>
         <Stack>
           <Text size="sm">
-            Your keyring holds the key with which you read values. It is made here and sealed under a passphrase. The
-            server keeps the sealed key and never sees the passphrase, so nobody can reset it.
+            Your keyring holds the key that decrypts your secrets. This browser makes the key and seals it under your
+            passphrase. The server keeps the sealed key and never sees the passphrase, so nobody can reset it.
           </Text>
           <NewPassphraseFields {...fields} />
           <ProblemAlert error={create.error} />

@@ -21,10 +21,10 @@ export function KeyringPasskeys(person: Person) {
       title="Passkeys"
       description="A passkey of this device, a phone or a security key unlocks the keyring with a touch."
       query={useQuery(passkeysQuery)}
-      none="None yet. One is also a second way in, should you forget the passphrase."
+      none="No passkey yet. A passkey also opens the keyring if you forget the passphrase."
       time={timeColumn('Added', 'createdAt', 150)}
       remove={(passkeyId) => api.passkeys.delete({ params: { passkeyId } })}
-      removing="no longer unlocks your keyring. If it also signs you in, that stays: it is listed under Signing in."
+      removing="no longer unlocks your keyring. If it also signs you in, it still does: you find it under Signing in."
       adding={(onClose) => <Add person={person} onClose={onClose} />}
     />
   )
@@ -45,8 +45,8 @@ function Add({ person, onClose }: { person: Person; onClose: () => void }) {
         {({ managed }) =>
           managed && (
             <Checkbox
-              label="Sign in with it, too"
-              description="It then counts as a second factor."
+              label="Also sign in with it"
+              description="It then also counts as a second factor."
               checked={signsIn}
               onChange={(event) => setSignsIn(event.currentTarget.checked)}
             />

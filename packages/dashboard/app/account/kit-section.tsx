@@ -24,19 +24,19 @@ export function KitSection(props: {
   const kit = query.data?.kit
   const removing = useConfirm(() => ({
     title: 'Remove the recovery kit?',
-    text: 'The code on your page opens nothing from then on.',
+    text: 'The code on your page no longer opens your keyring.',
     confirm: 'Remove',
     onConfirm: () => api.recoveryKit.delete(),
     stale: [recoveryKitQuery],
   }))
   const saved = () => {
     onMaking(false)
-    showToast('The code of this recovery kit opens your keyring. Earlier kits open nothing.')
+    showToast('The code of this recovery kit opens your keyring. Earlier kits no longer work.')
   }
   return (
     <Section
       title="Recovery kit"
-      description="A code on a page. It opens your keyring if you lose the passphrase. The server never gets the code."
+      description="A page with a code that opens your keyring if you lose the passphrase. The server never gets the code."
       actions={
         <>
           {kit && (
@@ -58,7 +58,7 @@ export function KitSection(props: {
                 You made a kit <RelativeTime at={stored.createdAt} />.
               </>
             ) : (
-              'You have no kit. If you lose the passphrase and every passkey, only people who hold the same keys can let you in again.'
+              'You have no kit. If you lose the passphrase and every passkey, only people who hold the same keys can give you access again.'
             )}
           </Text>
         )}

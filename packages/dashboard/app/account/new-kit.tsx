@@ -6,6 +6,7 @@ import { api } from '../api.ts'
 import { isUnlocked, KeyringError, keyring, usePlaintext, useUnlocked } from '../keyring.ts'
 import { IconDownload, IconPrinter } from '../ui/icons.ts'
 import { ProblemAlert } from '../ui/problem.tsx'
+import { saveText } from '../ui/save-text.ts'
 import { recoveryKitQuery } from './queries.ts'
 
 interface Person {
@@ -116,9 +117,5 @@ function Sheet({ email, code }: { email: string; code: string }) {
 
 function download(email: string, code: string): void {
   const lines = ['Skerry recovery kit', '', `${email} at ${location.origin}`, `Made on ${madeOn()}`, '', code, '', use]
-  const link = document.createElement('a')
-  link.href = URL.createObjectURL(new Blob([lines.join('\n'), '\n'], { type: 'text/plain' }))
-  link.download = 'skerry-recovery-kit.txt'
-  link.click()
-  URL.revokeObjectURL(link.href)
+  saveText('skerry-recovery-kit.txt', 'text/plain', `${lines.join('\n')}\n`)
 }

@@ -20,7 +20,7 @@ export function NewPassphraseFields(props: ReturnType<typeof useNewPassphrase>['
     <>
       <PasswordInput
         label="Passphrase"
-        description="Four or five words that nobody would put together are good."
+        description="Use four or five words that nobody would put together."
         value={passphrase}
         onChange={(event) => setPassphrase(event.currentTarget.value)}
         error={passphrase !== '' && problem ? `Too weak: ${problem}` : null}
@@ -31,7 +31,7 @@ export function NewPassphraseFields(props: ReturnType<typeof useNewPassphrase>['
         label="Passphrase again"
         value={again}
         onChange={(event) => setAgain(event.currentTarget.value)}
-        error={again !== '' && again !== passphrase ? 'This is not the same' : null}
+        error={again !== '' && again !== passphrase ? 'The passphrases differ' : null}
         autoComplete="new-password"
       />
     </>
@@ -59,5 +59,7 @@ function usePassphraseProblem(passphrase: string, about: string[]): string | nul
     }
   }, [passphrase, known, setJudged])
   if (judged?.passphrase === passphrase) return judged.problem
-  return failed === null ? undefined : 'it could not be judged, because what judges it was not loaded; reload the page'
+  return failed === null
+    ? undefined
+    : 'it could not be checked, because a part of the page did not load. Reload the page.'
 }

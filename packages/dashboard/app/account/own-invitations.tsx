@@ -37,7 +37,7 @@ export function OwnInvitations({ empty }: { empty: ReactNode }) {
   )
   const columns: ListColumn<Invite>[] = [
     {
-      header: 'Organization, by its own account',
+      header: 'Organization (a name that it chose itself)',
       cell: ({ orgName, orgSlug }) => <TwoLines main={orgName} below={orgSlug} />,
     },
     { header: 'Invited by', cell: ({ invitedBy }) => <OneLine text={invitedBy ?? 'a program'} /> },

@@ -25,7 +25,7 @@ export function SetUpAuthenticator(props: { secret: string; uri: string; onConfi
       <SixDigits label="Six digits from the app" onComplete={confirm.run} />
       <ProblemAlert
         error={confirm.error}
-        onForbidden="Enter the next code of the app. If that is wrong too, correct the clock of your phone."
+        onForbidden="Enter the next code that the app shows. If it is wrong too, correct the clock of your phone."
       />
     </Stack>
   )

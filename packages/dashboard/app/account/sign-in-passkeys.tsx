@@ -9,12 +9,12 @@ export function SignInPasskeys() {
   return (
     <PasskeyList
       title="Passkeys to sign in"
-      description="Each signs you in by itself and counts as second factor."
+      description="A passkey signs you in without a mail, and counts as a second factor."
       query={useQuery(signInPasskeysQuery)}
-      none="None yet. A passkey that is added to the keyring can sign you in, too."
+      none="No passkey yet. A passkey of the keyring can also sign you in."
       time={timeColumn('Last used', 'lastUsedAt', 150)}
       remove={(signInPasskeyId) => api.signInPasskeys.delete({ params: { signInPasskeyId } })}
-      removing="no longer signs you in. If it also unlocks your keyring, that stays: it is listed under Keyring."
+      removing="no longer signs you in. If it also unlocks your keyring, it still does: you find it under Keyring."
       adding={(onClose) => <AddPasskey title="Add a passkey to sign in" onClose={onClose} add={enroll} />}
     />
   )

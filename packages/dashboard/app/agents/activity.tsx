@@ -52,7 +52,11 @@ export function Activity({ agent }: { agent: Agent }) {
           [host, method, decision, ruleIndex, policyVersion].join(' ')
         }
         rowName={({ host, method, decision }) => `${method} ${host}: ${decision}`}
-        empty={<Empty title="Nothing was reported">A proxy reports each minute in which it decided something.</Empty>}
+        empty={
+          <Empty title="Nothing was reported">
+            A proxy reports every minute in which it allowed or refused a request.
+          </Empty>
+        }
       />
     </Section>
   )
@@ -86,7 +90,7 @@ function Unused({ agent, evidence }: { agent: Agent; evidence: AgentActivity }) 
   return (
     <Group gap={6}>
       <Text size="sm" c="dimmed">
-        Permitted and not used:
+        Permitted but not used:
       </Text>
       {unused.map((one) => (
         <Badge key={one} color="yellow" variant="light" tt="none">

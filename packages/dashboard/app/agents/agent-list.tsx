@@ -23,7 +23,7 @@ export function AgentList() {
   const editing = useDialog<Agent>()
   const removing = useConfirm(({ id, name }: Agent) => ({
     title: `Remove ${name}?`,
-    text: 'Its policy, tasks and activity are removed with it. A proxy that has the policy keeps it until it expires.',
+    text: 'This also removes its policy, tasks and activity. A proxy that already has the policy uses it until it expires.',
     confirm: 'Remove',
     onConfirm: () => api.agents.delete({ params: { orgId: org.id, agentId: id } }),
     stale,
@@ -56,8 +56,8 @@ export function AgentList() {
         actions={actions}
         empty={
           <Empty title="No agent yet" command={`skerry agent create builder --org ${org.slug}`}>
-            An agent uses credentials through a proxy and never holds them. Which requests it may send is a policy that
-            you sign.
+            An agent uses credentials through a proxy and never holds them. You sign a policy that says which requests
+            it may send.
           </Empty>
         }
       />

@@ -59,7 +59,7 @@ export function DispatchDialog(props: { agent: Agent; onClose: () => void; onMad
       disabled={policies === undefined}
     >
       <TextInput
-        label="What it is for"
+        label="Purpose"
         description="Shown beside the task. The server can read this."
         placeholder="nightly build"
         autoComplete="off"
@@ -75,7 +75,7 @@ export function DispatchDialog(props: { agent: Agent; onClose: () => void; onMad
       {form.values.extent === 'some' && (
         <MultiSelect
           label="Secrets of this task"
-          description="Without any, it may send requests that need none."
+          description="Without secrets, it may only send requests that need none."
           placeholder={form.values.scopes.length === 0 ? 'None' : ''}
           searchable
           nothingFoundMessage="The policy permits no such secret"

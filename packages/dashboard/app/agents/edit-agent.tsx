@@ -33,7 +33,7 @@ export function EditAgent({ agent, onClose }: { agent: Agent; onClose: () => voi
       <NameField description="The slug stays as it is." {...form.getInputProps('name')} />
       <Select
         label="Bound to"
-        description="Tokens of other environments are not served its policy."
+        description="Only tokens of this environment get its policy."
         placeholder="No environment"
         searchable
         clearable

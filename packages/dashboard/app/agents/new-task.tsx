@@ -12,8 +12,8 @@ export function NewTask({ made, host, onClose }: { made: Dispatched | null; host
     <ShownOnce title="The token of the task" token={made?.token ?? null} onClose={onClose}>
       <Stack gap={6}>
         <Text size="sm">
-          The run presents it to the proxy with each request, in the header <Code>{made?.header}</Code>. With the line{' '}
-          <Code>{made?.header}: …</Code> in the file <Code>task.txt</Code>:
+          Send it to the proxy with each request, in the header <Code>{made?.header}</Code>. For example, write the line{' '}
+          <Code>{made?.header}: …</Code> into the file <Code>task.txt</Code> and run:
         </Text>
         <CommandLine command={`curl --proxy http://127.0.0.1:8081 --header @task.txt https://${host}/`} />
       </Stack>

@@ -62,7 +62,7 @@ export function PolicyEditor({
       <Simulator text={text} />
       <Select
         label="Valid for"
-        description="Afterwards every request is refused until another version is signed."
+        description="After this time, every request is refused until you sign another version."
         data={lifetimes}
         value={days}
         allowDeselect={false}
@@ -84,7 +84,9 @@ function Rules(props: { agent: Agent; text: string; problem: string | null; onCh
   return (
     <Stack gap="xs">
       <Group justify="space-between">
-        <span className="help">The first rule that fits decides. Every other request is refused.</span>
+        <span className="help">
+          The first rule that matches a request decides. A request that matches no rule is refused.
+        </span>
         <SegmentedControl aria-label="View" data={['Form', 'Source']} value={shown} onChange={setView} />
       </Group>
       {shown === 'Form' && rules !== null ? (
@@ -99,7 +101,7 @@ function Rules(props: { agent: Agent; text: string; problem: string | null; onCh
       ) : (
         <Textarea
           label="Rules"
-          description="An empty list of methods or paths means any. An empty list of allow means none."
+          description="Empty methods or paths match everything. An empty allow list matches nothing."
           classNames={{ input: 'mono' }}
           autosize
           minRows={8}
@@ -158,7 +160,7 @@ const useSimulation = (text: string, operation: Asked | null) =>
 
 const meanings: Record<string, string> = {
   allow: 'allowed',
-  no_rule: 'refused: no rule is about this host',
+  no_rule: 'refused: no rule has this host',
   path_not_allowed: 'refused: no rule of this host permits the path',
   method_not_allowed: 'refused: the rule does not permit the method',
   secret_not_allowed: 'refused: the rule does not permit the secret',

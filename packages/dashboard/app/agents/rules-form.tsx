@@ -107,7 +107,7 @@ function RuleFields({ rule, suggestions, onChange }: FieldsProps) {
       </Group>
       <Checkbox.Group
         label="Methods"
-        description="None ticked means any."
+        description="Tick none to permit every method."
         value={rule.methods}
         onChange={(chosen) => onChange({ ...rule, methods: chosen })}
       >
@@ -119,7 +119,7 @@ function RuleFields({ rule, suggestions, onChange }: FieldsProps) {
       </Checkbox.Group>
       <TagsInput
         label="Paths"
-        description="None means any. * is one segment, ** any number of segments."
+        description="Leave this empty to permit every path. * stands for one segment, ** for any number of segments."
         data={suggestions.paths}
         value={rule.paths}
         acceptValueOnBlur
@@ -127,7 +127,7 @@ function RuleFields({ rule, suggestions, onChange }: FieldsProps) {
       />
       <TagsInput
         label="Secrets that it may use"
-        description="None means no secret."
+        description="Choose none to permit no secret."
         data={suggestions.secrets}
         value={rule.allow}
         acceptValueOnBlur

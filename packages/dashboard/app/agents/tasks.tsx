@@ -29,7 +29,7 @@ export function Tasks({ agent }: { agent: Agent }) {
   return (
     <Section
       title="Tasks"
-      description="The token of a task only takes away from the policy. Proxies learn of its end within 30 seconds."
+      description="A task can narrow the policy, but never widen it. Proxies learn within 30 seconds that a task has ended."
       actions={
         <Button
           variant="default"

@@ -45,7 +45,7 @@ export function Versions({ agent }: { agent: Agent }) {
           label: 'Edit this one',
           onClick: () => editing.open(policy.rules),
         })}
-        empty={<Empty title="No policy yet">Until one is published, the agent may do nothing.</Empty>}
+        empty={<Empty title="No policy yet">The agent may send no request until you publish a policy.</Empty>}
       />
       <Box mt="sm">
         <TrustAnchor signers={[...new Set(versions.map((one) => one.signerThumbprint))]} />
@@ -65,7 +65,7 @@ const columns: ListColumn<AgentPolicy>[] = [
     header: 'Rules',
     cell: ({ rules, rolledBackFrom }) => (
       <OneLine
-        text={rolledBackFrom === null ? `${rules.length}` : `${rules.length}, again version ${rolledBackFrom}`}
+        text={rolledBackFrom === null ? `${rules.length}` : `${rules.length}, the same as version ${rolledBackFrom}`}
       />
     ),
   },
@@ -86,7 +86,7 @@ function Difference({ policy, before }: { policy: AgentPolicy; before: AgentPoli
   ]
   return (
     <Stack gap={6}>
-      {rows.length === 0 && <Text size="sm">It permits nothing.</Text>}
+      {rows.length === 0 && <Text size="sm">This version permits no request.</Text>}
       {rows.map(({ mark, color, rule }, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the rows of a version do not change, and rules may stand in it twice.
         <Group key={at} gap="xs" wrap="nowrap" align="flex-start">
@@ -109,7 +109,8 @@ function TrustAnchor({ signers }: { signers: string[] }) {
   return (
     <SettingsRow title="Trust anchors" action={null}>
       <Text size="sm" c="dimmed">
-        Write the keys that may sign into a proxy’s <Code>[policy] signers</Code>; it refuses all others.
+        List the keys that may sign policies in <Code>[policy] signers</Code> of each proxy. It refuses policies that
+        another key signed.
       </Text>
       {all.map((thumbprint) => (
         <Group key={thumbprint} gap="xs" mt={4}>

@@ -45,8 +45,8 @@ export function EntryDetails({ entry }: { entry: Entry }) {
     ['Action', entry.action],
     ['Entry', entry.id],
     ['By', entry.actorId],
-    ['To', entry.resourceId],
-    ['Address', entry.ipAddress],
+    ['Resource', entry.resourceId],
+    ['IP address', entry.ipAddress],
     ['Client', entry.userAgent],
     ['Request', entry.requestId],
   ] as const
@@ -80,7 +80,7 @@ export function EntryDetails({ entry }: { entry: Entry }) {
           search={{ resourceId: entry.resourceId }}
           size="xs"
         >
-          Everything that happened to it
+          All entries about this resource
         </AnchorLink>
       )}
       {entry.requestId !== null && (
@@ -91,7 +91,7 @@ export function EntryDetails({ entry }: { entry: Entry }) {
           size="xs"
           ml={entry.resourceId === null ? 0 : 'md'}
         >
-          Everything that this request did
+          All entries of this request
         </AnchorLink>
       )}
     </>

@@ -39,7 +39,7 @@ export function Timeline({ filter }: { filter: AuditFilter }) {
       <Legend spans={data.spans} />
       {data.countedUntil && (
         <Text size="xs" c="dimmed">
-          Counted back to <RelativeTime at={data.countedUntil} />. Choose an earlier end to see what is older.
+          Counted back to <RelativeTime at={data.countedUntil} />. Choose an earlier end date to see older entries.
         </Text>
       )}
       <AsTable timeline={data} />

@@ -83,7 +83,7 @@ const unseenQuestion = (unseen: number) => ({
 
 const withdrawalQuestion = {
   title: 'Withdraw this proposal?',
-  text: 'It cannot be opened again. To change the secret after all, somebody has to propose it again.',
+  text: 'You cannot reopen it. To change the secret later, propose the change again.',
   confirm: 'Withdraw',
   decline: 'Keep it open',
 }
@@ -115,8 +115,8 @@ function Why({ change, isOwn, isAdmin, compared }: Props) {
       {text}
     </Text>
   )
-  if (!isAdmin) return note('You proposed this, so you can take it back.')
-  if (isOwn && !change.allowSelfApproval) return note('Someone else has to approve what you proposed.')
+  if (!isAdmin) return note('You proposed this, so you can withdraw it.')
+  if (isOwn && !change.allowSelfApproval) return note('You proposed this, so someone else must approve it.')
   const moved = compared.find(({ change: one, sides }) => sides.data && sides.data.currentVersion !== one.baseVersion)
   if (moved)
     return (
@@ -133,6 +133,6 @@ function Why({ change, isOwn, isAdmin, compared }: Props) {
       </Alert>
     )
   if (compared.some(({ sealed, comparison }) => sealed !== null && comparison.data === undefined))
-    return note('Unlock the keyring to approve: you then see what.')
+    return note('Unlock the keyring to see what you approve.')
   return null
 }

@@ -17,10 +17,10 @@ type Comparison = 'new' | 'changed' | 'same' | 'deleted' | 'unreadable'
 
 const says: Record<Comparison, string> = {
   new: 'The secret does not exist yet.',
-  changed: 'The proposed value is another than the current one.',
-  same: 'The proposed value is the one that stands there already.',
-  deleted: 'The secret goes, with its whole history.',
-  unreadable: 'The proposed value does not open with this environment’s key.',
+  changed: 'The proposed value differs from the current one.',
+  same: 'The proposed value is the same as the current one.',
+  deleted: 'The secret is deleted with its whole history.',
+  unreadable: 'The key of this environment does not decrypt the proposed value.',
 }
 
 /**
@@ -85,13 +85,13 @@ function Shown({ compared: { sides, sealed, comparison } }: { compared: Compared
   if (sides.data === null)
     return (
       <Alert color="gray" variant="light" title="You hold no key of this environment">
-        Someone in its key access can grant it to you. Without it you cannot see what you decide about.
+        Without it you cannot see the values. Ask a holder of the key to grant it to you.
       </Alert>
     )
   if (sealed === null)
     return (
       <Alert color="gray" variant="light" title="The value is gone">
-        It went with the secret for which it was proposed.
+        It was deleted together with its secret.
       </Alert>
     )
   if (!unlocked)
@@ -109,7 +109,8 @@ function Shown({ compared: { sides, sealed, comparison } }: { compared: Compared
   if (comparison.data === 'unreadable')
     return (
       <Alert color="red" variant="light" role="alert" title={says.unreadable}>
-        Either it was sealed under another key, or it was altered. Programs could not start with it: reject it.
+        It was encrypted with another key, or somebody altered it. Programs could not start with it, so reject this
+        change.
       </Alert>
     )
   return <Values comparison={comparison.data} sealed={sealed} />

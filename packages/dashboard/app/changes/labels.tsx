@@ -2,18 +2,14 @@ import { Badge } from '@mantine/core'
 import type { ChangeRequest, Status } from './queries.ts'
 
 const colors: Record<Status, string> = {
-  open: 'sea',
+  open: 'yellow',
   applied: 'sea',
   rejected: 'red',
   withdrawn: 'gray',
   superseded: 'gray',
 }
 
-export const StatusBadge = ({ status }: { status: Status }) => (
-  <Badge color={colors[status]} variant={status === 'open' ? 'filled' : 'light'}>
-    {status}
-  </Badge>
-)
+export const StatusBadge = ({ status }: { status: Status }) => <Badge color={colors[status]}>{status}</Badge>
 
 /** Returns the verb of a change, to which the secret's name is added. */
 export function actionLabel({ action, baseVersion, restoreVersion }: ChangeRequest): string {

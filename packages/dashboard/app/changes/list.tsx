@@ -35,9 +35,12 @@ const oneOfEach = (changes: ChangeRequest[]): ChangeRequest[] => [
 function Nothing({ open }: { open: boolean }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   return (
-    <Empty title={open ? 'Nothing waits' : 'No such change'} command={`skerry changes ls --org ${org.slug}`}>
-      Where an environment is protected, changes of its secrets wait here until others approve them. Protect one on its
-      page, under Protection.
+    <Empty
+      title={open ? 'No change waits for approval' : 'No such change'}
+      command={`skerry changes ls --org ${org.slug}`}
+    >
+      Changes of the secrets in a protected environment wait here for approval. To protect an environment, open its page
+      and choose Protection.
     </Empty>
   )
 }

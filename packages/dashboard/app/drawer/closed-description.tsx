@@ -12,7 +12,8 @@ export function ClosedDescription({ why }: { why: 'locked' | 'opening' | 'unread
     )
   return (
     <Text className="matrix-broken" role="alert">
-      The description does not open: it was altered, moved here from elsewhere, or sealed under another key.
+      The description cannot be decrypted: it was altered, moved here from another secret, or encrypted with another
+      key.
     </Text>
   )
 }

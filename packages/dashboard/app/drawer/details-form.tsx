@@ -29,7 +29,7 @@ interface Props {
   onClose: () => void
 }
 
-/** Edits the notes about a secret. The form says which of them the server can read. */
+/** Edits the details of a secret. The form says which of them the server can read. */
 export function DetailsForm({ orgId, name, where, layer, row, described, hasValue, onClose }: Props) {
   const [typed, setTyped, wasCleared] = usePlaintext<Description | null>(null)
   // The revision of the text that the person saw when they began to type. The row may be loaded again meanwhile.
@@ -56,7 +56,7 @@ export function DetailsForm({ orgId, name, where, layer, row, described, hasValu
   return (
     <Form onSubmit={() => save.run()}>
       <Stack>
-        <Fieldset legend={`Encrypted in this browser: only holders of the key of ${where} can read it`}>
+        <Fieldset legend={`Encrypted: only people and programs with the key of ${where} can read this`}>
           {described.text ? (
             <TextFields
               text={typed ?? described.text}
@@ -157,7 +157,7 @@ function PlainFields(props: {
   const members = useQuery(membersQuery(orgId)).data?.members ?? []
   const errorAt = (path: string) => refused?.path === path && refused.message
   return (
-    <Fieldset legend="Not encrypted: the server reads this to send reminders">
+    <Fieldset legend="Not encrypted: the server reads this, to send reminders">
       <Stack gap="sm">
         <Select
           label="Owner"
@@ -173,7 +173,7 @@ function PlainFields(props: {
         <TextInput
           type="date"
           label="Expires"
-          description="The server mails the owner, or without one the admins, two weeks before and once more afterwards."
+          description="The server mails the owner two weeks before this date and once after it. Without an owner, it mails the admins."
           value={fields.expiresOn}
           error={errorAt('expiresAt')}
           onChange={(event) => set({ expiresOn: event.currentTarget.value })}

@@ -19,8 +19,8 @@ interface Props {
 }
 
 /**
- * The notes of people about a secret: description, tags, owner and expiry date. A value that comes from a lower layer
- * has its notes there.
+ * The details of a secret: description, tags, owner and expiry date. A value that comes from a lower layer has its
+ * details there.
  */
 export function DetailsPart({ orgId, column, name, entry }: Props) {
   const layer = entry?.layer ?? column.own
@@ -38,7 +38,7 @@ function OfLayer(props: Omit<Props, 'entry'> & { layer: Layer; isOwn: boolean; h
   return (
     <Section
       title="Details"
-      description={!isOwn && `As they are noted in ${layer.label}.`}
+      description={!isOwn && `From ${layer.label}, where you can edit them.`}
       actions={
         isOwn &&
         query.data &&

@@ -13,7 +13,7 @@ export function Expanded({ column, name }: { column: Column; name: string }) {
     <Stack gap="xs" mt="sm">
       <Switch
         size="xs"
-        label="Expand ${NAME} references"
+        label="Expand references such as ${NAME}"
         checked={isExpanding}
         onChange={(event) => setIsExpanding(event.currentTarget.checked)}
       />
@@ -31,7 +31,7 @@ function ExpandedValue({ column, name }: { column: Column; name: string }) {
     return (
       <Stack gap="xs" align="flex-start">
         <Button size="xs" variant="default" loading={action.pending} onClick={() => action.run()}>
-          Show what programs get
+          Show the expanded value
         </Button>
         <ProblemAlert error={action.error} />
       </Stack>
@@ -46,7 +46,7 @@ function ExpandedValue({ column, name }: { column: Column; name: string }) {
       </Group>
       {expanded.unresolved.length > 0 && (
         <Text size="xs" className="matrix-missing">
-          Not here, so left as written: {expanded.unresolved.join(', ')}
+          Not expanded, because {column.name} has no secret of this name: {expanded.unresolved.join(', ')}
         </Text>
       )}
     </Stack>

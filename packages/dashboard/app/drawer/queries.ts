@@ -22,7 +22,7 @@ export const versionsQuery = (orgId: string, envId: string, name: string, curren
 
 export type Details = Answer<typeof secretDetails.list>['details'][number]
 
-/** The notes about the secrets of an environment, by name. The descriptions and the tags are still encrypted. */
+/** The details of the secrets of an environment, by name. The descriptions and the tags are still encrypted. */
 export const detailsQuery = (orgId: string, envId: string) =>
   queryOptions({
     queryKey: ['orgs', orgId, 'envs', envId, 'details'],

@@ -22,15 +22,16 @@ export function SecretActions({ orgId, columns, column, entry, onOpen, onClose }
     else offerRestore(`Deleted ${name} from ${column.name}.`, orgId, [entry.secret], () => column.name)
     onClose()
   }
+  const verb = column.isProtected ? 'Propose to delete' : 'Delete'
   const deleting = useConfirm(() => ({
-    title: `Delete ${name} from ${column.name}?`,
+    title: `${verb} ${name} from ${column.name}?`,
     text: (
       <>
-        Programs that start from now on do not get it. You can restore it with its history for 30 days.
+        Programs that start after the deletion do not get it. You can restore it with its history for 30 days.
         {column.isProtected && <NoteField note={note} onChange={setNote} />}
       </>
     ),
-    confirm: column.isProtected ? 'Propose' : 'Delete',
+    confirm: verb,
     onConfirm: remove,
   }))
   return (
@@ -45,7 +46,7 @@ export function SecretActions({ orgId, columns, column, entry, onOpen, onClose }
       )}
       {entry.own && (
         <Button variant="subtle" color="red" onClick={() => deleting.open()}>
-          Delete…
+          {verb}…
         </Button>
       )}
       {copying.show((close) => (

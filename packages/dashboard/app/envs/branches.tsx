@@ -43,7 +43,7 @@ export function Branches({ environment, holdsKey }: { environment: Environment; 
   return (
     <Section
       title="Branches"
-      description="A branch holds only what differs, for a pull request for example. It ends by itself."
+      description="A branch holds only the values that differ from this environment, for example for a pull request. It can expire by itself."
       actions={query.data?.branches.length ? forkButton : null}
     >
       <List

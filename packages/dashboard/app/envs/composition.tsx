@@ -49,7 +49,7 @@ export function Composition({ environment }: { environment: Environment }) {
   return (
     <Section
       title="Composition"
-      description={`Of each group, its environment ${environment.slug} counts. A group further down overrides those above it; the environment’s own secrets override all.`}
+      description={`This environment also gets the secrets of these groups, from their environment ${environment.slug}. A group further down overrides the groups above it. The environment’s own secrets override them all.`}
       actions={query.data?.groups.length ? addButton : null}
     >
       <Loaded query={query}>
@@ -226,7 +226,7 @@ function AddDialog(props: { environment: Environment; composed: Composed[]; onCl
       stale={[compositionQuery(org.id, environment.id)]}
     >
       {query.data && free.length === 0 ? (
-        <Text size="sm">Every group is composed in already. Make another on the page Groups first.</Text>
+        <Text size="sm">Every group is already in the list. To add another, create it on the page Groups first.</Text>
       ) : (
         <>
           <Select

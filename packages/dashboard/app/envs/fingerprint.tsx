@@ -13,9 +13,9 @@ export function Fingerprint(props: {
   return (
     <Stack gap="xs">
       {status === 'changed' && (
-        <Alert color="red" variant="light" title="This is another key than before" role="alert">
-          Someone may be showing you a key of their own. Go on only after {holder} has told you, not through this
-          server, that they made a new one, and after comparing the words.
+        <Alert color="red" variant="light" title="The key has changed" role="alert">
+          Someone may be showing you their own key instead. Continue only if {holder} told you, outside of Skerry, that
+          they made a new key, and if the words match.
         </Alert>
       )}
       <Words words={words} label={`Fingerprint of the key of ${holder}`} />
@@ -27,7 +27,7 @@ export function Fingerprint(props: {
         <Checkbox
           size="sm"
           label={`I compared these words with ${holder}`}
-          description="Over the phone or in person: the server could show you another key, and read along."
+          description="Compare them over the phone or in person. A malicious server could show you its own key here, and then read everything that you share."
           checked={compared}
           onChange={(event) => onCompared(event.currentTarget.checked)}
         />

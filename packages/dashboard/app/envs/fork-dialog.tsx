@@ -85,7 +85,7 @@ export function ForkDialog({ environment, onClose }: { environment: Environment;
       <Text size="sm" c="dimmed">
         {isFresh(query)
           ? readersText(readers.length, environment.name)
-          : 'It can be read by everyone who holds the key of its environment.'}
+          : 'Everyone who holds the key of its environment can read the branch.'}
       </Text>
       {leftOut.length > 0 && (
         <Alert color="red" variant="light" title="Left out">

@@ -49,15 +49,15 @@ export function GrantDialog(props: { environment: Environment; grantees: Grantee
       <ProblemAlert error={query.error} retry={() => query.refetch()} />
       {to && lowerLayers.length > 0 && (
         <Checkbox
-          label={`Also what is composed in: ${lowerLayers.map(({ label }) => label).join(', ')}`}
-          description="Without it, their programs cannot start: they need every layer."
+          label={`Also grant the groups that are composed in: ${lowerLayers.map(({ label }) => label).join(', ')}`}
+          description="Without these keys, their programs cannot start."
           checked={withLayers}
           onChange={(event) => setWithLayers(event.currentTarget.checked)}
         />
       )}
       {grantee.candidates.length === 0 && (
         <Text size="sm" c="dimmed">
-          Every member and token that has a key holds this one already.
+          Every member and every token that can hold this key already holds it.
         </Text>
       )}
     </FormDialog>

@@ -27,7 +27,7 @@ export function GranteeFields({ grantee }: { grantee: ReturnType<typeof useGrant
         label="To"
         placeholder="A member or a service token"
         searchable
-        nothingFoundMessage="Nobody by that name who lacks the key"
+        nothingFoundMessage="No matching person or token without the key"
         data={candidateOptions(candidates)}
         value={to?.principalId ?? null}
         onChange={setId}

@@ -34,7 +34,7 @@ export function KeyAccess({ environment }: { environment: Environment }) {
   return (
     <Section
       title="Key access"
-      description="Only holders of the key can decrypt, whatever their role."
+      description="Only holders of the key can read the secrets. No role replaces the key."
       actions={
         isAdmin &&
         sealed && (
@@ -48,7 +48,8 @@ export function KeyAccess({ environment }: { environment: Environment }) {
       <Holders environment={environment} isAdmin={isAdmin} />
       {sealed === null && (
         <Text size="sm" c="dimmed" mt="xs">
-          You hold no key to this environment, so you can grant none. Someone in the list above can grant it to you.
+          You do not hold the key of this environment, so you cannot grant it. Ask someone in the list above to grant it
+          to you.
         </Text>
       )}
       <Suspense>
@@ -187,9 +188,9 @@ async function revoke(orgId: string, envId: string, holderId: string): Promise<v
 function RevokeMeans({ holder, name, isSelf }: { holder: Grantee; name: string; isSelf: boolean }) {
   return (
     <>
-      From now on the server gives {name} neither the key nor ciphertext. It does not undo what was read or kept before:
-      re-key below, and change the values that they must not know.
-      {isReader(holder) && ' What it did with the key here stops.'}
+      From now on the server gives {name} neither the key nor ciphertext. They may have kept the key and values from
+      before: re-key below, and change the values that they must not know.
+      {isReader(holder) && ' Rotation or sync that needs this key stops.'}
       {isSelf && ' This is your own access: you cannot grant it to yourself again.'}
     </>
   )

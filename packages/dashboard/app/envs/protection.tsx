@@ -20,10 +20,7 @@ export function Protection({ environment }: { environment: Environment }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const query = useQuery(protectionQuery(org.id, environment.id))
   return (
-    <Section
-      title="Protection"
-      description="In a protected environment, changes of secrets wait until others approve them."
-    >
+    <Section title="Protection" description="In a protected environment, changes of secrets wait for approval.">
       <Loaded query={query}>
         {({ protection, openChangeRequests }) => (
           <State
@@ -59,7 +56,7 @@ function State(props: {
   const setting = useDialog()
   const ending = useConfirm(() => ({
     title: `Stop protecting ${environment.name}?`,
-    text: 'From then on changes are stored directly. Changes that wait already keep waiting for their approvals.',
+    text: 'New changes then take effect at once. Changes that already wait still need their approvals.',
     confirm: 'Stop protecting',
     onConfirm: () => api.protection.delete({ params }),
     stale,
@@ -67,7 +64,7 @@ function State(props: {
   return (
     <Stack gap="sm">
       <Text size="sm">
-        {protection ? protectionText(protection) : 'Not protected: holders of the key change secrets directly.'}{' '}
+        {protection ? protectionText(protection) : 'Not protected: changes take effect at once, without approval.'}{' '}
         {(protection || open > 0) && openChangesText(open)}
       </Text>
       {isAdmin && (

@@ -42,7 +42,7 @@ export function RekeyDialog({ environment, onClose }: { environment: Environment
     await replaceKey(org.id, environment, me.user?.id ?? '', others, dropReaders)
     remember(others)
     const who = others.length === 0 ? 'Only you keep' : `You and ${others.length} more keep`
-    showToast(`${environment.name} has another key. ${who} access.`)
+    showToast(`${environment.name} has a new key. ${who} access.`)
   }
   const toggle = (id: string) => {
     const after = new Set(out)
@@ -61,8 +61,8 @@ export function RekeyDialog({ environment, onClose }: { environment: Environment
     >
       {isProtected && (
         <Alert color="red" variant="light" title="This environment is protected">
-          A new key would be a way past approvals. Take the protection off first, on the tab Protection: all admins are
-          told.
+          A new key would bypass the approvals. First stop protecting the environment, on the tab Protection. All admins
+          are told.
         </Alert>
       )}
       <ProblemAlert error={guard.error} retry={() => guard.refetch()} />
@@ -100,15 +100,17 @@ function CannotUndo({ environment }: { environment: Environment }) {
         <List.Item>
           People who had the key may have kept the values. Change important values where they are used.
         </List.Item>
-        <List.Item>Machines that keep values for times without the server go on using them for a while.</List.Item>
+        <List.Item>Machines with an offline copy of the values go on using it for a while.</List.Item>
         <List.Item>
-          Earlier versions stay sealed under the old key: they can be neither read nor restored afterwards.
+          Earlier versions stay encrypted with the old key. Nobody can read or restore them afterwards.
         </List.Item>
-        <List.Item>Changes that wait for approval are superseded: they have to be proposed anew.</List.Item>
+        <List.Item>Changes that wait for approval are closed. Propose them again if you still want them.</List.Item>
         {environment.applicationId !== null && environment.parentEnvironmentId === null && (
-          <List.Item>Branches have keys of their own: re-key them, too.</List.Item>
+          <List.Item>Branches have their own keys. Re-key them separately.</List.Item>
         )}
-        <List.Item>Anyone left out below loses access, and programs with their tokens no longer start.</List.Item>
+        <List.Item>
+          Everyone whom you leave out below loses access. Programs that use a token that you leave out no longer start.
+        </List.Item>
       </List>
     </Alert>
   )

@@ -13,7 +13,7 @@ export function Rekey({ environment }: { environment: Environment }) {
   return (
     <Section
       title="Replace the key"
-      description="Makes a new key, encrypts every current value with it, and gives it to those who keep access. Do this after someone’s access has ended, or when the key may have leaked."
+      description="Makes a new key, encrypts every current value with it, and gives it to everyone who keeps access. Do this after someone’s access has ended, or if the key may have leaked."
       actions={
         <Button variant="default" onClick={() => replacing.open()}>
           Re-key

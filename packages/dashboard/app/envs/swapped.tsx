@@ -13,19 +13,19 @@ export function SwappedDialog() {
     <Dialog opened onClose={() => swappedPrompt.cancel()} title="This is another environment than before" zIndex={400}>
       <Stack>
         <Alert color="red" variant="light" icon={<IconTriangleAlert size={18} />} role="alert">
-          {name} means another environment than the one that this browser knows by that name.
+          {name} is not the environment that this browser knows by this name.
         </Alert>
         <Text size="sm">
-          Perhaps somebody deleted it and made it anew, or gave its name to another. Or the server is lying: it wants
-          what you are about to seal, or it wants you to copy the values of another environment. Ask who did it. Nothing
-          has been sealed or granted yet.
+          Perhaps somebody deleted it and created it again, or gave its name to another environment. Or the server is
+          malicious: it wants to read what you are about to encrypt, or to mix up two environments. Ask your team who
+          did it. Nothing has been encrypted or granted yet.
         </Text>
         <Group justify="flex-end">
           <Button variant="default" data-autofocus onClick={() => swappedPrompt.cancel()}>
             Cancel
           </Button>
           <Button color="red" onClick={() => swappedPrompt.complete()}>
-            Somebody meant it
+            Somebody on my team did this
           </Button>
         </Group>
       </Stack>

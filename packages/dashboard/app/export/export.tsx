@@ -26,7 +26,7 @@ export function Export() {
       <Contents />
       <Section
         title="Make one"
-        description="It is of one moment, although others go on writing. The audit log records it."
+        description="An archive shows the state of one moment, even if people change secrets meanwhile. The audit log records the export."
       >
         <Stack gap="sm">
           <Save suggestedName={`${org.slug}.json`} onSaved={setPath} />
@@ -37,8 +37,8 @@ export function Export() {
         title="Check it"
         description={
           isUnsigned
-            ? 'This server has no key to sign with. Keep the archive where nobody changes it.'
-            : 'Write the key down together with the archive. The check needs no server, and tells whether a byte was changed.'
+            ? 'This server has no key, so it cannot sign the archive. Keep the archive where nobody can change it.'
+            : 'Keep this key with the archive. The check works without a server, and finds every changed byte.'
         }
       >
         {(key || isUnsigned) && (
@@ -57,8 +57,8 @@ const quoted = (path: string) => (/^[\w./-]+$/.test(path) ? path : `'${path.repl
 function Contents() {
   return (
     <Section
-      title="What an archive holds"
-      description="One file with what the server has of this organization. It opens nothing: values stay encrypted, and are read with the keys of people and tokens."
+      title="Contents of an archive"
+      description="One file with the data of this organization. Values stay encrypted: only the keys of people and tokens can decrypt them."
     >
       <Paper>
         <List size="sm" spacing={4}>
@@ -69,11 +69,11 @@ function Contents() {
             Secrets in all their versions, as ciphertext, with the wrapped keys of everyone who can read them
           </List.Item>
           <List.Item>Managed keys, shares of the recovery key, and proposals, all as they are stored</List.Item>
-          <List.Item>The audit trail with the proof that it is complete</List.Item>
+          <List.Item>The audit log with the proof that it is complete</List.Item>
         </List>
         <Text size="sm" c="dimmed" mt="sm">
-          Left out are hashes of tokens and sessions, credentials of lease targets and sync connections, sealed private
-          keys of other people, and the credential vault. An operator restores the archive with{' '}
+          An archive leaves out hashes of tokens and sessions, credentials of lease targets and sync connections, sealed
+          private keys of other people, and the credential vault. An operator restores the archive with{' '}
           <span className="mono">skerry-server org restore</span>.
         </Text>
       </Paper>
@@ -96,8 +96,8 @@ function Save({ suggestedName, onSaved }: { suggestedName: string; onSaved: (nam
   if (!canSave())
     return (
       <Text size="sm" c="dimmed">
-        This browser cannot write an answer to disk while it comes, and an archive may be larger than its memory. Use
-        the command.
+        This browser cannot save a download directly to a file, and an archive may be larger than its memory. Use the
+        command.
       </Text>
     )
   return (

@@ -71,7 +71,7 @@ function ConfigInput({ form, field }: { form: ApiForm<ConfigValues>; field: Conf
 
 function howWritten({ kind, columns }: ConfigField): string {
   if (kind === 'lines' || kind === 'numbers') return ' One on each line.'
-  if (kind === 'lists') return ' One name on each line, with its values behind it.'
+  if (kind === 'lists') return ' One name on each line, followed by its values.'
   return kind === 'rows' ? ` One on each line: ${columns.join(' ')}.` : ''
 }
 

@@ -6,7 +6,8 @@ import { IconEye } from '../ui/icons.ts'
 /** A warning to show wherever the server needs to read a credential. `children` say what for. */
 export const ServerReads = ({ children }: { children: ReactNode }) => (
   <Alert color="yellow" variant="light" icon={<IconEye size={18} />} title="This server will be able to read it">
-    Unlike your secrets: {children} Make one for Skerry alone, with no more rights than it needs.
+    Your secrets stay encrypted for the server, but not this credential: {children} Make a credential for Skerry alone,
+    with no more rights than it needs.
   </Alert>
 )
 

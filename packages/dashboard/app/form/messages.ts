@@ -9,13 +9,15 @@ import {
 
 export const requiredMessage = 'This field is required.'
 
+export const secretNameMessage = 'Use at most 255 letters, digits and _, not beginning with a digit.'
+
 /** Messages for a text that does not match its pattern, by pattern. */
 const patterns: Record<string, string> = {
   [cliLoginCodePattern]: 'Enter the code as the terminal shows it, such as WDJB-MJHT.',
   [displayNamePattern]: 'Line breaks and control characters are not allowed.',
   [emailPattern]: 'Enter an e-mail address, such as name@example.com.',
   [freeTextPattern]: 'Control characters are not allowed.',
-  [secretNamePattern]: 'Letters, digits and _ only, not beginning with a digit.',
+  [secretNamePattern]: secretNameMessage,
   [slugPattern]: 'Lowercase letters, digits and inner hyphens.',
 }
 

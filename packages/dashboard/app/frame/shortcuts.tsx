@@ -4,14 +4,14 @@ import { Dialog } from '../ui/dialog.tsx'
 const shortcuts = [
   ['Ctrl K', 'Find a page, a secret, a person or an action'],
   ['?', 'Show these shortcuts'],
-  ['Escape', 'Close the uppermost dialog'],
-  ['← ↑ → ↓', 'Move between the values of a matrix'],
-  ['Enter', 'Reveal or hide the value, or set a missing one'],
+  ['Escape', 'Close the dialog or the drawer that you opened last'],
+  ['← ↑ → ↓', 'Move between the values in a matrix'],
+  ['Enter', 'Reveal, hide or set the value in a matrix'],
   ['Enter', 'Save the value that you edit'],
-  ['Shift Enter', 'Begin a new line in the value that you edit'],
-  ['Escape', 'Cancel the edit'],
-  ['Ctrl Enter', 'Save the value that you edit in the drawer of a secret'],
-  ['J, K', 'Go to the next or the previous secret in the drawer'],
+  ['Shift Enter', 'Add a line to the value that you edit'],
+  ['Escape', 'Cancel the edit of a value, and discard what you typed'],
+  ['Ctrl Enter', 'Save the value that you edit in the drawer'],
+  ['J, K', 'Show the next or the previous secret in the drawer'],
 ] as const
 
 /** The keys that do something on every page and in a matrix. */

@@ -91,11 +91,11 @@ function RotateDialog({ managed, onClose }: Props) {
       size="lg"
     >
       <Text size="sm">
-        A new version is used from now on. What earlier versions encrypted or signed can still be opened and verified.
+        Programs use the new version from now on. Earlier versions still decrypt older data and verify older signatures.
       </Text>
       <Stack gap="xs">
         <Text size="sm" fw={500}>
-          Who gets the new version, beside you
+          The other holders who get the new version
         </Text>
         <ProblemAlert error={query.error} retry={() => query.refetch()} />
         {holders.map((one, i) => (
@@ -133,8 +133,8 @@ function DisableDialog({ managed, onClose }: Props) {
       onConfirm={() => api.kms.disable({ params: { orgId: org.id, kmsKeyId: managed.id } })}
       stale={[orgQueries(org.id, 'kms')]}
     >
-      The server gives it to nobody until it is enabled again: programs can neither encrypt nor decrypt with it. Public
-      keys stay readable, so that signatures can be verified.
+      Until you enable it again, programs can neither encrypt nor decrypt with it. Public keys stay readable, so that
+      signatures can be verified.
     </ConfirmDelete>
   )
 }
@@ -155,8 +155,8 @@ function RemoveDialog({ managed, onClose }: Props) {
       onConfirm={remove}
       stale={[orgQueries(org.id, 'kms')]}
     >
-      What it encrypted can be opened by nobody afterwards, unless somebody kept the key. Disable it instead where you
-      are not sure.
+      Afterwards nobody can decrypt the data that this key encrypted, unless somebody kept a copy of the key. If you are
+      not sure, disable it instead.
     </ConfirmDelete>
   )
 }
@@ -165,7 +165,7 @@ function RemoveDialog({ managed, onClose }: Props) {
 export function DisabledNote() {
   return (
     <Alert color="red" variant="light" mb="lg" title="This key is disabled">
-      The server gives it to nobody, and it can be neither granted nor rotated.
+      The server gives it to nobody. You cannot grant or rotate it.
     </Alert>
   )
 }

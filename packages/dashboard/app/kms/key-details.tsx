@@ -27,7 +27,7 @@ export function Holders({ managed, actions }: { managed: ManagedKey; actions: Re
   }
   const revoking = useConfirm((one: KeyHolder) => ({
     title: `Take the key from ${name(one)}?`,
-    text: `The server gives ${name(one)} no version of it any more. It does not undo what was kept before: rotate the key afterwards.`,
+    text: `The server no longer gives this key to ${name(one)}. They may have kept a copy: rotate the key afterwards.`,
     confirm: 'Revoke',
     onConfirm: () => revoke(one),
     stale: [orgQueries(org.id, 'kms')],
@@ -45,7 +45,7 @@ export function Holders({ managed, actions }: { managed: ManagedKey; actions: Re
   return (
     <Section
       title="Holders"
-      description="Only they can use it, and only the versions that they hold."
+      description="Only holders can use the key, and only the versions that they hold."
       actions={actions}
     >
       <List
@@ -56,7 +56,7 @@ export function Holders({ managed, actions }: { managed: ManagedKey; actions: Re
         rowId={({ principalId }) => principalId}
         rowName={name}
         action={(one) => ({ label: 'Revoke', danger: true, onClick: () => revoking.open(one) })}
-        empty={<Empty title="Nobody holds this key">What it encrypted can be opened by nobody.</Empty>}
+        empty={<Empty title="Nobody holds this key">Nobody can decrypt the data that it encrypted.</Empty>}
       />
       {revoking.dialog}
     </Section>
@@ -76,7 +76,7 @@ export function Versions({ managed }: { managed: ManagedKey }) {
       cell: ({ version }) => (
         <TwoLines
           main={`Version ${version}`}
-          below={version === managed.currentVersion ? 'current' : 'for what it made'}
+          below={version === managed.currentVersion ? 'current' : 'for older data'}
         />
       ),
       sort: ({ version }) => version,
@@ -88,8 +88,8 @@ export function Versions({ managed }: { managed: ManagedKey }) {
       title="Versions"
       description={
         isSigning
-          ? 'Each has a public key, with which anyone can verify what it signed.'
-          : 'New things are encrypted with the current one; earlier ones open what they encrypted.'
+          ? 'Each version has a public key. With it, anyone can verify what the version signed.'
+          : 'The current version encrypts new data. Earlier versions decrypt older data.'
       }
     >
       <List

@@ -24,8 +24,8 @@ export function KeyList() {
       rowName={({ name }) => name}
       empty={
         <Empty title="No managed key yet" command={`skerry kms create receipts --spec aes-256-gcm --org ${org.slug}`}>
-          Programs encrypt files and sign releases with managed keys. They are made here or in a terminal, and the
-          server stores them wrapped to those who may use them.
+          Programs encrypt files and sign releases with managed keys. You make them here or in a terminal. The server
+          stores them encrypted, for the people and programs that may use them.
         </Empty>
       }
     />

@@ -20,7 +20,7 @@ export function NewKeyDialog({ onClose }: { onClose: () => void }) {
   const form = useApiForm('kms', 'create', { name: '', spec: 'aes-256-gcm' as KmsSpec })
   const create = async ({ name, spec }: { name: string; spec: KmsSpec }) => {
     await createKey(org.id, { userId: me.user?.id ?? '' }, { name, spec })
-    showToast(`${name} is made.`)
+    showToast(`Key “${name}” created.`)
   }
   return (
     <FormDialog

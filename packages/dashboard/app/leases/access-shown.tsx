@@ -29,7 +29,7 @@ export function AccessShown({ access, onClose }: { access: MadeAccess | null; on
           <Part key={part.label} {...part} />
         ))}
         <Text size="sm">
-          It ends in <Countdown to={made.lease.expiresAt} />. Revoke it in the list when you are done before.
+          It ends in <Countdown to={made.lease.expiresAt} />. If you finish earlier, revoke it in the list.
         </Text>
       </Stack>
     </ShownOnce>

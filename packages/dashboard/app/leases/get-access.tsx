@@ -78,7 +78,7 @@ export function GetAccessDialog(props: {
       {target && (
         <Select
           label="For"
-          description="It ends by itself then, and its sessions with it."
+          description="The access and its sessions end by themselves after this time."
           data={allowed.map((seconds) => ({ value: String(seconds), label: durationText(seconds) }))}
           value={String(ttlSeconds)}
           allowDeselect={false}
@@ -88,7 +88,7 @@ export function GetAccessDialog(props: {
       {isNamed && (
         <TextInput
           label="Name of the account"
-          description="A new one is made unless you choose it. It must not be on the target yet."
+          description="Optional. A name is generated if you leave this empty. The account must not exist on the target yet."
           classNames={{ input: 'mono' }}
           autoComplete="off"
           spellCheck={false}

@@ -64,17 +64,18 @@ function useEndings(orgId: string) {
     title: `Revoke ${nameOfLease(lease)}?`,
     text: leaseFacts[lease.provider].revocable
       ? 'Its account is removed now, and its sessions end.'
-      : 'The target takes nothing back: the credential works until it ends by itself. The ledger says that you revoked it.',
+      : 'The target cannot take the credential back: it works until it expires. The ledger shows that you revoked it.',
     confirm: 'Revoke',
     onConfirm: async () => {
       const { lease: after } = await api.leases.revoke({ params: { orgId, leaseId: lease.id } })
-      if (after.status === 'revoking') showToast('The target cannot be reached now. It is tried again until it can.')
+      if (after.status === 'revoking')
+        showToast('The target cannot be reached now. Skerry tries again until the account is removed.')
     },
     stale,
   }))
   const forgetting = useConfirm((lease: Lease) => ({
     title: `Forget ${nameOfLease(lease)}?`,
-    text: 'Skerry stops trying to remove this account, which may still be on the target: look there first.',
+    text: 'Skerry stops trying to remove this account. It may still exist on the target, so look there first.',
     confirm: 'Forget',
     onConfirm: () => api.leases.forget({ params: { orgId, leaseId: lease.id } }),
     stale,
@@ -101,7 +102,7 @@ const columnsOf = (
     header: 'Lease',
     cell: ({ id, resourceRef }) => (
       <TwoLines
-        main={<span className="mono">{resourceRef ?? 'none made'}</span>}
+        main={<span className="mono">{resourceRef ?? 'no account made'}</span>}
         title={resourceRef ?? ''}
         below={<span className="mono">{id}</span>}
         belowTitle={id}

@@ -85,7 +85,7 @@ export function NewTargetDialog({ onClose }: { onClose: () => void }) {
     >
       <Select label="What it is" data={providers} value={provider} allowDeselect={false} onChange={choose} />
       <NameField
-        description="How people find it. One is made up unless you choose it."
+        description="Optional. A name is generated if you leave this empty."
         placeholder="shop"
         maxLength={64}
         value={name}

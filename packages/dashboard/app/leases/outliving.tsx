@@ -28,12 +28,12 @@ export function useOutlivingLeases(principalId: string) {
   const [isEnding, setIsEnding] = useState(false)
   const count = leases.length === 1 ? 'One lease' : `${leases.length} leases`
   const field = isError ? (
-    ' Leases may go on working: they could not be loaded.'
+    ' The leases could not be loaded, and may go on working.'
   ) : leases.length === 0 ? null : (
     <Checkbox
       mt="sm"
       label={leases.length === 1 ? 'End its lease, too' : `End its ${leases.length} leases, too`}
-      description={`${count} would go on working until the time is up. Certificates and sessions of clouds cannot be taken back.`}
+      description={`${count} would go on working until it expires. Certificates and cloud sessions cannot be revoked.`}
       checked={isEnding}
       onChange={(event) => setIsEnding(event.currentTarget.checked)}
     />

@@ -92,13 +92,13 @@ function RemoveDialog({ target, onClose }: Props) {
       stale={[orgQueries(org.id, 'leases')]}
     >
       <Text span size="sm">
-        No more leases are made on it, and Skerry forgets its credential. Take back the account that it signed in with,
-        too.
+        Skerry makes no more leases on it and deletes its credential. Also delete the account that Skerry used on the
+        target.
       </Text>
       <Checkbox
         mt="sm"
-        label="Also with live leases"
-        description="Their accounts stay on the target: remove them there."
+        label="Remove it even if leases are live"
+        description="The accounts of these leases stay on the target. Remove them there."
         checked={force}
         onChange={(event) => setForce(event.currentTarget.checked)}
       />

@@ -19,7 +19,7 @@ export function Delivery({ sink, onOpen }: { sink: LogSink; onOpen: (kind: LogSi
   return (
     <Section
       title="Delivery"
-      description="New entries are sent each minute, in their order. What the collector has not accepted is sent again."
+      description="Skerry sends new entries every minute, in order. It sends an entry again until the collector accepts it."
       actions={
         <>
           <Button variant="default" loading={turn.pending} onClick={() => turn.run()}>
@@ -60,13 +60,13 @@ function WhyDisabled({ sink: { enabled, lastError } }: { sink: LogSink }) {
   if (lastError === null)
     return (
       <Alert color="gray" variant="light" mb="sm" title="An admin has disabled it">
-        New entries wait, and are sent once it is enabled.
+        New entries wait until you enable it again.
       </Alert>
     )
   return (
     <Alert color="red" variant="light" mb="sm" role="alert" title={`The collector refused: it ${lastError}`}>
-      It would refuse the same again, so nothing more is sent. Change the address or the headers, or enable it once the
-      collector is mended: what waits is sent then.
+      Sending has stopped, because the collector would refuse the same entries again. Change the address or the headers,
+      or repair the collector and choose Enable. The waiting entries are sent then.
     </Alert>
   )
 }

@@ -22,8 +22,8 @@ function RemoveDialog({ sink, onClose }: { sink: LogSink; onClose: () => void })
       onConfirm={() => api.logSink.delete({ params: { orgId: org.id } })}
       stale={[logSinkQuery(org.id)]}
     >
-      {sink.waitingEntries > 0 && 'Some entries were not sent yet, and never will be. '}A sink that is set later begins
-      with the entries after it. The audit log itself stays as it is.
+      {sink.waitingEntries > 0 && 'Some entries were not sent yet, and never will be. '}If you set a sink later, it gets
+      only newer entries. The audit log itself does not change.
     </ConfirmDelete>
   )
 }

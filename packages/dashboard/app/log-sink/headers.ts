@@ -25,8 +25,8 @@ export function headerErrors(typed: TypedHeader[]): { name?: string; value?: str
     const name = names[i] as string
     if (name === '') return isEmpty(one) ? {} : { name: requiredMessage }
     if (!nameForm.test(name)) return { name: 'Letters, digits and hyphens, such as x-api-key.' }
-    if (names.indexOf(name) !== i) return { name: 'This header is there already.' }
-    if (!valueForm.test(one.value.trim())) return { value: 'Letters, digits and signs of ASCII only.' }
+    if (names.indexOf(name) !== i) return { name: 'You have this header already.' }
+    if (!valueForm.test(one.value.trim())) return { value: 'Use ASCII letters, digits and signs only.' }
     if (one.value.length > limits.logSinkHeaderCharacters)
       return { value: `Enter at most ${limits.logSinkHeaderCharacters} characters.` }
     return {}

@@ -40,7 +40,7 @@ export function SetDialog({ sink, onClose }: { sink: LogSink | null; onClose: ()
     >
       <TextInput
         label="Address"
-        description="Of the collector’s OTLP/HTTP logs, used as given. Plain HTTP is for collectors in a private network that the operator of this server has listed."
+        description="The full URL at which your collector accepts OTLP/HTTP logs. Plain HTTP works only for collectors in a private network that the operator of this server has listed."
         placeholder="https://collector.example.com/v1/logs"
         classNames={{ input: 'mono' }}
         autoComplete="off"
@@ -53,8 +53,8 @@ export function SetDialog({ sink, onClose }: { sink: LogSink | null; onClose: ()
           label="Replace the headers"
           description={
             mustBeOthers
-              ? `Another host is not sent the headers of this one: ${known.join(', ')}.`
-              : `Otherwise they stay: ${known.join(', ')}.`
+              ? `A different host does not get the stored headers: ${known.join(', ')}.`
+              : `If you do not replace them, these headers stay: ${known.join(', ')}.`
           }
           checked={areOthers}
           disabled={mustBeOthers}
@@ -65,15 +65,15 @@ export function SetDialog({ sink, onClose }: { sink: LogSink | null; onClose: ()
         <Stack gap={4}>
           <Input.Label>Headers</Input.Label>
           <Input.Description mb={4}>
-            Sent with each request, often a credential. This server reads them in order to send them, keeps them sealed,
-            and shows their values to nobody again.
+            Sent with each request, for example a credential. This server can read the values. It stores them encrypted,
+            and never shows them again.
           </Input.Description>
           <HeaderFields headers={headers} wasCleared={wasCleared} onChange={setHeaders} />
         </Stack>
       )}
       <Checkbox
         label="Enabled"
-        description="Otherwise entries wait."
+        description="While it is disabled, entries wait."
         {...form.getInputProps('enabled', { type: 'checkbox' })}
       />
     </FormDialog>

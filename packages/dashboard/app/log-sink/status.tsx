@@ -31,7 +31,7 @@ export function LogSinkStatus() {
               <TestRecord />
               <Section
                 title="Remove"
-                description="Nothing more is sent, and the server forgets the address and the headers."
+                description="The server stops sending, and deletes the address and the headers."
                 actions={
                   <Button variant="light" color="red" onClick={() => dialog.open('remove')}>
                     Remove…
@@ -59,8 +59,8 @@ function NoSink({ onSet }: { onSet: () => void }) {
       action={<Button onClick={onSet}>Set a log sink</Button>}
       command={`skerry log-sink set https://collector.example.com/v1/logs --org ${org.slug}`}
     >
-      Set one to have the audit log where your other logs are, and where the operator of this server cannot change it.
-      It begins with the entries after that.
+      A log sink sends the audit log to your own log collector, where the operator of this server cannot change it. It
+      gets the entries from then on.
     </Empty>
   )
 }

@@ -20,7 +20,7 @@ export function TestRecord() {
   return (
     <Section
       title="Test"
-      description="One made-up record, sent at once, also while the sink is disabled. The audit log records the test."
+      description="Sends one sample record at once, even while the sink is disabled. The audit log records the test."
       actions={
         <Button variant="default" loading={test.pending} onClick={() => test.run()}>
           Send a test record
@@ -36,7 +36,7 @@ export function TestRecord() {
 function Told({ outcome: { ok, status, error } }: { outcome: Outcome }) {
   if (ok)
     return (
-      <Alert color="sea" variant="light" icon={<IconCheck size={18} />} title="The collector took the record">
+      <Alert color="sea" variant="light" icon={<IconCheck size={18} />} title="The collector accepted the record">
         It answered {status}. Look for <span className="mono">log_sink.tested</span> there.
       </Alert>
     )
@@ -45,7 +45,7 @@ function Told({ outcome: { ok, status, error } }: { outcome: Outcome }) {
       color="red"
       variant="light"
       icon={<IconTriangleAlert size={18} />}
-      title="The collector did not take the record"
+      title="The collector did not accept the record"
     >
       {error}
     </Alert>

@@ -24,9 +24,9 @@ export function EnvironmentField(props: {
       <ProblemAlert error={query.error} retry={() => query.refetch()} />
       <Select
         label="Environment"
-        description="Those whose key you hold."
+        description="You can choose an environment whose key you hold."
         searchable
-        nothingFoundMessage="No environment by that name whose key you hold"
+        nothingFoundMessage="No matching environment whose key you hold"
         data={places.map(({ id, label }) => ({ value: id, label }))}
         value={value}
         openOnFocus={false}

@@ -24,7 +24,7 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
     >
       <TextInput
         label="E-mail"
-        description="Anyone who reads its mail or signs in with it can accept, within seven days."
+        description="Anyone who can read the mail of this address, or sign in with it, can accept within 7 days."
         type="email"
         autoComplete="off"
         data-autofocus

@@ -17,9 +17,9 @@ import { type Member, nameOfMember, type OpenDialog } from './member.ts'
 import { endAccess, rekeyDueQuery } from './rekey-due.ts'
 
 const roles = [
-  { role: 'owner', means: 'Everything, and who else is an owner.' },
-  { role: 'admin', means: 'Members, tokens, applications, approvals and the audit log.' },
-  { role: 'member', means: 'The secrets whose keys they are granted.' },
+  { role: 'owner', means: 'Can do everything, and can make other members owners.' },
+  { role: 'admin', means: 'Manages members, tokens and applications, approves changes, and reads the audit log.' },
+  { role: 'member', means: 'Reads and changes the secrets of environments whose keys they hold.' },
 ] as const
 
 interface OnMember {
@@ -48,7 +48,7 @@ function RoleDialog({ member, onClose }: OnMember) {
     >
       <Radio.Group
         label="Role"
-        description="No role decrypts values: that takes a key."
+        description="A role alone cannot read secrets. Members also need the key of each environment."
         {...form.getInputProps('role')}
       >
         <Stack gap="xs" mt="xs">
@@ -104,9 +104,9 @@ function RemoveDialog({ member, onClose }: OnMember) {
       onConfirm={remove}
       stale={[membersQuery(org.id), orgQueries(org.id, 'recovery'), rekeyDueQuery(org.id), ...leases.stale]}
     >
-      Their next request loses access to this organization and every key grant. <HeldKeys principalId={member.userId} />{' '}
-      They may have kept what they have read: re-key those environments afterwards. The notice that follows also lists
-      environments whose present key they lost before.
+      They lose access to this organization and all its keys at once. <HeldKeys principalId={member.userId} /> They may
+      have kept keys and values: re-key those environments afterwards. The page Members then lists them, together with
+      environments whose current key this member lost earlier.
       <CustodianNote userId={member.userId} name={nameOfMember(member)} />
       {leases.field}
     </ConfirmDelete>
@@ -124,8 +124,8 @@ function LeaveDialog({ onClose }: { onClose: () => void }) {
   }
   return (
     <ConfirmDelete title={`Leave ${org.name}?`} confirm="Leave" typed={org.slug} onClose={onClose} onConfirm={leave}>
-      You lose the keys that you were granted here, and come back only by an invitation. Somebody else must hold the
-      keys of what you leave behind, or nobody can read it any more.
+      You lose all keys that you hold here, and can return only by invitation. If nobody else holds the key of an
+      environment, nobody can read its secrets any more.
       <OwnShareNote />
     </ConfirmDelete>
   )

@@ -28,9 +28,7 @@ export function RekeyNotice() {
       closeButtonLabel="Dismiss"
       onClose={() => dismissRemovals(due.flatMap(({ entryIds }) => entryIds))}
     >
-      <Text size="sm">
-        Give these environments another key, then change the values that former holders must not know:
-      </Text>
+      <Text size="sm">Re-key these environments, then change the values that former holders must not know:</Text>
       <List size="sm" mt={4}>
         {due.map(({ environmentId, label, who }) => (
           <List.Item key={environmentId}>

@@ -53,8 +53,8 @@ function CancelDialog({ onClose }: { onClose: () => void }) {
       onConfirm={() => api.billing.cancel({ params: { orgId: org.id } })}
       stale={[billingQuery(org.id)]}
     >
-      The free plans hold from this moment, for what is paid as for what a code gave. Nothing is deleted: what is above
-      their limits stays, and nothing can be added to it where limits are enforced.
+      You go back to the free plans at once, also from a plan that a code gave you. No deleted secret. If this server
+      enforces limits, you cannot add more where you are above a limit.
     </ConfirmDelete>
   )
 }

@@ -64,5 +64,5 @@ function termsOf({ plan, subscription, promo }: Family): string {
     return `${money} a ${interval}${until}`
   }
   if (promo) return `With the code ${promo.code}${promo.endsAt ? `, until ${day(promo.endsAt)}` : ''}`
-  return 'Nothing is paid for it.'
+  return 'Free.'
 }

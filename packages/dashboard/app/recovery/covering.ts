@@ -20,10 +20,7 @@ export async function knownRecoveryKey(orgId: string): Promise<string | null> {
   const holder = recoveryHolder(orgId, recoveryPublicKeyJwk)
   const [checked] = await checkKeys([holder])
   if (!checked || checked.status === 'changed')
-    throw new SkerryError(
-      'wrong_key',
-      'the recovery key is another one than before; compare its words on the page Recovery',
-    )
+    throw new SkerryError('wrong_key', 'the recovery key has changed; compare its words on the page Recovery')
   remember([{ principalId: holder.principalId, fingerprint: checked.fingerprint }])
   return recoveryPublicKeyJwk
 }

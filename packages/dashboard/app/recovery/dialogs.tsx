@@ -45,9 +45,7 @@ function CompareDialog({ recovery, onClose }: { recovery: Recovery; onClose: () 
       disabled={!compared || !checked}
       size="lg"
     >
-      <Text size="sm">
-        The person who made the recovery key was shown these words. Ask them, not through this server.
-      </Text>
+      <Text size="sm">The person who made the recovery key saw these words. Ask them over the phone or in person.</Text>
       {checked && (
         <Fingerprint
           holder="the person who made the recovery key"
@@ -71,8 +69,8 @@ function DisableDialog({ onClose }: { onClose: () => void }) {
       onConfirm={() => api.recovery.disable({ params: { orgId: org.id } })}
       stale={[orgQueries(org.id, 'recovery')]}
     >
-      Every key that was wrapped to the recovery key is deleted, and open requests are cancelled. After that, a lost
-      passphrase stays lost.
+      All keys that the recovery key covers are deleted from it, and open requests are cancelled. Custodians then can no
+      longer help a person who forgot a passphrase.
     </ConfirmDelete>
   )
 }

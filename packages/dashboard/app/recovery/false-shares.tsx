@@ -9,14 +9,14 @@ export const namesOf = (falseShares: FalseShares, nameOf: NameOf) =>
 /** Lists the custodians whose shares do not belong to the recovery key, and says what to do. */
 export function FalseSharesNote({ falseShares, nameOf }: { falseShares: FalseShares; nameOf: NameOf }) {
   return (
-    <Alert color="red" variant="light" role="alert" mt="sm" title="These shares are not of the recovery key">
+    <Alert color="red" variant="light" role="alert" mt="sm" title="These shares do not belong to the recovery key">
       <Stack gap="xs">
         <Items size="sm">
           {falseShares.map((one) => (
             <Items.Item key={one.shareIndex}>{namesOf([one], nameOf)}</Items.Item>
           ))}
         </Items>
-        Ask another custodian for theirs, or have the request cancelled and ask again without them.
+        Ask another custodian for a share, or have the request cancelled and ask again without these custodians.
       </Stack>
     </Alert>
   )

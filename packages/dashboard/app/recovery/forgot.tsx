@@ -53,7 +53,7 @@ function Steps() {
         <Stepper.Step label="Make a new keypair" description="With a passphrase that you know">
           {null}
         </Stepper.Step>
-        <Stepper.Step label="Have the custodians asked" description="By an admin of the organization">
+        <Stepper.Step label="Ask the custodians for help" description="By an admin of the organization">
           {null}
         </Stepper.Step>
         <Stepper.Step label="Tell the custodians your words" description="Over the phone or in person">
@@ -115,8 +115,8 @@ function Ask({ publicKeyJwk }: { publicKeyJwk: string }) {
     <Stack gap="sm">
       {org.role === 'member' ? (
         <Text size="sm">
-          Ask an admin to open the page Recovery and to choose “Recover for someone…”. This page goes on as soon as they
-          have. These are the words of your new key:
+          Ask an admin to open the page Recovery and to choose “Recover for someone…”. This page then goes on by itself.
+          These are the words of your new key:
         </Text>
       ) : (
         <Text size="sm">You are an admin, so you can ask yourself. These are the words of your new key:</Text>
@@ -139,9 +139,9 @@ function Waiting({ request }: { request: RecoveryRequest }) {
   return (
     <Stack gap="sm">
       <Text size="sm" role="status">
-        {request.contributed} of {request.threshold} shares are there.{' '}
-        {missing === 1 ? 'One more custodian has' : `${missing} more custodians have`} to give theirs. Each will ask you
-        for these words, and gives nothing unless they are the same:
+        {request.contributed} of {request.threshold} shares have been given.{' '}
+        {missing === 1 ? 'One more custodian has' : `${missing} more custodians have`} to give theirs. Each custodian
+        asks you for these words, and gives their share only if the words match:
       </Text>
       <OwnWords publicKeyJwk={request.targetPublicKeyJwk} />
     </Stack>
@@ -160,7 +160,7 @@ function Recover({ request, onGranted }: { request: RecoveryRequest; onGranted: 
   return (
     <Stack gap="sm">
       <Text size="sm">
-        Enough shares are there. They are put together in this browser, and the recovery key is forgotten at once.
+        Enough shares have been given. This browser puts them together, and forgets the recovery key at once.
       </Text>
       <ProblemAlert error={recover.error} />
       {falseShares && <FalseSharesNote falseShares={falseShares} nameOf={nameOf} />}

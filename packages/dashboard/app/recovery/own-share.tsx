@@ -18,8 +18,8 @@ export function OwnShareSection() {
     const recoveryPublicKeyJwk = (await knownRecoveryKey(org.id)) ?? ''
     const place = { orgId: org.id, shareIndex, threshold }
     if (!(await keyring.call('checkShare', { wrappedShare, recoveryPublicKeyJwk, place })))
-      throw new SkerryError('conflict', 'your share is not one of the recovery key')
-    showToast('Your share opens, and is one of the recovery key.')
+      throw new SkerryError('conflict', 'your share does not belong to the recovery key')
+    showToast('Your share opens, and belongs to the recovery key.')
   })
   if (!share) return null
   return (

@@ -82,7 +82,7 @@ function AskDialog({ onClose }: { onClose: () => void }) {
       />
       <TextInput
         label="Reason"
-        description="For custodians and the audit trail."
+        description="Custodians and the audit log show it."
         maxLength={500}
         autoComplete="off"
         value={reason}
@@ -103,9 +103,8 @@ function DrillDialog({ onClose }: { onClose: () => void }) {
       stale={[orgQueries(org.id, 'recovery')]}
     >
       <Text size="sm">
-        A drill shows that enough custodians still have their shares. This browser makes a throw-away key that they give
-        their shares to, and compares the words with them. Nothing is granted to anybody. Only this browser can complete
-        it.
+        A drill shows that enough custodians still have their shares. This browser makes a temporary key. Tell its words
+        to the custodians, who give their shares to it. Nobody gets access. Only this browser can complete the drill.
       </Text>
     </FormDialog>
   )
@@ -167,7 +166,9 @@ function CompleteDialog({ request, nameOf, onClose }: OnRequest) {
     setFalseShares(isDone ? null : outcome.falseShares)
     if (!isDone) return
     const left =
-      outcome.falseShares.length === 0 ? '' : ` Left out, because false: ${namesOf(outcome.falseShares, nameOf)}.`
+      outcome.falseShares.length === 0
+        ? ''
+        : ` These shares were false and left out: ${namesOf(outcome.falseShares, nameOf)}.`
     showToast(`${request.drill ? 'The drill has passed.' : 'You can read again.'}${left}`)
     onClose()
   })
@@ -181,8 +182,8 @@ function CompleteDialog({ request, nameOf, onClose }: OnRequest) {
         <Stack>
           <Text size="sm">
             {request.drill
-              ? 'The shares are put together here, and forgotten at once.'
-              : 'The shares are put together here, the keys of the environments are wrapped to you, and the recovery key is forgotten. An admin should rotate it afterwards.'}
+              ? 'This browser puts the shares together, and forgets them at once.'
+              : 'This browser puts the shares together, gives you the keys of the environments, and forgets the recovery key. An admin should rotate the recovery key afterwards.'}
           </Text>
           {falseShares && <FalseSharesNote falseShares={falseShares} nameOf={nameOf} />}
           <ProblemAlert error={recover.error} />
@@ -212,7 +213,7 @@ function CancelDialog({ request, onClose }: OnRequest) {
       onConfirm={cancel}
       stale={[orgQueries(org.id, 'recovery')]}
     >
-      Shares that were given are deleted. Another request begins anew.
+      The shares that were given are deleted. A new request starts without shares.
     </ConfirmDelete>
   )
 }

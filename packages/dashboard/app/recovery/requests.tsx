@@ -69,7 +69,7 @@ export function Requests() {
         rowId={({ id }) => id}
         rowName={forWhom}
         actions={actions}
-        empty={<Empty title="Nothing is asked for" />}
+        empty={<Empty title="No open request" />}
       />
       <Suspense>
         {dialog.show((onClose, opened) => (

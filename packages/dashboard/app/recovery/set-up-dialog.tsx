@@ -48,7 +48,7 @@ export function SetUpDialog({ recovery, onClose }: { recovery: Recovery | null; 
   return (
     <FormDialog
       title={recovery ? 'Rotate the recovery key' : 'Set recovery up'}
-      submit={recovery ? 'Make another key' : 'Make the recovery key'}
+      submit={recovery ? 'Make a new key' : 'Make the recovery key'}
       onClose={onClose}
       onSubmit={make}
       stale={[orgQueries(org.id, 'recovery')]}
@@ -57,13 +57,13 @@ export function SetUpDialog({ recovery, onClose }: { recovery: Recovery | null; 
     >
       {recovery && (
         <Alert color="orange" variant="light">
-          Open requests are cancelled. Environments that you cannot read are covered no longer, until somebody who can
+          Open requests are cancelled. Environments that you cannot read are no longer covered until somebody who can
           read them covers them again.
         </Alert>
       )}
       <MultiSelect
         label="Custodians"
-        description="Members with a keyring. Each gets a share; one share alone tells nothing."
+        description="Members with a keyring. Each gets a share; one share alone opens nothing."
         searchable
         data={members.map(({ principalId, label }) => ({ value: principalId, label }))}
         value={chosen}

@@ -132,7 +132,7 @@ function RecoveryKey(props: {
           </Group>
           <Text size="sm" c="dimmed" mt="sm">
             {lastDrillAt === null ? (
-              'No drill has shown yet that the threshold can be met.'
+              'No drill has passed yet. Begin one to check that custodians still have their shares.'
             ) : (
               <>
                 The last drill passed <RelativeTime at={lastDrillAt} />.

@@ -12,7 +12,7 @@ import { ProblemAlert } from '../ui/problem.tsx'
 import { showToast } from '../ui/toast.ts'
 import { openRequestsQuery, ownersQuery, requestQueries } from './queries.ts'
 
-const told = 'The admins were told. Your page shows the values as soon as one of them passes on the key.'
+const told = 'The admins were told. The page shows the values as soon as an admin grants you the key.'
 
 /** A request for access: which environments, and why. */
 function useAsk(orgId: string, first: readonly string[]) {

@@ -98,8 +98,8 @@ function Comparison(props: {
   return (
     <>
       <Text size="sm">
-        Ask {name} to read their 12 words to you, over the phone or in person. The server could show you another key,
-        and read along.
+        Ask {name} to read their 12 words to you, over the phone or in person. A malicious server could show you its own
+        key here, and then read everything that you share.
       </Text>
       <Words words={checked.words} label={`Fingerprint of the key of ${name}`} />
     </>

@@ -43,8 +43,8 @@ function RunDialog({ rotation, onClose }: Props) {
   return (
     <ConfirmDelete title={`Rotate ${secretName} now?`} confirm="Rotate" onClose={onClose} onConfirm={run}>
       {rotationFacts[kind].target === null
-        ? 'It gets a new value. Programs that have the old one go on with it until they read again.'
-        : 'The account gets a new password. Programs that have the old one cannot sign in with it any more, unless a second account takes turns.'}
+        ? 'The secret gets a new value. Running programs keep the old value until they read the secret again.'
+        : 'The account gets a new password. The old password stops working at once, unless the rotation alternates between two accounts.'}
     </ConfirmDelete>
   )
 }
@@ -79,7 +79,7 @@ function RemoveDialog({ rotation, onClose }: Props) {
     const { rotatorRevoked } = await api.rotation.delete({ params: { orgId: org.id, rotationId: id }, query })
     showToast(
       rotatorRevoked
-        ? `${secretName} stays as it is. This server gets the environment’s key no more; re-key to make what it had worthless.`
+        ? `${secretName} stays as it is. This server loses the key of the environment. Re-key the environment, because the server may have kept a copy.`
         : `${secretName} stays as it is.`,
     )
   }
@@ -92,13 +92,13 @@ function RemoveDialog({ rotation, onClose }: Props) {
       stale={staleAfterRotation(org.id, rotation.environmentId)}
     >
       <Text span size="sm">
-        The secret and its versions stay. With the last rotation of the environment, this server loses its key.
+        The secret and its versions stay. If this is the last rotation of the environment, this server loses its key.
       </Text>
       {rotationFacts[kind].target !== null && (
         <Checkbox
           mt="sm"
-          label="Also where the last run was cut off"
-          description="Without it, Skerry first finds out at the target which password is in force."
+          label="Stop even if the last run was interrupted"
+          description="Otherwise Skerry first checks on the target which password is in use."
           checked={force}
           onChange={(event) => setForce(event.currentTarget.checked)}
         />

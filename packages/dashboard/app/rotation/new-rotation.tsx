@@ -1,5 +1,4 @@
 import { Autocomplete, Checkbox, Select } from '@mantine/core'
-import { secretNamePattern } from '@skerry/contract/patterns'
 import { type RotationKind, rotationFacts } from '@skerry/contract/rotation/facts'
 import { provisionerOf } from '@skerry/sdk/internal/provisioned-leases'
 import { useQuery } from '@tanstack/react-query'
@@ -13,6 +12,7 @@ import { targetsQuery } from '../leases/queries.ts'
 import { EnvironmentField } from '../people/environment-field.tsx'
 import { isFresh } from '../queries.ts'
 import { sealedQuery } from '../secrets/queries.ts'
+import { nameProblem } from '../secrets/secret-name.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { showErrorToast, showToast } from '../ui/toast.ts'
@@ -23,7 +23,6 @@ import { RotatorReads } from './rotator-reads.tsx'
 import { rotationSchemas } from './schemas.ts'
 
 const kinds = Object.entries(rotationFacts).map(([value, { label }]) => ({ value, label }))
-const validName = new RegExp(secretNamePattern)
 
 /** Creates the rotation of a secret. `of` is the secret, if it is already chosen. */
 export function NewRotationDialog(props: { of?: { environmentId: string; secretName: string }; onClose: () => void }) {
@@ -43,12 +42,9 @@ export function NewRotationDialog(props: { of?: { environmentId: string; secretN
   const rotations = useQuery(rotationsQuery(org.id)).data
   // A secret can have only one rotation. A second one would overwrite the first.
   const isRotated = rotations?.some((one) => one.environmentId === environmentId && one.secretName === secretName)
-  const nameProblem =
-    secretName !== '' && !validName.test(secretName)
-      ? 'Letters, digits and _, not beginning with a digit.'
-      : isRotated
-        ? 'This secret is rotated already. Change its rotation, or remove it first.'
-        : null
+  const problem =
+    nameProblem(secretName) ??
+    (isRotated ? 'This secret is rotated already. Change its rotation, or remove it first.' : null)
   const create = async ({ config }: ConfigValues) => {
     if (environmentId === null) return
     rotator.agreed()
@@ -59,10 +55,10 @@ export function NewRotationDialog(props: { of?: { environmentId: string; secretN
     }
     const { rotation } = await createRotation(org.id, settings, rotator.wrapTo)
     if (rotation.lastError === null) showToast(`${secretName} is rotated from now on.`)
-    else showErrorToast('The first run has failed, and is tried again', rotation.lastError)
+    else showErrorToast('The first run failed. Skerry tries again', rotation.lastError)
   }
   const isFilled =
-    environmentId !== null && secretName !== '' && nameProblem === null && (!needsTarget || targetId !== null)
+    environmentId !== null && secretName !== '' && problem === null && (!needsTarget || targetId !== null)
   return (
     <FormDialog
       title={of ? `Rotate ${of.secretName}` : 'New rotation'}
@@ -77,7 +73,7 @@ export function NewRotationDialog(props: { of?: { environmentId: string; secretN
       <ProblemAlert error={rotator.query.error} retry={() => rotator.query.refetch()} />
       {!of && <EnvironmentField value={environmentId} onChange={setEnvironmentId} />}
       {!of && (
-        <SecretField environmentId={environmentId} value={secretName} problem={nameProblem} onChange={setSecretName} />
+        <SecretField environmentId={environmentId} value={secretName} problem={problem} onChange={setSecretName} />
       )}
       <Select
         label="What it is"
@@ -90,8 +86,8 @@ export function NewRotationDialog(props: { of?: { environmentId: string; secretN
       <ConfigFields key={kind} form={form} fields={rulesFor(form.values.config).fields} />
       <IntervalField value={interval} onChange={setInterval} />
       <Checkbox
-        label="Also once now"
-        description="Programs that have the old value go on with it until they read again."
+        label="Rotate once right away"
+        description="Running programs keep the old value until they read the secret again."
         checked={rotateNow}
         onChange={(event) => setRotateNow(event.currentTarget.checked)}
       />
@@ -127,7 +123,7 @@ function SecretField(props: {
   return (
     <Autocomplete
       label="Secret"
-      description="One that is there gets new values; another is made."
+      description="Choose a secret, or type a new name."
       classNames={{ input: 'mono' }}
       data={[...(sealed?.secrets.keys() ?? [])]}
       limit={50}

@@ -30,7 +30,7 @@ export function RotationOfSecret({ environmentId, secretName }: { environmentId:
           return (
             <Group>
               <Text size="sm" c="dimmed" flex={1}>
-                Nothing replaces this value by itself.
+                This value is not rotated.
               </Text>
               <Button size="xs" variant="default" onClick={() => creating.open()}>
                 Rotate at intervals…

@@ -12,8 +12,8 @@ export function RotatorReads({ holdsKey, reader }: { holdsKey: boolean; reader: 
     )
   return (
     <ReaderQuestion reader={reader}>
-      To make new values it needs the environment’s key. It keeps that until the last rotation there is removed, or you
-      revoke it on the page of the environment.
+      To make new values it needs the environment’s key. It keeps the key until you remove the last rotation of the
+      environment, or revoke the key on the page of the environment.
     </ReaderQuestion>
   )
 }

@@ -19,7 +19,7 @@ function SetUp() {
     return (
       <StandalonePage title="Set this server up">
         <Text size="sm">
-          Open the whole link that the server wrote to its console. What comes after the # is missing here.
+          Open the complete link that the server printed to its console. The part after the # is missing here.
         </Text>
       </StandalonePage>
     )
@@ -42,8 +42,8 @@ function FirstPerson({ token }: { token: string }) {
   return (
     <StandalonePage title="Set this server up">
       <Text size="sm" c="dimmed">
-        You become the first person here and the owner of a new organization. To open one that you made with skerry
-        signup, run skerry invite create with your e-mail and --role admin instead.
+        You become the first person here and the owner of a new organization. If you already made an organization with
+        skerry signup, do not continue here: run skerry invite create with your e-mail and --role admin.
       </Text>
       <Form onSubmit={() => action.run()}>
         <Stack gap="sm">

@@ -1,5 +1,4 @@
 import { Checkbox, Stack, Textarea, TextInput } from '@mantine/core'
-import { secretNamePattern } from '@skerry/contract/patterns'
 import { useState } from 'react'
 import { clearedMessage, usePlaintext } from '../keyring.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
@@ -8,9 +7,8 @@ import { applyAll, type Outcome } from './changes.ts'
 import type { Column } from './columns.ts'
 import { LoadingNames } from './loading-names.tsx'
 import { Failures, NoteField } from './preview.tsx'
+import { newNameProblem } from './secret-name.ts'
 import { rereadAfter, sealAndWrite } from './write.ts'
-
-const validName = new RegExp(secretNamePattern)
 
 /** Adds a secret to one or several environments at once. */
 export function AddSecretDialog({
@@ -29,7 +27,7 @@ export function AddSecretDialog({
   const [into, setInto] = useState<string[]>(writable.slice(0, 1).map(({ environmentId }) => environmentId))
   const [outcome, setOutcome] = useState<Outcome | null>(null)
   const chosen = writable.filter(({ environmentId }) => into.includes(environmentId))
-  const problem = problemOf(name, chosen)
+  const problem = newNameProblem(name, chosen)
   const add = async () => {
     setOutcome(null)
     const result = await writeInto(chosen, { orgId, name, value, note })
@@ -88,12 +86,6 @@ export function AddSecretDialog({
       <Failures outcome={outcome} />
     </FormDialog>
   )
-}
-
-function problemOf(name: string, chosen: Column[]): string | null {
-  if (name !== '' && !validName.test(name)) return 'Letters, digits and _, at most 255; it does not begin with a digit.'
-  const taken = chosen.filter(({ entries }) => entries.get(name)?.own)
-  return taken.length > 0 ? `Is there already in ${taken.map((one) => one.name).join(', ')}.` : null
 }
 
 interface NewSecret {

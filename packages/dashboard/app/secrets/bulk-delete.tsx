@@ -7,6 +7,7 @@ import type { Column } from './columns.ts'
 import { NoteField } from './preview.tsx'
 import { Removals } from './removals.tsx'
 import { type Removal, removeAll } from './remove.ts'
+import { secretsText } from './secrets-text.ts'
 import { offerRestore } from './undo-deletion.ts'
 
 interface Props {
@@ -49,7 +50,7 @@ export function BulkDeleteDialog({ orgId, columns, names: given, onClose, onDone
       disabled={count === 0}
     >
       <Text size="sm">
-        Programs that start from now on do not get them. You can restore them with their history for 30 days.
+        Programs that start after the deletion do not get them. You can restore them with their history for 30 days.
       </Text>
       <Checkbox.Group label="From" value={into} onChange={setInto}>
         <Stack gap={6} mt={6}>
@@ -87,8 +88,6 @@ function countText(column: Column, names: string[]): string {
   const own = `Has ${count} of ${names.length}.`
   return inherited === 0 ? own : `${own} ${inherited} more come from a group or a parent and are not deleted.`
 }
-
-const secretsText = (count: number) => (count === 1 ? '1 secret' : `${count} secrets`)
 
 function labelOf(chosen: Column[]): string {
   const areProtected = chosen.map(({ isProtected }) => isProtected)

@@ -203,7 +203,7 @@ function letterMeans(letter: string, isProductions: boolean): string {
 }
 
 const brokenMeans =
-  'It was altered, moved here from elsewhere, or sealed under another key. Do not trust it; restore an earlier version or set it anew.'
+  'It was altered, moved here from another secret, or encrypted with another key. Do not trust it. Restore an earlier version, or set a new value.'
 
 function Value(props: { entry: Entry; where: string; shown: RowShown[string] | undefined; onClick: () => void }) {
   const { entry, where, shown, onClick } = props

@@ -26,7 +26,7 @@ export function ConflictDialog(props: {
         {opened && 'value' in opened && <Side title="Theirs" value={opened.value} />}
         {opened && 'problem' in opened && (
           <Text size="sm" className="matrix-broken">
-            Theirs does not open: it was altered, or sealed under another key.
+            Their value cannot be decrypted: it was altered, or encrypted with another key.
           </Text>
         )}
         <Group justify="flex-end">

@@ -67,14 +67,14 @@ export function DeletedDialog({ orgId, columns, onClose }: Props) {
           rows={(data) => data}
           columns={listColumns(readable, opened, nameOf)}
           rowId={({ id }) => id}
-          rowName={(row) => `${opened.has(row.id) ? row.name : 'it'} in ${columnOf(readable, row)?.name}`}
+          rowName={(row) => `${opened.has(row.id) ? row.name : 'a secret'} in ${columnOf(readable, row)?.name}`}
           action={actionOf}
-          empty={<Empty title="Nothing is deleted">A deleted secret stays here for 30 days. You can restore it.</Empty>}
+          empty={<Empty title="No deleted secret">A deleted secret stays here for 30 days. You can restore it.</Empty>}
         />
         {closed.length > 0 && (
           <Text className="help">
-            You hold no key of {closed.map(({ name }) => name).join(', ')}. Deleted secrets of{' '}
-            {closed.length === 1 ? 'it' : 'them'} are not listed.
+            You hold no key of {closed.map(({ name }) => name).join(', ')}, so the deleted secrets of{' '}
+            {closed.length === 1 ? 'this environment' : 'these environments'} are not listed.
           </Text>
         )}
       </Stack>
@@ -93,7 +93,11 @@ const listColumns = (
   {
     header: 'Name',
     cell: ({ id, name }) =>
-      opened.has(id) ? <span className="mono">{name}</span> : <span className="help">your key does not open it</span>,
+      opened.has(id) ? (
+        <span className="mono">{name}</span>
+      ) : (
+        <span className="help">your key does not decrypt it</span>
+      ),
     sort: ({ id, name }) => (opened.has(id) ? name : null),
   },
   {
@@ -118,7 +122,8 @@ const listColumns = (
   },
   {
     header: 'Kept until',
-    cell: ({ restorable, keptUntil }) => (restorable ? day.format(new Date(keptUntil)) : 'lost with the earlier key'),
+    cell: ({ restorable, keptUntil }) =>
+      restorable ? day.format(new Date(keptUntil)) : 'not restorable: key replaced',
     sort: ({ keptUntil }) => keptUntil,
     width: 118,
   },

@@ -58,7 +58,7 @@ export function EnvironmentsPage<T extends { environments: EnvironmentWithAccess
         {({ environments }) =>
           environments.length === 0 ? (
             <Empty title="No environment yet" action={newButton} command={mayCreate && command}>
-              {about} {!mayCreate && 'An administrator of the organization creates the first one.'}
+              {about} {!mayCreate && 'Ask an admin of the organization to create the first one.'}
             </Empty>
           ) : (
             children(environments)

@@ -1,3 +1,4 @@
+import './file-drop.css'
 import { lazy, Suspense, useEffect, useRef, useState } from 'react'
 import { usePlaintext } from '../keyring.ts'
 import { readTextFile } from '../ui/read-text-file.ts'

@@ -10,8 +10,8 @@ export function LoadingName({ name }: { name: string }) {
   if (reason === undefined) return null
   return (
     <Text size="xs" role="alert">
-      Store {name} only if you mean it: {reason}. <code>skerry run</code> gives it to no program unless skerry.json
-      lists it under allowNames, or <code>--allow-name {name}</code> says so.
+      Store {name} only if you need it: {reason}. <code>skerry run</code> passes it to a program only if skerry.json
+      lists it under allowNames, or with <code>--allow-name {name}</code>.
     </Text>
   )
 }
@@ -21,7 +21,7 @@ export function LoadingNames({ names }: { names: string[] }) {
   const found = names.filter((name) => loadingReason(name) !== undefined)
   if (found.length === 0) return null
   return (
-    <Alert color="orange" variant="light" title="Programs load or trust something because of these names" role="alert">
+    <Alert color="orange" variant="light" title="These names can change how programs run" role="alert">
       <List size="sm">
         {found.slice(0, 12).map((name) => (
           <List.Item key={name}>
@@ -31,8 +31,8 @@ export function LoadingNames({ names }: { names: string[] }) {
       </List>
       {found.length > 12 && <Text size="xs">and {found.length - 12} more</Text>}
       <Text size="sm">
-        Store them only if you mean it. <code>skerry run</code> gives them to no program unless skerry.json lists them
-        under allowNames, or <code>--allow-name</code> says so.
+        Store them only if you need them. <code>skerry run</code> passes them to a program only if skerry.json lists
+        them under allowNames, or with <code>--allow-name</code>.
       </Text>
     </Alert>
   )

@@ -1,4 +1,7 @@
-import './matrix.css'
+import './grid.css'
+import './cell.css'
+import './selection.css'
+import './toolbar.css'
 import { Button, Stack } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense, useMemo, useRef } from 'react'
@@ -211,7 +214,7 @@ function Locked({ waiting }: { waiting: number }) {
       <span>
         The keyring is locked. Values cannot be shown or compared.
         {waiting > 0 &&
-          ` ${waiting === 1 ? 'One change is' : `${waiting} changes are`} not saved, and kept sealed until you unlock it.`}
+          ` ${waiting === 1 ? 'One change is' : `${waiting} changes are`} not saved. This tab keeps ${waiting === 1 ? 'it' : 'them'} encrypted until you unlock the keyring.`}
       </span>
       <Button variant="default" flex="none" onClick={() => unlockPrompt.ask().catch(() => {})}>
         Unlock

@@ -68,7 +68,7 @@ export function NamedThingsPage<T>(props: Props<T>) {
         {...(mayChange ? { actions } : {})}
         empty={
           <Empty title={`No ${what} yet`} action={newButton} command={mayChange && command}>
-            {description} {mayChange ? begin : 'An administrator of the organization creates the first one.'}
+            {description} {mayChange ? begin : 'Ask an admin of the organization to create the first one.'}
           </Empty>
         }
       />

@@ -25,8 +25,8 @@ export function NoKey({ orgId, columns }: { orgId: string; columns: Column[] }) 
   if (me?.user?.publicKeyJwk === null)
     return (
       <Empty title="You have no keyring yet" action={<AnchorLink to="/account/keyring">Make your keyring</AnchorLink>}>
-        Secrets may be here. Make a keyring, and then ask somebody who can read them to share the keys with you. If you
-        made this organization with skerry signup, that is your own command line.
+        There may be secrets here. Make a keyring, and then ask somebody who can read them to share the keys with you.
+        If you made this organization with skerry signup, your own command line can share them.
       </Empty>
     )
   return (
@@ -41,8 +41,8 @@ export function NoKey({ orgId, columns }: { orgId: string; columns: Column[] }) 
         }
         command={me?.user?.email && environment ? command : false}
       >
-        Secrets may be here, and you can read none of them. Ask for access: an admin who holds the key answers. They can
-        also grant it in a terminal, with the command below.
+        There may be secrets here, but you cannot read them. Ask for access: an admin who holds the key answers. They
+        can also grant it in a terminal, with the command below.
       </Empty>
       <Suspense>
         {asking.show((onClose) => (

@@ -11,6 +11,7 @@ import { type Change, changeOf } from './changes.ts'
 import type { Column, Entry } from './columns.ts'
 import { LoadingNames } from './loading-names.tsx'
 import { Failures, NoteField, outcomeMessage, Preview, Progressing } from './preview.tsx'
+import { secretsText } from './secrets-text.ts'
 import { useChoice } from './use-choice.ts'
 import { openCell, openCells } from './use-revealed.ts'
 import { useMarked, useStoring } from './use-storing.ts'
@@ -78,7 +79,7 @@ export function PasteDialog({ orgId, column: fixed, columns = [], text: given = 
       {!fixed && <Target {...{ columns, chosenId }} onChoose={chooseTarget} />}
       <Textarea
         label="Text of the file"
-        description="It is read here, encrypted here, and only then sent."
+        description="This browser reads and encrypts it before anything is sent."
         placeholder={'DATABASE_URL=postgres://…\nAPI_KEY="…"'}
         classNames={{ input: 'mono' }}
         rows={8}
@@ -91,7 +92,7 @@ export function PasteDialog({ orgId, column: fixed, columns = [], text: given = 
       />
       <ChooseFile onText={take} />
       <Remarks title="Fix these lines to continue" color="red" remarks={file.problems} />
-      <Remarks title="Look at these lines" color="orange" remarks={[...file.warnings, ...file.differences]} />
+      <Remarks title="Check these lines" color="orange" remarks={[...file.warnings, ...file.differences]} />
       <LoadingNames names={names} />
       <ProblemAlert error={error} />
       {column && (
@@ -170,7 +171,7 @@ function ChooseFile({ onText }: { onText: (text: string) => void }) {
 }
 
 export const submitLabel = (verb: 'Store' | 'Copy', count: number, isProtected: boolean) =>
-  `${isProtected ? 'Propose' : verb} ${count === 1 ? '1 secret' : `${count} secrets`}`
+  `${isProtected ? 'Propose' : verb} ${secretsText(count)}`
 
 function Remarks({ title, color, remarks }: { title: string; color: string; remarks: DotenvFile['problems'] }) {
   if (remarks.length === 0) return null

@@ -3,6 +3,7 @@ import { memo } from 'react'
 import { describeProblem } from '../ui/problem.tsx'
 import type { Change, Outcome } from './changes.ts'
 import { type BothValues, useComparedValues } from './compared-values.tsx'
+import { secretsText } from './secrets-text.ts'
 import { type Choice, replaces } from './use-choice.ts'
 import { isConflict } from './write.ts'
 
@@ -61,7 +62,7 @@ function ReplaceAll({ changes, choice, where }: Pick<Props, 'changes' | 'choice'
     <Checkbox
       size="xs"
       label={`Replace ${replaced.length === 1 ? 'the value' : `all ${replaced.length} values`} that ${where} has now`}
-      description="They stay as they are unless you choose them."
+      description="These values stay as they are unless you tick this."
       checked={chosen === replaced.length}
       indeterminate={chosen > 0 && chosen < replaced.length}
       onChange={(event) => choice.chooseReplaced(event.currentTarget.checked)}
@@ -113,8 +114,8 @@ const shownMax = 500
 export function NoteField({ note, onChange }: { note: string; onChange: (note: string) => void }) {
   return (
     <TextInput
-      label="Note"
-      description="This environment is protected: the changes wait for approval. Say why, if you like."
+      label="Reason"
+      description="Optional. The environment is protected, so the change waits for people who approve it. They read this."
       value={note}
       maxLength={2000}
       onChange={(event) => onChange(event.currentTarget.value)}
@@ -144,8 +145,6 @@ export function Failures({ outcome }: { outcome: Outcome | null }) {
     </Stack>
   )
 }
-
-const secretsText = (count: number) => (count === 1 ? '1 secret' : `${count} secrets`)
 
 /** Returns the message after a dialog stored secrets: `3 secrets copied to Production.` */
 export function outcomeMessage({ written, queued }: Counts, done: string): string {

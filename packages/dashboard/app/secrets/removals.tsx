@@ -23,7 +23,7 @@ export function Removals({ removals }: { removals: (Removal & { where: string })
           {failed.slice(0, shownMax).map(({ name, error }) => (
             <Text size="sm" className="matrix-broken" key={name}>
               Not deleted from {where}: <span className="mono">{name}</span>.{' '}
-              {isConflict(error) ? 'Somebody else has changed it.' : `${describeProblem(error).title}.`}
+              {isConflict(error) ? 'Someone else changed it meanwhile.' : `${describeProblem(error).title}.`}
             </Text>
           ))}
           {failed.length > shownMax && <Text size="sm">and {failed.length - shownMax} more</Text>}

@@ -1,5 +1,4 @@
 import { Stack, Text, TextInput } from '@mantine/core'
-import { secretNamePattern } from '@skerry/contract/patterns'
 import { readRenaming, sendRenaming } from '@skerry/sdk/secret-history'
 import { useState } from 'react'
 import { api } from '../api.ts'
@@ -12,8 +11,7 @@ import { showToast } from '../ui/toast.ts'
 import { type Column, type Layer, sealedPart } from './columns.ts'
 import { LoadingNames } from './loading-names.tsx'
 import { reloadSealed, type Secret } from './queries.ts'
-
-const validName = new RegExp(secretNamePattern)
+import { newNameProblem } from './secret-name.ts'
 
 /** An environment that stores the secret itself. */
 interface Place {
@@ -40,7 +38,10 @@ export function RenameSecretDialog(props: { orgId: string; columns: Column[]; na
   const places = placesOf(columns, name)
   const open = places.filter(({ column }) => !column.isProtected)
   const guarded = places.filter(({ column }) => column.isProtected)
-  const problem = problemOf(newName, open)
+  const problem = newNameProblem(
+    newName,
+    open.map(({ column }) => column),
+  )
   const rename = async () => {
     const result = await renameEach(orgId, open, newName)
     setReport(result)
@@ -108,15 +109,6 @@ const placesOf = (columns: Column[], name: string): Place[] =>
     const entry = column.entries.get(name)
     return column.own && entry?.own ? [{ column, own: column.own, secret: entry.secret }] : []
   })
-
-function problemOf(newName: string, places: Place[]): string | null {
-  if (newName !== '' && !validName.test(newName))
-    return 'Use at most 255 letters, digits and _. The first must not be a digit.'
-  const existing = places.filter(({ column }) => column.entries.get(newName)?.own)
-  return existing.length > 0
-    ? `${existing.map(({ column }) => column.name).join(', ')} already has a secret ${newName}.`
-    : null
-}
 
 /** Renames in one environment after the other. A failure in one does not stop the others. */
 async function renameEach(orgId: string, places: Place[], newName: string): Promise<Report> {

@@ -11,6 +11,7 @@ import { LoadingNames } from './loading-names.tsx'
 import { Failures, NoteField, Preview, Progressing } from './preview.tsx'
 import { Removals } from './removals.tsx'
 import type { Removal } from './remove.ts'
+import { secretsText } from './secrets-text.ts'
 import { transfer } from './transfer.ts'
 import { useChoice } from './use-choice.ts'
 import { useMarked, useStoring } from './use-storing.ts'
@@ -95,8 +96,6 @@ export function TransferDialog(props: Props) {
   )
 }
 
-const secretsText = (count: number) => (count === 1 ? '1 secret' : `${count} secrets`)
-
 /** True if the target has this value itself, so that a move only has to delete it from the other environment. */
 const isThereAlready = ({ kind, name }: Change, target: Column | undefined) =>
   kind === 'unchanged' && target?.entries.get(name)?.own === true
@@ -150,7 +149,8 @@ function Remarks(props: Pick<Props, 'kind' | 'names'> & { source: Column; target
   const missing = left.length - inherited.length
   const remarks = [
     missing > 0 && `${source.name} does not have ${missing === 1 ? '1 of them' : `${missing} of them`}.`,
-    inherited.length > 0 && `${inherited.join(', ')} cannot be moved: ${source.name} gets the value from elsewhere.`,
+    inherited.length > 0 &&
+      `${inherited.join(', ')} cannot be moved: ${source.name} gets the value from a group or a parent environment.`,
     present.length > 0 &&
       `${target.name} already has the same value of ${present.join(', ')}. The move only deletes it from ${source.name}.`,
     kind === 'move' &&

@@ -2,6 +2,7 @@ import { describeProblem } from '../ui/problem.tsx'
 import { NotUndone, showUndoToast } from '../ui/undo-toast.tsx'
 import type { Outcome } from './changes.ts'
 import { NameInUse, type Restorable, restoreDeleted } from './deleted-secrets.ts'
+import { secretsText } from './secrets-text.ts'
 
 type NameOf = (environmentId: string) => string
 
@@ -38,5 +39,3 @@ function reasonOf(error: unknown, name: string, where: string): string {
     return `${where} has a secret ${name} again. Delete it there, then restore this one under Deleted.`
   return `${name} in ${where}: ${describeProblem(error).title}.`
 }
-
-const secretsText = (count: number) => (count === 1 ? '1 secret' : `${count} secrets`)

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { useAction } from '../action.ts'
 import { ProblemAlert } from '../ui/problem.tsx'
 import type { Column } from './columns.ts'
+import { secretsText } from './secrets-text.ts'
 import { dismissUndo, type Undone, undo, useUndoable } from './undo.ts'
 
 /**
@@ -15,7 +16,10 @@ export function UndoNotice({ columns }: { columns: Column[] }) {
   const found = useUndoable(me.user?.id ?? '', columns)
   const [result, setResult] = useState<string | null>(null)
   const action = useAction(async () => {
-    if (found) setResult(describeUndone(await undo(found.undoable), found.column.name))
+    if (!found) return
+    const { undoable, column } = found
+    const source = columns.find(({ environmentId }) => environmentId === undoable.removed?.environmentId)
+    setResult(describeUndone(await undo(undoable), column.name, source?.name ?? 'the other environment'))
   })
   if (!found && result === null) return null
   const dismiss = () => {
@@ -42,15 +46,21 @@ export function UndoNotice({ columns }: { columns: Column[] }) {
   )
 }
 
-const secretsText = (names: string[]) => (names.length === 1 ? '1 secret' : `${names.length} secrets`)
-
-function describeUndone({ returned, restored, queued, changed }: Undone, where: string): string {
+/** Says what the undo changed in both environments, and what it left as it was. */
+function describeUndone(undone: Undone, where: string, from: string): string {
+  const { returned, returning, stayed, restored, deleted, queued, changed } = undone
   const parts = [
-    returned.length > 0 && `${secretsText(returned)} moved back.`,
-    restored.length > 0 && `${secretsText(restored)} in ${where} put back.`,
-    queued.length > 0 && `${secretsText(queued)} in ${where} will be put back after approval.`,
+    returned.length > 0 && `${secretsText(returned.length)} restored in ${from}.`,
+    returning.length > 0 &&
+      `Restoring ${returning.join(', ')} in ${from} waits for approval. ${where} keeps ${pronounOf(returning)}.`,
+    stayed.length > 0 && `${from} does not take ${stayed.join(', ')} back, so ${where} keeps ${pronounOf(stayed)}.`,
+    restored.length > 0 && `Earlier value of ${secretsText(restored.length)} restored in ${where}.`,
+    deleted.length > 0 && `${secretsText(deleted.length)} deleted from ${where}.`,
+    queued.length > 0 && `Undoing ${secretsText(queued.length)} in ${where} waits for approval.`,
     changed.length > 0 &&
-      `Somebody has changed ${changed.join(', ')} since, so ${changed.length === 1 ? 'it stays' : 'they stay'}. Look at the history of each to restore an earlier version.`,
+      `Not undone in ${where}, because somebody has changed ${pronounOf(changed)} since: ${changed.join(', ')}. You can restore an earlier version from the history.`,
   ]
   return parts.filter(Boolean).join(' ')
 }
+
+const pronounOf = (names: string[]) => (names.length === 1 ? 'it' : 'them')

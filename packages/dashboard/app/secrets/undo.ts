@@ -72,7 +72,14 @@ export const dismissUndo = (): void => change(null)
 export interface Undone {
   /** Secrets that are back in the environment that they were moved from. */
   returned: string[]
+  /** Secrets that return there after an approval. They stay where they were moved to. */
+  returning: string[]
+  /** Secrets that cannot return there, so they stay where they were moved to. */
+  stayed: string[]
+  /** Secrets that have their earlier value again. */
   restored: string[]
+  /** Secrets that did not exist before. */
+  deleted: string[]
   /** Changes that wait for approval, because the environment is protected now. */
   queued: string[]
   /** Somebody has changed or deleted these since, so they were left alone. */
@@ -85,7 +92,7 @@ export interface Undone {
  */
 export async function undo(undoable: Undoable): Promise<Undone> {
   const { orgId, environmentId, removed } = undoable
-  const undone: Undone = { returned: [], restored: [], queued: [], changed: [] }
+  const undone: Undone = { returned: [], returning: [], stayed: [], restored: [], deleted: [], queued: [], changed: [] }
   const stored = removed ? await returnRemoved(undoable, removed, undone) : undoable.stored
   const { removed: _, ...rest } = undoable
   const sealed = await reloadSealed(orgId, environmentId)
@@ -117,9 +124,9 @@ async function returnRemoved(
   const unfinished = failed.filter(({ error }) => !(error instanceof NameInUse))
   const left = deleted.filter(({ id }) => unfinished.some((one) => one.name === id))
   for (const { id, name } of deleted.filter((one) => !left.includes(one)))
-    undone[written.has(id) ? 'returned' : queued.includes(id) ? 'queued' : 'changed'].push(name)
-  const absent = new Set([...undone.changed, ...undone.queued])
-  const remaining = stored.filter(({ name }) => !absent.has(name))
+    undone[written.has(id) ? 'returned' : queued.includes(id) ? 'returning' : 'stayed'].push(name)
+  const unreturned = new Set([...undone.returning, ...undone.stayed])
+  const remaining = stored.filter(({ name }) => !unreturned.has(name))
   change({ ...undoable, stored: remaining, removed: { environmentId, deleted: left } })
   const [first] = unfinished
   if (first) throw first.error
@@ -131,14 +138,15 @@ async function undoOne(
   environmentId: string,
   { before, after }: Stored,
   secret: Secret | undefined,
-): Promise<'restored' | 'queued' | 'changed'> {
+): Promise<'restored' | 'deleted' | 'queued' | 'changed'> {
   if (secret?.version !== after) return 'changed'
   try {
     const done =
       before === 0
         ? await deleteSecret(orgId, environmentId, secret, '')
         : await restoreSecret(orgId, environmentId, secret, before, '')
-    return done === 'queued' ? 'queued' : 'restored'
+    if (done === 'queued') return 'queued'
+    return before === 0 ? 'deleted' : 'restored'
   } catch (error) {
     // The server compares versions again, so a change made at this moment is not overwritten.
     if (isConflict(error)) return 'changed'

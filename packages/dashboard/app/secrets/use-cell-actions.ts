@@ -39,7 +39,7 @@ export function useCellActions(orgId: string, columns: Column[], openDialog: (di
           } catch {
             return showErrorToast(
               `${name} was not copied`,
-              'The browser let nothing into the clipboard. Reveal it, and copy it by hand.',
+              'The browser refused to copy it. Reveal the value, and copy it by hand.',
             )
           }
           showToast(`Copied ${name} of ${column.name}.`)

@@ -161,7 +161,7 @@ async function reopen(orgId: string, edit: Unsaved, change: Change): Promise<voi
     change(environmentId, name, () => ({ ...kept, ...untouched }))
   } catch (error) {
     if (error instanceof KeyringError && error.code === 'locked') return keep(edit)
-    showErrorToast(`The edit of ${name} that was kept does not open`, 'It is lost. Type it again.')
+    showErrorToast(`The unsaved edit of ${name} cannot be decrypted`, 'It is lost. Type it again.')
   }
 }
 

@@ -72,8 +72,8 @@ function RemoveDialog({ binding, name, onClose }: OpenBindingDialog & { onClose:
       onConfirm={() => api.sync.deleteBinding({ params: { orgId: org.id, bindingId: binding.id } })}
       stale={staleAfterSync(org.id, [binding.environmentId])}
     >
-      What was pushed stays at the destination. This server loses the keys that no other binding needs; re-key the
-      environment to make what it had worthless.
+      Pushed secrets stay at the destination. This server loses the keys that no other binding needs. Re-key the
+      environment, because the server may have kept a copy.
     </ConfirmDelete>
   )
 }

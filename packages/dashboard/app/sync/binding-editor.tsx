@@ -36,7 +36,8 @@ export function BindingEditor({ binding, isNew, onClose }: { binding: Binding; i
     const enabled = isNew ? { enabled: true } : {}
     await api.sync.updateBinding({ params, body: { ...planned, destination, mode, ...enabled } })
     isSaved.current = true
-    if (isNew) showToast(mode === 'auto' ? 'The first push has begun.' : 'It is bound. Push it when you want to.')
+    if (isNew)
+      showToast(mode === 'auto' ? 'The first push has begun.' : 'The environment is bound. You can push it now.')
   }
   const close = () => {
     if (isNew && !isSaved.current) void undo()

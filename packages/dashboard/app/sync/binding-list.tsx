@@ -61,7 +61,7 @@ export function BindingList({ environmentIds }: { environmentIds?: readonly stri
             title="No environment is synced yet"
             command={`skerry sync bind my-connection --app my-app --env production --org ${org.slug}`}
           >
-            Connect a destination, then bind an environment to it. What a push would do is shown before anything is
+            Connect a destination, then bind an environment to it. You see the effect of a push before anything is
             written.
           </Empty>
         }

@@ -82,7 +82,7 @@ function ReplaceDialog({ connection: { id, name }, provider, onClose }: Props & 
     if (!shown) return
     const wrappedCredential = await wrapCredential(credential, shown.publicKeyJwk)
     await api.sync.updateConnection({ params: { orgId: org.id, connectionId: id }, body: { wrappedCredential } })
-    showToast(`${name} uses the new credential. What had failed is tried again.`)
+    showToast(`${name} uses the new credential. Failed pushes are tried again.`)
   }
   return (
     <FormDialog
@@ -117,8 +117,8 @@ function DisconnectDialog({ connection: { id, name }, onClose }: Props) {
     bound.length === 0
       ? ''
       : bound.length === 1
-        ? ' Its binding goes with it.'
-        : ` Its ${bound.length} bindings go with it.`
+        ? ' Its binding is deleted, too.'
+        : ` Its ${bound.length} bindings are deleted, too.`
   return (
     <ConfirmDelete
       title={`Disconnect ${name}?`}
@@ -127,9 +127,9 @@ function DisconnectDialog({ connection: { id, name }, onClose }: Props) {
       onConfirm={() => api.sync.deleteConnection({ params: { orgId: org.id, connectionId: id } })}
       stale={staleAfterSync(org.id, boundIds)}
     >
-      This server forgets the credential, and loses the keys of the environments that were bound.{also} What was pushed
-      stays where it is. Revoke the credential there, and re-key the environments to make what this server had
-      worthless.
+      This server deletes the credential and loses the keys of the bound environments.{also} Pushed secrets stay at the
+      destination. Revoke the credential there, and re-key the environments, because the server may have kept a copy of
+      their keys.
     </ConfirmDelete>
   )
 }

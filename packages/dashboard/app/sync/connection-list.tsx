@@ -72,8 +72,8 @@ export function ConnectionList() {
         actions={actions}
         empty={
           <Empty title="No connection yet" command={`skerry sync connect github-actions --org ${org.slug}`}>
-            Give this server a credential of a platform, and it keeps secrets there up to date. It can read what is
-            bound to the connection.
+            Give this server a credential of a platform, and it keeps secrets there up to date. It can read every
+            environment that is bound to the connection.
           </Empty>
         }
       />

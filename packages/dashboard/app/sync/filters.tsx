@@ -58,8 +58,8 @@ export function FilterFields({ environmentId, value, onChange }: Props) {
     <Stack>
       <TagsInput
         {...common}
-        label="Only these names"
-        description="All are pushed where none is given. * stands for any characters."
+        label="Include"
+        description="Leave this empty to push all names. * stands for any characters."
         placeholder={include.length === 0 ? 'DB_*' : ''}
         value={include}
         error={patternsProblem(include)}
@@ -67,7 +67,7 @@ export function FilterFields({ environmentId, value, onChange }: Props) {
       />
       <TagsInput
         {...common}
-        label="But not these"
+        label="Exclude"
         placeholder={exclude.length === 0 ? 'LOG_*' : ''}
         value={exclude}
         error={patternsProblem(exclude)}
@@ -75,12 +75,12 @@ export function FilterFields({ environmentId, value, onChange }: Props) {
       />
       <Matched environmentId={environmentId} include={include} exclude={exclude} />
       <Group grow align="flex-start" wrap="wrap" preventGrowOverflow={false}>
-        <NamePart label="Before each name" value={prefix} onChange={(to) => onChange({ prefix: to })} />
-        <NamePart label="Behind each name" value={suffix} onChange={(to) => onChange({ suffix: to })} />
+        <NamePart label="Prefix" value={prefix} onChange={(to) => onChange({ prefix: to })} />
+        <NamePart label="Suffix" value={suffix} onChange={(to) => onChange({ suffix: to })} />
         <Select
-          label="Letters"
+          label="Case"
           data={[
-            { value: 'keep', label: 'as they are' },
+            { value: 'keep', label: 'unchanged' },
             { value: 'upper', label: 'UPPER CASE' },
             { value: 'lower', label: 'lower case' },
           ]}
@@ -92,7 +92,7 @@ export function FilterFields({ environmentId, value, onChange }: Props) {
       </Group>
       <Select
         label="A name that is no longer pushed"
-        description="Only what this binding wrote itself, and nobody changed since, is ever deleted."
+        description="Skerry deletes only values that this binding wrote and nobody changed since."
         data={[
           { value: 'keep', label: 'stays there' },
           { value: 'delete', label: 'is deleted there' },
@@ -102,13 +102,13 @@ export function FilterFields({ environmentId, value, onChange }: Props) {
         onChange={(to) => onChange({ onDelete: to as Filters['onDelete'] })}
       />
       <Switch
-        label="Overwrite names that others wrote there"
+        label="Overwrite values that Skerry did not write"
         checked={adopt}
         onChange={(event) => onChange({ adopt: event.currentTarget.checked })}
       />
       <Switch
-        label="Push by itself after each change"
-        description="Within seconds. Otherwise only when somebody asks for it."
+        label="Push automatically after each change"
+        description="Within seconds. Otherwise Skerry pushes only when somebody chooses “Push now…”."
         checked={mode === 'auto'}
         onChange={(event) => onChange({ mode: event.currentTarget.checked ? 'auto' : 'manual' })}
       />

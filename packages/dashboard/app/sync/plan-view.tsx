@@ -27,7 +27,12 @@ export function PlanView({ plan, adopting }: { plan: Plan; adopting?: Adopting }
       {foreign.length > 0 && <Foreign names={foreign} adopting={adopting} />}
       <Reasons title="Not pushed" failures={refused} />
       {effects.length > 0 && (
-        <Alert color="yellow" variant="light" icon={<IconTriangleAlert size={18} />} title="What a push sets off there">
+        <Alert
+          color="yellow"
+          variant="light"
+          icon={<IconTriangleAlert size={18} />}
+          title="Effects of a push at the destination"
+        >
           {effects.map((effect) => (
             <Text key={effect} size="sm">
               {effect.replaceAll('`', '')}
@@ -46,9 +51,9 @@ interface Adopting {
 }
 
 function Foreign({ names, adopting }: { names: string[]; adopting: Adopting | undefined }) {
-  if (!adopting) return <Names title="There already, written by others, and left alone" names={names} />
+  if (!adopting) return <Names title="Already there, not written by Skerry, and left alone" names={names} />
   return (
-    <Part title="There already, written by others, and left alone unless you choose them">
+    <Part title="Already there, not written by Skerry, and left alone unless you choose them">
       <Stack gap={6}>
         {names.map((name) => (
           <Checkbox

@@ -49,7 +49,7 @@ export function RunDialog({ binding, onClose }: { binding: Binding; onClose: () 
         ) : (
           <RunResults run={run} />
         )}
-        {run?.status === 'running' && <Text size="sm">The list of runs shows what comes of it.</Text>}
+        {run?.status === 'running' && <Text size="sm">The list of runs will show the result.</Text>}
         <ProblemAlert error={push.error} />
         <Group justify="flex-end">
           <Button variant="default" disabled={push.pending} onClick={onClose}>

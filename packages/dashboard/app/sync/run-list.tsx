@@ -20,12 +20,12 @@ export function RunList({ bindingId }: { bindingId: string | undefined }) {
   const describe = useDescription(org.id)
   const destinationOf = (run: Run) => {
     const binding = bindings.find(({ id }) => id === run.bindingId)
-    return binding ? `${describe(binding)} ${destinationText(binding)}` : 'A binding that is removed'
+    return binding ? `${describe(binding)} ${destinationText(binding)}` : 'A removed binding'
   }
   const columns: ListColumn<Run>[] = [
     { header: 'When', cell: ({ startedAt }) => <RelativeTime at={startedAt} />, width: 120 },
-    { header: 'What', cell: (run) => <TwoLines main={placeOf(run)} below={destinationOf(run)} /> },
-    { header: 'Because of', cell: ({ trigger }) => triggerWords[trigger], width: 120 },
+    { header: 'Binding', cell: (run) => <TwoLines main={placeOf(run)} below={destinationOf(run)} /> },
+    { header: 'Started by', cell: ({ trigger }) => triggerWords[trigger], width: 120 },
     {
       header: 'Result',
       cell: (run) => (
@@ -71,7 +71,7 @@ export function RunList({ bindingId }: { bindingId: string | undefined }) {
         details={(run) => <RunResults run={run} />}
         empty={
           <Empty title="Nothing was pushed yet" command={`skerry sync runs --org ${org.slug}`}>
-            Each push is kept here with the names that it wrote, and why one failed. Never with a value.
+            This list shows each push, the names that it wrote, and the reason if it failed. It never shows values.
           </Empty>
         }
       />

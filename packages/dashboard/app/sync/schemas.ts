@@ -64,5 +64,5 @@ const neverRules: ConfigRules = { fields: [], fixed: {}, broken: () => [], probl
 
 const kindField = (choices: string[]): ConfigField => ({
   ...{ path: 'kind', kind: 'choice', required: true, choices, columns: [] },
-  description: 'It says which of the other fields belong to it.',
+  description: 'The other fields depend on this choice.',
 })

@@ -19,7 +19,7 @@ export function SyncPage({ part, newLabel, children }: { part: string; newLabel?
     <Page
       title="Sync"
       part={part}
-      about="Copies of secrets at platforms that cannot ask for them. This server can read every environment that is bound."
+      about="Push secrets to platforms such as GitHub Actions and Vercel. This server can read every environment that is bound."
       actions={
         isAdmin &&
         newLabel && (

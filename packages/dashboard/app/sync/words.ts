@@ -19,9 +19,9 @@ export const runColors: Record<Run['status'], string> = {
 }
 
 export const triggerWords: Record<Run['trigger'], string> = {
-  request: 'asked for',
+  request: 'a request',
   change: 'a change',
-  retry: 'another try',
+  retry: 'a retry',
 }
 
 /** `3 pushed, 1 failed` */

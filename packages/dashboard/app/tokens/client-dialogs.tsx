@@ -35,7 +35,7 @@ export function CreateClientDialog(props: { onClose: () => void; onMade: (made: 
       stale={[clientsQuery(org.id)]}
     >
       <NameField
-        description="What it is for. It administers the organization, and holds no key."
+        description="Name it after its purpose. It can manage the organization, but cannot read secrets."
         placeholder="provisioning"
         {...form.getInputProps('name')}
       />
@@ -75,8 +75,7 @@ export function ClientDialog(props: {
         onClose={onClose}
         onConfirm={renew}
       >
-        The secret that it has now and the access tokens that it got end at once. Service tokens that it made go on
-        working.
+        Its current secret and its access tokens stop working at once. Service tokens that it made keep working.
       </ConfirmDelete>
     )
   return (
@@ -87,7 +86,7 @@ export function ClientDialog(props: {
       onConfirm={revoke}
       stale={[clientsQuery(org.id), ...leases.stale]}
     >
-      Its next request is refused, and it can never be used again. Service tokens that it made go on working.
+      It stops working at once, and for good. Service tokens that it made keep working.
       {leases.field}
     </ConfirmDelete>
   )

@@ -71,20 +71,24 @@ export function CreateTokenDialog({ onClose, onMade }: { onClose: () => void; on
       disabled={environmentId !== null && !isFresh(composed)}
       size="lg"
     >
-      <NameField description="What it is for." placeholder="web in production" {...form.getInputProps('name')} />
+      <NameField
+        description="Name it after its purpose."
+        placeholder="web in production"
+        {...form.getInputProps('name')}
+      />
       <EnvironmentField {...form.getInputProps('environmentId')} />
       <ProblemAlert error={composed.error} retry={() => composed.refetch()} />
       {layers.length > 0 && <ComposedIn layers={layers} />}
       {environmentId !== null && !isAdmin && (
         <Checkbox
           label="For this environment alone"
-          description="Whatever keys it is granted later, it reads no other."
+          description="It never reads another environment, even if it gets more keys later."
           {...form.getInputProps('bound', { type: 'checkbox' })}
         />
       )}
       <Checkbox
-        label="It administers the organization"
-        description="Members, applications, tokens and the audit log. Most tokens need none of it."
+        label="It can manage the organization"
+        description="Members, applications, tokens and the audit log. Most tokens do not need this."
         {...form.getInputProps('isAdmin', { type: 'checkbox' })}
       />
       <Select label="Expires" data={lifetimes} allowDeselect={false} {...form.getInputProps('lifetime')} />
@@ -109,7 +113,7 @@ function EnvironmentField(props: Omit<SelectProps, 'data'>) {
   return (
     <Select
       label="Reads"
-      description="Its key is wrapped to the token in this browser."
+      description="This browser encrypts the key of the environment for the token."
       placeholder="Nothing yet"
       searchable
       clearable
@@ -131,11 +135,11 @@ function ComposedIn({ layers }: { layers: ComposedLayers }) {
     <>
       {open.length > 0 && (
         <Text size="xs" c="dimmed">
-          With what is composed in: {labels(open)}.
+          With the groups that are composed in: {labels(open)}.
         </Text>
       )}
       {closed.length > 0 && (
-        <Alert color="yellow" variant="light" title="You hold no key to all that is composed in">
+        <Alert color="yellow" variant="light" title="You do not hold the keys of all groups that are composed in">
           The token reads nothing until someone also grants it {labels(closed)}.
         </Alert>
       )}

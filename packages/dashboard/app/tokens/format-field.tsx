@@ -10,12 +10,12 @@ export function FormatField(props: Omit<RadioGroupProps, 'children'>) {
         <Radio
           value="skerry"
           label="Skerry"
-          description="For skerry and its SDK: what decrypts never leaves the machine that has the token. A published client would send it whole, key and all."
+          description="For the command skerry and its SDKs. The private key in the token never leaves the machine. Other clients would send the private key to the server."
         />
         <Radio
           value="classic"
           label="Classic"
-          description="For the published clients, which send the whole token to the server with each request."
+          description="For clients that are not made by Skerry. They send the whole token, with its private key, to the server in each request."
         />
       </Stack>
     </Radio.Group>

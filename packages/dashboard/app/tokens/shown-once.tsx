@@ -29,8 +29,8 @@ export function ShownOnce(props: {
       <Stack>
         <Alert color="yellow" variant="light">
           {token === null
-            ? `The keyring locked, and this page forgot the ${what}. If you had not kept it, make another.`
-            : 'It is shown this once, and kept nowhere: neither here nor on the server.'}
+            ? `The keyring was locked, so this page no longer shows the ${what}. If you did not save it, make another.`
+            : 'You can see it only now. Neither this browser nor the server keeps it.'}
         </Alert>
         {token !== null && (
           <Group gap={4} wrap="nowrap" align="flex-start">

@@ -40,7 +40,7 @@ export function TokenDialog({ dialog, onClose }: { dialog: OpenDialog; onClose: 
         onConfirm={revoke}
         stale={[...stale, rekeyDueQuery(org.id), ...leases.stale]}
       >
-        Its next request is refused, and it can never be used again. <HeldKeys principalId={id} />
+        It stops working at once, and for good. <HeldKeys principalId={id} />
         {leases.field}
       </ConfirmDelete>
     )
@@ -52,7 +52,7 @@ export function TokenDialog({ dialog, onClose }: { dialog: OpenDialog; onClose: 
       onConfirm={remove}
       stale={stale}
     >
-      The token and the keys that were wrapped to it go for good. The audit log keeps what it did.
+      This deletes the token and its grants for good. The audit log keeps its entries.
     </ConfirmDelete>
   )
 }

@@ -18,8 +18,8 @@ export function NoServerKey() {
       title="This server has no server key"
       role="alert"
     >
-      Without one it can keep no key of its own. So it makes no leases, rotates and syncs no secrets, and sends neither
-      webhooks nor the audit trail. Its operator sets SKERRY_SERVER_KEY.
+      Without it, this server cannot make leases, rotate or sync secrets, send webhooks, or send the audit log to a log
+      sink. Ask its operator to set SKERRY_SERVER_KEY.
     </Alert>
   )
 }

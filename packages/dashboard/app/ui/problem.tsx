@@ -15,7 +15,7 @@ const advice: Record<string, string> = {
   unauthorized: 'Sign in again.',
   forbidden: 'Ask an administrator of the organization for access.',
   not_found: 'It may have been deleted, or you have no access to it.',
-  conflict: 'Someone else has changed it, or it exists already. Look at the present state, then try again.',
+  conflict: 'Someone else has changed it, or it exists already. Look at the current state, then try again.',
   rate_limited: 'Wait a minute, then try again.',
   quota_exceeded: 'Delete something that is no longer needed, or raise the limit.',
   internal: 'Try again. If it happens again, tell the operator of this server.',
@@ -24,14 +24,15 @@ const advice: Record<string, string> = {
   wrong_copy: 'Check the passphrase and every character of the sealed key: capital letters count.',
   wrong_key: 'Do not go on. Tell the operator: the server may be showing a key that is not yours.',
   locked: 'Unlock the keyring and try again.',
-  malformed_answer: 'Do not go on. Tell the operator: the server answered something else than was asked for.',
+  malformed_answer: 'Do not go on. Tell the operator: the server gave an answer that does not fit the request.',
 }
 
 /**
  * Advice for an error of a database, host or platform that Skerry called. Its code is `conflict`, although nobody has
  * changed anything here.
  */
-const outsideAdvice = 'This is what the other system said. Mend it there, or what Skerry has for it, and try again.'
+const outsideAdvice =
+  'The other system answered with this error. Fix the problem there, or correct the settings in Skerry, and try again.'
 
 export function describeProblem(error: unknown): {
   title: string
@@ -54,7 +55,7 @@ export function describeProblem(error: unknown): {
   if (error instanceof ValueTooLong)
     return {
       title: 'The value is too long',
-      advice: 'About 780 kB is the most that one secret holds. Keep a large file elsewhere, and the key to it here.',
+      advice: 'A secret holds at most about 780 kB. Keep a large file elsewhere, and its key here.',
       requestId: null,
     }
   if (error instanceof PrfMissing)
@@ -68,7 +69,7 @@ export function describeProblem(error: unknown): {
   if (error instanceof Error && error.name === 'SecurityError')
     return {
       title: 'Passkeys do not work at this address',
-      advice: 'Open the dashboard by the name that the server’s SKERRY_BASE_URL has.',
+      advice: 'Open the dashboard at the address that the server has as SKERRY_BASE_URL.',
       requestId: null,
     }
   if (error instanceof Error && error.name === 'InvalidStateError')
@@ -106,7 +107,7 @@ export function ProblemAlert(props: { error: unknown; retry?: () => void; onForb
       {(wasForbidden && onForbidden) || problem.advice}
       {problem.requestId && problem.advice === advice.internal && (
         <Text size="xs">
-          Name this request to them: <span className="mono">{problem.requestId}</span>
+          Give them this request ID: <span className="mono">{problem.requestId}</span>
         </Text>
       )}
       {retry && (

@@ -41,6 +41,6 @@ export function showUndoToast(message: string, undo: () => Promise<string>): voi
 function tell(error: unknown): void {
   if (error instanceof Cancelled) return
   const { title, advice = '' } = describeProblem(error)
-  if (error instanceof NotUndone) showErrorToast('Not everything was restored', error.message)
+  if (error instanceof NotUndone) showErrorToast('The undo is incomplete', error.message)
   else showErrorToast(title, advice)
 }

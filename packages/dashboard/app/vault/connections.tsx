@@ -44,7 +44,7 @@ export function Connections({ project, hasExecutor }: { project: Project; hasExe
       <Group gap="xs" mb="sm">
         <TextInput
           label="Person"
-          description="The whole id that your product has for them."
+          description="The complete ID of the person in your product."
           maxLength={limits.vaultUserRefCharacters}
           autoComplete="off"
           value={text}
@@ -52,7 +52,7 @@ export function Connections({ project, hasExecutor }: { project: Project; hasExe
         />
         <NativeSelect
           label="State"
-          description="What it is now."
+          description="The current state."
           data={[
             { value: '', label: 'Any' },
             ...Object.entries(states).map(([value, { says }]) => ({ value, label: says })),
@@ -75,7 +75,7 @@ export function Connections({ project, hasExecutor }: { project: Project; hasExe
         }
         empty={
           Object.keys(filter).length > 0 ? (
-            <Empty title="No connection fits" />
+            <Empty title="No matching connection" />
           ) : (
             <Empty title="Nobody has connected an account yet">
               {hasExecutor
@@ -94,7 +94,7 @@ const nameOf = ({ providerName, userRef }: Connection) => `${providerName} of ${
 
 const states: Record<Status, { color: string; says: string }> = {
   active: { color: 'sea', says: 'connected' },
-  reauth_required: { color: 'yellow', says: 'to be repaired' },
+  reauth_required: { color: 'yellow', says: 'needs repair' },
   revoked: { color: 'gray', says: 'revoked' },
 }
 

@@ -49,7 +49,7 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
 const states: Record<Delivery['status'], { color: string; says: string }> = {
   pending: { color: 'gray', says: 'waits' },
   delivered: { color: 'sea', says: 'delivered' },
-  dead: { color: 'red', says: 'given up' },
+  dead: { color: 'red', says: 'failed' },
 }
 
 const columns: ListColumn<Delivery>[] = [

@@ -84,8 +84,8 @@ function ExecutorCard({ executor }: { executor: Executor }) {
     <Paper p="md">
       {isSilent(executor) && (
         <Alert color="yellow" title="The executor does not report" mb="md">
-          It tells the server once a minute that it runs, and has not for more than five minutes. Until it does, nobody
-          can connect an account, and the product can use none. Look at its process and at its way to this server.
+          It should report every minute, but has not reported for more than 5 minutes. Until it does, nobody can connect
+          an account, and your product can use none. Check its process and its connection to this server.
         </Alert>
       )}
       <SimpleGrid cols={{ base: 1, sm: 2 }}>

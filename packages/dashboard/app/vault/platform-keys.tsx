@@ -25,7 +25,7 @@ export function PlatformKeys({ project }: { project: Project }) {
   const params = { orgId: org.id, projectId: project.id }
   const revoking = useConfirm(({ id, name }: PlatformKey) => ({
     title: `Revoke ${name}?`,
-    text: 'Its next request is refused, and it can never be used again. Connections stay as they are.',
+    text: 'It stops working at once, and for good. Connections stay as they are.',
     confirm: 'Revoke',
     onConfirm: () => api.vaultProjects.revokeKey({ params: { ...params, vaultKeyId: id } }),
     stale: [orgQueries(org.id, 'vault')],
@@ -33,7 +33,7 @@ export function PlatformKeys({ project }: { project: Project }) {
   return (
     <Section
       title="Platform keys"
-      description="The backend of your product makes links with one, and reads which accounts are connected, never a credential."
+      description="With a platform key, the backend of your product makes links and reads which accounts are connected. It never reads a credential."
       actions={<Button onClick={() => creating.open()}>New platform key</Button>}
     >
       <List

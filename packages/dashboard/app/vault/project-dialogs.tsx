@@ -89,21 +89,17 @@ function ProjectFields({ form }: { form: ApiForm<Values> }) {
   const { name, display } = form.values
   return (
     <>
-      <NameField
-        description="What the project is called here."
-        placeholder="Northwind"
-        {...form.getInputProps('name')}
-      />
+      <NameField description="The name in this dashboard." placeholder="Northwind" {...form.getInputProps('name')} />
       <TextInput
-        label="Name that people are shown"
-        description="The product that asks them to connect an account. Without one, the name above."
+        label="Name for people"
+        description="The name of your product, on the page where people connect an account. If you leave this empty, they see the name above."
         placeholder={name}
         autoComplete="off"
         {...form.getInputProps('display.name')}
       />
       <TextInput
         label="Color"
-        description="Of buttons, as six hexadecimal digits."
+        description="The color of buttons, as six hexadecimal digits."
         placeholder="#1c5fd4"
         classNames={{ input: 'mono' }}
         autoComplete="off"

@@ -22,10 +22,11 @@ export function SetUp(props: { project: Project; executor: Executor | null; keys
     isCurrent: done.indexOf(false) === number - 1,
   })
   return (
-    <Section title="Set up" description="Four steps, until the first person has connected an account.">
+    <Section title="Set up" description="Four steps until a person can connect an account.">
       <Steps>
-        <Step {...step(1)} title="Name the address that people return to">
-          Edit the Connect page below, and enter the origin of your product.
+        <Step {...step(1)} title="Enter a return origin">
+          Edit the Connect page below. The return origin is the address of your product, such as
+          https://app.example.com. People go back there after they connected an account.
         </Step>
         <Step {...step(2)} title="Register the executor">
           Register an executor below, and run the command that you get on its machine, in your own network.
@@ -34,7 +35,7 @@ export function SetUp(props: { project: Project; executor: Executor | null; keys
           Make a platform key below. Your backend makes links with it.
         </Step>
         <Step {...step(4)} title="Connect the first account">
-          Let your backend make a link, and open it. docs/vault.md shows how.
+          Make a link with your backend, and open it. docs/vault.md shows how.
         </Step>
       </Steps>
     </Section>

@@ -16,7 +16,7 @@ type EventType = (typeof vaultEventTypes)[number]
 const meanings: Record<EventType, string> = {
   'connection.ready': 'An account is connected, repaired, or works again.',
   'connection.reauth_required': 'The person must repair the connection.',
-  'connection.revoked': 'A connection is revoked, by any side.',
+  'connection.revoked': 'Somebody revoked a connection.',
 }
 
 const initialValues: Values = { url: '', events: [...vaultEventTypes], description: '' }
@@ -76,7 +76,7 @@ function WebhookFields<V extends Changes>({ form }: { form: ApiForm<V> }) {
     <>
       <TextInput
         label="Address"
-        description="Of your backend, https and reachable from this server."
+        description="An https address of your backend that this server can reach."
         placeholder="https://api.example.com/hooks"
         classNames={{ input: 'mono' }}
         autoComplete="off"
@@ -85,7 +85,7 @@ function WebhookFields<V extends Changes>({ form }: { form: ApiForm<V> }) {
       />
       <TextInput
         label="Description"
-        description="For people. It may be left empty."
+        description="Optional. It tells people what the webhook is for."
         autoComplete="off"
         {...form.getInputProps('description')}
       />

@@ -44,7 +44,7 @@ export function Webhooks({ project }: { project: Project }) {
   return (
     <Section
       title="Webhooks"
-      description="Addresses of your backend that are told when an account is connected, needs to be repaired or is revoked."
+      description="Addresses of your backend that are told when an account is connected, needs needs repair or is revoked."
       actions={
         <Button disabled={query.data?.available === false} onClick={() => creating.open()}>
           New webhook
@@ -87,8 +87,8 @@ export function Webhooks({ project }: { project: Project }) {
         ))}
       </Suspense>
       <ShownWhenMade made={secret} token={secret.value} title="The signing secret" what="secret">
-        With it your backend checks that a delivery comes from this server: <Code>verifyWebhook</Code> of{' '}
-        <Code>@skerry/sdk/vault</Code> does that.
+        Your backend needs it to check that a delivery comes from this server. Use <Code>verifyWebhook</Code> of{' '}
+        <Code>@skerry/sdk/vault</Code>.
       </ShownWhenMade>
       {removing.dialog}
     </Section>

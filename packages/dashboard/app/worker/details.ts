@@ -1,12 +1,6 @@
 import { type DescribedSecret, openDetails, sealDetails } from '@skerry/crypto/details'
 import { dekOf } from './deks.ts'
-
-/** A secret's name in an environment, and this person's wrapped copy of the environment's key. */
-interface Place {
-  wrappedDek: string
-  environmentId: string
-  name: string
-}
+import type { Place } from './place.ts'
 
 export const detailsOperations = {
   openDetails: async ({ wrappedDek, environmentId, name, sealed }: Place & { sealed: string }) =>

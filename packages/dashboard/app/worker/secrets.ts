@@ -4,13 +4,7 @@ import { type Renaming, referringTo, sealRenaming, versionOpener } from '@skerry
 import { dekOf } from './deks.ts'
 import { diffLines, type Line } from './diff-lines.ts'
 import type { SealedLayer } from './layers.ts'
-
-/** A secret's name in an environment, and this person's wrapped copy of the environment's key. */
-interface Place {
-  wrappedDek: string
-  environmentId: string
-  name: string
-}
+import type { Place } from './place.ts'
 
 /** A version of a secret, with the record of the names that the secret had. */
 interface PlacedVersion extends Place {

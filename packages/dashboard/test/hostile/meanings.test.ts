@@ -61,15 +61,13 @@ test('the key of an environment under another environment’s name is granted on
   await granting.getByLabel(`I compared these words with ${grantee}`).check()
   await granting.getByRole('button', { name: 'Grant' }).click()
   const asked = page.getByRole('dialog', { name: 'This is another environment than before' })
-  await asked
-    .getByText('Web shop / Staging means another environment than the one that this browser knows by that name.')
-    .waitFor()
+  await asked.getByText('Web shop / Staging is not the environment that this browser knows by this name.').waitFor()
   expect(await axeProblems(page)).toEqual([])
   await asked.getByRole('button', { name: 'Cancel' }).click()
   await asked.waitFor({ state: 'hidden' })
   expect(await holders()).toBe(before)
   await granting.getByRole('button', { name: 'Grant' }).click()
-  await asked.getByRole('button', { name: 'Somebody meant it' }).click()
+  await asked.getByRole('button', { name: 'Somebody on my team did this' }).click()
   await granting.waitFor({ state: 'hidden' })
   expect(await holders()).toBe(before + 1)
   const params = { orgId: place.orgId, envId: place.envId }
@@ -89,7 +87,7 @@ describe('an environment that was Staging and is now called Production', () => {
     const since = owner.sent.length
     await act()
     const asked = page.getByRole('dialog', { name: 'This is another environment than before' })
-    await asked.getByText('Web shop / Production means another environment').waitFor()
+    await asked.getByText('Web shop / Production is not the environment').waitFor()
     await asked.getByRole('button', { name: 'Cancel' }).click()
     await asked.waitFor({ state: 'hidden' })
     await owner.quiet()

@@ -139,7 +139,7 @@ test('a reader who got the key from somebody else is asked about once, and is kn
   await replace()
   await asked().getByText('would also go to a reader').waitFor()
   await asked().getByRole('button', { name: 'Accept this reader' }).click()
-  await told(page, 'Production has another key. You and 1 more keep access.')
+  await told(page, 'Production has a new key. You and 1 more keep access.')
   await beginRekey()
   await replace()
   await closed(owner)

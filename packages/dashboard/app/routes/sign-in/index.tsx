@@ -60,8 +60,8 @@ function External({ returnTo, failed }: { returnTo: string; failed: boolean }) {
     <StandalonePage title="Sign in to Skerry">
       {failed && (
         <Alert color="red" variant="light" title="Your identity provider did not sign you in" role="alert">
-          It refused, could not be reached, or took longer than ten minutes. Try again; if it stays, ask the operator of
-          this server, whose log says more.
+          It refused, could not be reached, or took longer than 10 minutes. Try again. If it happens again, ask the
+          operator of this server. The server’s log has the reason.
         </Alert>
       )}
       <Button component="a" href={`/sign-in/external?${new URLSearchParams({ returnTo })}`} fullWidth>
@@ -139,13 +139,12 @@ function Waiting() {
     <>
       {unsaved.length > 0 && (
         <Text size="sm" c="dimmed">
-          What you typed and did not save is kept sealed in this tab. Sign in here, go back to its page and unlock your
-          keyring.
+          This tab keeps your unsaved changes, encrypted. Sign in here, go back to their page and unlock your keyring.
         </Text>
       )}
       {isInputLost && (
         <Text size="sm" c="dimmed">
-          Your session ended, and what stood in the open dialog was forgotten. Sign in and enter it again.
+          Your session ended, and the text in the open dialog was lost. Sign in and enter it again.
         </Text>
       )}
     </>

@@ -61,7 +61,7 @@ function OrdinaryLink({ token }: { token: string }) {
     <StandalonePage title="Sign in to Skerry">
       <Text size="sm">
         {token === ''
-          ? 'Open the whole link from the mail, and once only. What comes after the # is missing here.'
+          ? 'Open the complete link from the mail. It works once. The part after the # is missing here.'
           : 'This link signs you in. It works once.'}
       </Text>
       <ProblemAlert error={action.error} />

@@ -12,7 +12,9 @@ export const Route = createFileRoute('/_app/account/invitations')({
 function Invitations() {
   return (
     <AccountPage part="Invitations">
-      <OwnInvitations empty={<Empty title="No invitation waits for you">Those of your address show up here.</Empty>} />
+      <OwnInvitations
+        empty={<Empty title="No invitation waits for you">Invitations to your e-mail address appear here.</Empty>}
+      />
     </AccountPage>
   )
 }

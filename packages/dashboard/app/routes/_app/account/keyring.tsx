@@ -107,7 +107,7 @@ function Changes(props: { userId: string; about: string[]; publicKeyJwk: string 
   return (
     <Section
       title="Passphrase and keypair"
-      description="Another passphrase seals the same key. Another keypair, for when somebody else may have the key or nobody knows the passphrase, must be granted everything anew."
+      description="A new passphrase protects the same key. Replace the keypair if somebody else may have the key, or if you forgot the passphrase. A new keypair has no access until people grant it again."
       actions={
         <>
           <Button variant="default" onClick={() => change.run()}>

@@ -31,7 +31,7 @@ function SigningIn() {
             </>
           ) : (
             <Text size="sm" c="dimmed" mb="xl">
-              Your identity provider keeps your second factors.
+              You enter your second factor at your identity provider.
             </Text>
           )
         }

@@ -96,7 +96,7 @@ const outcomes = {
     text: 'Go back to the terminal: it is signed in. You can close this page.',
   },
   denied: { color: 'gray', title: 'Denied', text: 'The terminal has not been signed in.' },
-  expired: { color: 'gray', title: 'Too late', text: 'Run skerry login again for another code.' },
+  expired: { color: 'gray', title: 'The code has expired', text: 'Run skerry login again for another code.' },
 }
 
 function Fact({ name, unverified = false, children }: { name: string; unverified?: boolean; children: ReactNode }) {
@@ -109,7 +109,12 @@ function Fact({ name, unverified = false, children }: { name: string; unverified
         <Group gap="xs">
           <span>{children}</span>
           {unverified && (
-            <Badge color="orange" variant="light" size="sm" title="Anyone who asks can write here what they like">
+            <Badge
+              color="orange"
+              variant="light"
+              size="sm"
+              title="The terminal sent this text, and could send any other"
+            >
               unverified
             </Badge>
           )}

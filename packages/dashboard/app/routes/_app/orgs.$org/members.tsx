@@ -38,6 +38,7 @@ function Members() {
   return (
     <Page
       title="Members"
+      about="The words stand for a member’s key. Compare them with the member, over the phone or in person: a malicious server could show you its own key here."
       actions={
         isAdmin && (
           <Button leftSection={<IconUserPlus size={16} />} onClick={() => navigate({ search: { create: true } })}>

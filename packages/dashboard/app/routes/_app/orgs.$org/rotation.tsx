@@ -33,7 +33,7 @@ function RotationPage() {
   return (
     <Page
       title="Rotation"
-      about="Secrets that this server replaces at intervals. It can read every environment in which it does."
+      about="This server replaces these secrets at intervals. It can read every environment that has one of them."
       actions={org.role !== 'member' && newButton}
     >
       <ForAdmins>

@@ -43,8 +43,8 @@ function Welcome() {
             {current === -1 ? 'You can read secrets' : 'Read your first secret in five steps'}
           </p>
           <p className="help">
-            Your keyring opens values in this browser. The server stores ciphertext only, so a person passes the keys on
-            to you.
+            Your keyring decrypts secrets in this browser. The server stores ciphertext only, so a person has to give
+            you the keys.
           </p>
           <ProblemAlert error={keys.error ?? kit.error ?? holdings.error} />
           {isLoaded && (

@@ -22,7 +22,7 @@ function Applications() {
       command={`skerry init --org ${org.slug} --app my-app`}
       placeholder="Web shop"
       linkTo={(slug) => ({ to: '/orgs/$org/apps/$app', params: { org: org.slug, app: slug } })}
-      deleteMeans="Its environments, branches, secrets, their history and everyone’s access go with it. This cannot be undone."
+      deleteMeans="This also deletes its environments, branches and secrets, their history and everyone’s access. This cannot be undone."
       onCreate={(body) => api.apps.create({ params: { orgId: org.id }, body })}
       onRename={(appId, name) => api.apps.update({ params: { orgId: org.id, appId }, body: { name } })}
       onDelete={(appId) => api.apps.delete({ params: { orgId: org.id, appId } })}

@@ -55,8 +55,8 @@ function Change({ change, reviews }: { change: ChangeRequest; reviews: Review[] 
       )}
       {change.status === 'superseded' && (
         <Text size="sm" mb="lg">
-          Nothing came of it: {change.groupSize > 1 ? 'a secret' : 'the secret'} has changed since it was proposed, or
-          its environment was given another key. Propose it anew if it is still wanted.
+          This change was not applied: {change.groupSize > 1 ? 'a secret' : 'the secret'} has changed since it was
+          proposed, or its environment got a new key. Propose it again if you still want it.
         </Text>
       )}
       {change.status === 'open' && <Differences compared={compared} />}

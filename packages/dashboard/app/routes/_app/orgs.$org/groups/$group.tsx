@@ -28,7 +28,7 @@ function Group() {
       title={query.data?.group.name ?? group.name}
       list={{ label: 'Groups', to: '/orgs/$org/groups' }}
       query={query}
-      about="An application’s environment gets what is in the group’s environment of the same slug."
+      about="An application’s environment gets the secrets of the group’s environment with the same slug."
       command={`skerry env create production --group ${group.slug}`}
       onCreate={async (body) => {
         const made = await api.groups.createEnv({ params: { orgId: org.id, groupId: group.id }, body })

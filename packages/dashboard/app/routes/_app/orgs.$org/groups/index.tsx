@@ -15,14 +15,14 @@ function Groups() {
     <NamedThingsPage
       what="group"
       title="Groups"
-      description="Secrets that several applications share. A group is composed into an application’s environment of the same slug."
+      description="Secrets that several applications share. An application’s environment gets the secrets of the group’s environment with the same slug."
       query={useQuery(groupsQuery(org.id))}
       thingsOf={({ groups }) => groups}
       begin="Put secrets that several applications need into one group instead of copying them."
       command={`skerry group create shared --org ${org.slug}`}
       placeholder="Shared"
       linkTo={(slug) => ({ to: '/orgs/$org/groups/$group', params: { org: org.slug, group: slug } })}
-      deleteMeans="Its environments and secrets go with it, and applications that it is composed into no longer get them. This cannot be undone."
+      deleteMeans="This also deletes its environments and secrets. Applications that use the group no longer get them. This cannot be undone."
       onCreate={(body) => api.groups.create({ params: { orgId: org.id }, body })}
       onRename={(groupId, name) => api.groups.update({ params: { orgId: org.id, groupId }, body: { name } })}
       onDelete={(groupId) => api.groups.delete({ params: { orgId: org.id, groupId } })}

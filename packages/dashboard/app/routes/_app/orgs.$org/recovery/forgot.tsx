@@ -23,7 +23,7 @@ function ForgotPage() {
       title="You forgot your passphrase"
       part="Recovery"
       crumbs={[{ label: 'Recovery', link: { to: '/orgs/$org/recovery', params: { org: org.slug } } }]}
-      about="Nobody can tell it to you. With the custodians’ help you can read again under a new one."
+      about="Nobody can tell you the passphrase. With the help of custodians, you get access again under a new one."
       width="text"
     >
       <Suspense>

@@ -24,14 +24,14 @@ function RecoveryPage() {
   return (
     <Page
       title="Recovery"
-      about="A key that no machine has. Custodians hold shares of it, and enough of them together open what it covers."
+      about="No machine has the recovery key. Custodians hold shares of it, and enough of them together can open the environments that it covers."
     >
       <Suspense>{org.role !== 'member' && <Status />}</Suspense>
       <OwnShareSection />
       <Requests />
       <Section
         title="You forgot your passphrase?"
-        description="Custodians can let you read again. They need to hear the words of your new key from you."
+        description="Custodians can give you access again. Tell them the words of your new key."
         actions={
           <AnchorLink to="/orgs/$org/recovery/forgot" params={{ org: org.slug }} size="sm">
             What to do, step by step

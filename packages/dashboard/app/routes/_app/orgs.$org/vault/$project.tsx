@@ -86,7 +86,7 @@ function Found({ project, executor, keys }: { project: Project; executor: Execut
       </Suspense>
       <Section
         title="Connect page"
-        description={`How people see it who connect an account. ${originsText(project)}`}
+        description={`The page on which people connect an account. ${originsText(project)}`}
         actions={button('Edit…', 'edit')}
       >
         <Preview display={project.display} />
@@ -107,6 +107,4 @@ function Found({ project, executor, keys }: { project: Project; executor: Execut
 }
 
 const originsText = ({ display: { returnOrigins } }: Project) =>
-  returnOrigins.length === 0
-    ? 'There is no origin yet to which they can be sent back.'
-    : `They can be sent back to ${returnOrigins.join(', ')}.`
+  returnOrigins.length === 0 ? 'It has no return origin yet.' : `People return to ${returnOrigins.join(', ')}.`

@@ -70,7 +70,7 @@ function useDialogs() {
   ))
   const deleting = useConfirm(() => ({
     title: `Delete the application ${app.name}?`,
-    text: 'Its environments, branches, secrets, their history and everyone’s access go with it. This cannot be undone.',
+    text: 'This also deletes its environments, branches and secrets, their history and everyone’s access. This cannot be undone.',
     confirm: 'Delete',
     typed: app.slug,
     onConfirm: async () => {
