@@ -90,6 +90,8 @@ const nameOnCommandLine: Readonly<Record<string, string>> = {
   alphabet: '--alphabet',
   alternateUsername: '--alternate-username',
   approvals: '--approvals',
+  code: 'the code',
+  email: 'the e-mail address',
   expiresAt: '--expires',
   intervalSeconds: '--every',
   length: '--length',
@@ -100,6 +102,7 @@ const nameOnCommandLine: Readonly<Record<string, string>> = {
   note: '--note',
   orgName: 'the name',
   placement: '--placement',
+  plan: 'the plan',
   provisionerTokenId: '--provisioner',
   requestedById: '--by',
   requestId: '--request',
@@ -176,6 +179,7 @@ function withoutPlace(text: string): string {
 const inWords = (text: string): string =>
   text
     .replace(/\bmust match pattern .*/, 'does not have the required format')
+    .replace('must not have fewer than 1 characters', 'must not be empty')
     .replace('must be <= ', 'must be at most ')
     .replace('must be >= ', 'must be at least ')
     .replace(/^its unused last bits are not zero$/, 'a character is wrong or missing')
@@ -216,10 +220,15 @@ const rowOf = <T>(table: Readonly<Record<string, T>>, code: string): T | undefin
 
 /** Says in one line what happened and what to do. A semicolon joins the two parts unless both are whole sentences. */
 export function describe({ message, next }: Failure): string {
-  if (next === undefined) return redact(message)
+  const whole = shorten(redact(message))
+  if (next === undefined) return whole
   const areSentences = message.endsWith('.') && /^[A-Z]/.test(next)
-  return redact(areSentences ? `${message} ${next}` : `${message}; ${next}`)
+  return `${whole}${areSentences ? ' ' : '; '}${shorten(redact(next))}`
 }
+
+/** Cuts words that nobody types, such as a file that was given as a name. Messages repeat what the user gave. */
+const shorten = (text: string): string =>
+  text.replace(/[^\s'`]{300,}/gu, (word) => `${[...word].slice(0, 40).join('')}… (${word.length} characters)`)
 
 /**
  * Redacts credentials in a text. No message should contain one. This is a second line of defence for messages from

@@ -21,8 +21,13 @@ export interface OpenPlace {
  * refused as a whole if one of these keys is missing. All keys are fetched before anything changes.
  */
 export async function openWithGroups(session: Session, place: Place): Promise<OpenPlace[]> {
-  const targets = [{ envId: place.envId, label: place.label }, ...(await composedEnvironments(session, place))]
-  if (place.kind === 'branch') targets.push(...(await parentOf(session, place)))
+  const parents = place.kind === 'branch' ? [await parentOf(session, place)] : []
+  const slug = parents[0]?.slug ?? place.environment.slug
+  const targets = [
+    { envId: place.envId, label: place.label },
+    ...(await composedEnvironments(session, place, slug)),
+    ...parents,
+  ]
   return Promise.all(targets.map(({ envId, label }) => openPlace(session, place.orgId, envId, label)))
 }
 
@@ -55,12 +60,15 @@ export async function everyOpenPlace(session: Session): Promise<OpenPlace[]> {
   return opened.filter((one) => one !== undefined)
 }
 
-/** Finds the environment with the same slug in each composed group. A group without one contributes nothing. */
-async function composedEnvironments(session: Session, place: Place): Promise<{ envId: string; label: string }[]> {
+/** Finds the environment with this slug in each composed group. A group without one contributes nothing. */
+async function composedEnvironments(
+  session: Session,
+  place: Place,
+  slug: string,
+): Promise<{ envId: string; label: string }[]> {
   if (place.kind === 'group') return []
   const { orgId, parentId } = place
   const { groups } = await session.client.composition.list({ params: { orgId, envId: parentId } })
-  const slug = place.kind === 'branch' ? (await parentOf(session, place))[0]!.slug : place.environment.slug
   const found = await Promise.all(groups.map((group) => groupEnvironment(session, orgId, group, slug)))
   return found.filter((one) => one !== undefined)
 }
@@ -81,7 +89,7 @@ export async function groupEnvironment(
 
 async function parentOf(session: Session, place: Place) {
   const { environment } = await session.client.envs.get({ params: { orgId: place.orgId, envId: place.parentId } })
-  return [{ envId: environment.id, slug: environment.slug, label: place.label.replace(/@.*$/, '') }]
+  return { envId: environment.id, slug: environment.slug, label: place.label.replace(/@.*$/, '') }
 }
 
 /** The keys in words for people. */

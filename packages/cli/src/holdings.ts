@@ -1,10 +1,9 @@
 import type { audit } from '@skerry/contract/audit/endpoints'
 import type { Answer, Query } from '@skerry/contract/endpoint'
-import { profileOption } from './labels.ts'
 import { note, warn } from './output.ts'
 import { eachAtOnce } from './parallel.ts'
 import { listPlaces } from './places.ts'
-import { rekeySteps } from './rekey-steps.ts'
+import { stepsToRekey } from './rekey-steps.ts'
 import type { Session } from './session.ts'
 
 interface Held {
@@ -33,9 +32,7 @@ async function heldBy(session: Session, principalId: string): Promise<Holdings> 
     const { grants } = await session.client.grants.list({ params })
     const has = grants.some((grant) => grant.principalId === principalId)
     if (!has && !(lost?.has(envId) && (await isStillKey(session, orgId, envId, lost.get(envId)!)))) return undefined
-    const { protection } = await session.client.protection.get({ params })
-    const option = profileOption(session.settings.profile)
-    return { label, steps: rekeySteps(label, protection).map((step) => `${step}${option}`) }
+    return { label, steps: await stepsToRekey(session, { ...params, label }) }
   })
   return { principalId, held: found.filter((one) => one !== undefined), hasEarlier: lost !== undefined }
 }

@@ -1,10 +1,9 @@
 import { isReader } from '@skerry/contract/grants/readers'
 import { RollbackError } from '@skerry/sdk/rollback'
-import { readCredentials } from './credentials.ts'
 import { Failure, NoKeyFailure, toFailure } from './failure.ts'
-import { profileWithKeys } from './first-run/person.ts'
 import { placeOptions, shellWord, trustHint } from './labels.ts'
 import { boundPlace, listPlaces } from './places.ts'
+import { readingProfile } from './reading-profile.ts'
 import type { Session } from './session.ts'
 import { listTokens } from './tokens/find.ts'
 
@@ -23,9 +22,9 @@ export async function keyFailure(error: unknown, session: Session, label: string
 /**
  * The error for an environment that the caller cannot read, with the command that helps.
  *
- * @param lacking the environments without a key, if they are not the environment itself but its groups
+ * @param groups the environments of its groups, if their keys are missing and not its own
  */
-export async function noKey(session: Session, label: string, lacking = label): Promise<Failure> {
+export async function noKey(session: Session, label: string, groups: readonly string[] = []): Promise<Failure> {
   const { type, name } = session.principal
   if (type === 'user' && (await hasNoKeys(session))) {
     const next = `run \`skerry keys init\`; then ${await grantHint(session, label)}`
@@ -34,48 +33,47 @@ export async function noKey(session: Session, label: string, lacking = label): P
   const elsewhere = await boundElsewhere(session, label)
   if (elsewhere) return elsewhere
   const who = type === 'user' ? `you (${name}) do` : `the token ${await granteeName(session)} does`
-  return new NoKeyFailure('refused', `${who} not have the key of ${lacking}`, await grantHint(session, label))
+  const lacking = groups.length === 0 ? label : `${groups.join(', ')}, which ${label} includes`
+  return new NoKeyFailure('refused', `${who} not have the key of ${lacking}`, await grantHint(session, label, groups))
 }
 
 /** The error for an environment that a bound token cannot read, whoever grants it. Undefined if a grant can help. */
 export async function boundElsewhere(session: Session, label: string): Promise<Failure | undefined> {
   if (label.includes(':')) return undefined
   const bound = await boundPlace(session).catch(() => undefined)
-  return bound && withoutBranch(bound.label) !== withoutBranch(label) ? boundTo(bound.label, label) : undefined
+  if (!bound || withoutBranch(bound.label) === withoutBranch(label)) return undefined
+  return boundTo(bound.label, label, await readingProfile(session, [label]))
 }
 
 const withoutBranch = (label: string) => label.replace(/@.*$/, '')
 
-const boundTo = (bound: string, label: string): Failure =>
+const boundTo = (bound: string, label: string, other: string | undefined): Failure =>
   new NoKeyFailure(
     'refused',
     `this token is bound to ${bound}, and cannot read ${label}`,
-    `leave --app and --env out to use ${bound}, or use another credential`,
+    `leave --app and --env out to use ${bound}, or ${other === undefined ? 'use another credential' : `add ${namedHere(other)}`}`,
   )
+
+const namedHere = (profile: string) => `\`--profile ${shellWord(profile)}\`, which can read it`
 
 const hasNoKeys = async ({ client }: Session): Promise<boolean> =>
   (await client.me.getKeys().catch(() => undefined))?.publicKeyJwk === null
 
 /**
- * A token of the same person may be stored on this machine. It can grant what it can read. Nobody can
- * grant an environment that nobody can read.
+ * Another credential may be stored on this machine. It can grant what it can read to a person, and a command with a token
+ * can use it instead. Nobody can grant an environment that nobody can read.
  */
-async function grantHint(session: Session, label: string): Promise<string> {
+async function grantHint(session: Session, label: string, groups: readonly string[] = []): Promise<string> {
   const holders = await holdersOf(session, label)
   if (holders?.length === 0)
     return 'nobody has this key, so nobody can grant it. Recovery custodians can restore it if recovery covers the environment: see `skerry recovery status`'
   const command = `skerry grant ${await granteeName(session)} ${placeOptions(label)}`
-  const stored =
-    session.principal.type === 'user' ? profileWithKeys(session.settings.url, [await session.org()]) : undefined
-  const isHolder = holders === undefined || holders.includes(tokenIdOf(stored) ?? '')
-  const profile = isHolder ? stored : undefined
-  return profile === undefined
-    ? `an admin who can read it must run \`${command}\``
-    : `run \`${command} --profile ${shellWord(profile)}\`, or ask an admin who can read it to run it without --profile`
+  const profile = await readingProfile(session, [label, ...groups], groups.length === 0 ? holders : undefined)
+  if (profile === undefined) return `an admin who can read it must run \`${command}\``
+  return session.principal.type === 'user'
+    ? `run \`${command} --profile ${shellWord(profile)}\`, or ask an admin who can read it to run it without --profile`
+    : `add ${namedHere(profile)}, or ask an admin who can read it to run \`${command}\``
 }
-
-const tokenIdOf = (profile: string | undefined): string | undefined =>
-  profile === undefined ? undefined : /^skt_[0-9A-Za-z]+/.exec(readCredentials().profiles[profile]?.token ?? '')?.[0]
 
 /** The people and tokens that have the key of an environment; undefined if this credential may not know them. */
 async function holdersOf(session: Session, label: string): Promise<string[] | undefined> {

@@ -10,7 +10,19 @@ import { otherSpellings } from './grammar.ts'
 export function leaf(parent: Command, usage: string, summary: string): Command {
   const command = parent.command(usage).summary(summary).description(summary)
   const verb = command.name()
-  return common(command).aliases(Object.hasOwn(otherSpellings, verb) ? otherSpellings[verb]! : [])
+  return common(command)
+    .aliases(Object.hasOwn(otherSpellings, verb) ? otherSpellings[verb]! : [])
+    .hook('preAction', (_, acting) => refuseEmpty(acting))
+}
+
+/** Refuses an empty name, such as a variable of a script that is not set. A program may get empty arguments. */
+function refuseEmpty(command: Command): void {
+  for (const [index, argument] of command.registeredArguments.entries()) {
+    const name = argument.name()
+    const given: unknown = command.processedArgs[index]
+    if (name !== 'program' && name !== 'value' && [given].flat().includes(''))
+      throw usage(`<${name}> is empty`, 'check the variable or the quotes that it comes from')
+  }
 }
 
 /** Adds a command that holds others: `skerry lease target`. */

@@ -5,6 +5,7 @@ import { Failure } from './failure.ts'
 import { recall, remember } from './id-cache.ts'
 import { openBearer } from './keyring/bearer.ts'
 import type { Settings } from './settings.ts'
+import { notedTime } from './times.ts'
 
 /**
  * Whether a credential is a person's: a CLI session (`skc_...`), or a session token of the browser sign-in (a JWT). It
@@ -34,7 +35,11 @@ export async function personOf(
 /** Returns the bearer of a stored session, unless the session has expired. */
 export async function bearerOf(profile: string, session: PersonSession): Promise<string> {
   if (Date.parse(session.expiresAt) <= Date.now()) {
-    throw new Failure('refused', `your session ended on ${session.expiresAt}`, 'sign in again with `skerry login`')
+    throw new Failure(
+      'refused',
+      `your session ended on ${notedTime(session.expiresAt)}`,
+      'sign in again with `skerry login`',
+    )
   }
   return openBearer(profile, session)
 }

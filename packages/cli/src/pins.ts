@@ -9,6 +9,7 @@ import { readIfThere, writePrivate } from './files.ts'
 import { configFolder } from './folders.js'
 import { note } from './output.ts'
 import type { Session } from './session.ts'
+import { notedTime } from './times.ts'
 
 // The server says which public key belongs to whom. A malicious server could show its own key and so receive secrets.
 // This module therefore remembers the first key of each principal. It refuses another key until a person has accepted
@@ -177,7 +178,7 @@ function readPins(): PinsFile {
 
 async function changed(session: Session, orgId: string, grantee: PinnedGrantee): Promise<Failure> {
   const known = findPin(session, orgId, grantee.principalId)!
-  note(`known since ${known.pinnedAt}: ${await wordsOf(known.publicKeyJwk)}`)
+  note(`known since ${notedTime(known.pinnedAt)}: ${await wordsOf(known.publicKeyJwk)}`)
   note(`shown by the server now: ${await wordsOf(grantee.publicKeyJwk)}`)
   const name = nameOf(grantee)
   if (grantee.principalType === 'service_token')

@@ -11,6 +11,7 @@ import { noteNext } from './next-step.ts'
 import { note } from './output.ts'
 import { connect, userAgent } from './session.ts'
 import type { Settings } from './settings.ts'
+import { notedTime } from './times.ts'
 
 const pollMinSeconds = 1
 const pollMaxSeconds = 30
@@ -31,7 +32,7 @@ export async function signInPerson(settings: Settings, options: { browser: boole
   note(`open ${address}`)
   note(`and approve it there if the page shows the code ${asked.code}`)
   if (options.browser && hasDesktop()) await openBrowser(asked.verifyUrl)
-  note(`waiting for the approval, until ${asked.requestExpiresAt}`)
+  note(`waiting for the approval, until ${notedTime(asked.requestExpiresAt)}`)
   const expiresAt = await approved(client, { ...asked, id })
   return keep(settings, { id, bearer, expiresAt }, options.profile)
 }

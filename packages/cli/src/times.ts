@@ -16,3 +16,9 @@ export function shownTime(instant: string | null, without = 'never'): string {
 /** Like `shownTime`, but precise to the second, for logs and for auditors. */
 export const shownMoment = (instant: string): string =>
   isTerminal.stdout() ? formatLocal(instant, 'seconds') : instant
+
+/**
+ * Formats an instant for a message, beside a word such as `until` or `since`. Messages go to stderr: a terminal gets the
+ * local time, anything else the instant.
+ */
+export const notedTime = (instant: string): string => (isTerminal.stderr() ? formatLocal(instant) : instant)

@@ -47,6 +47,17 @@ describe('the key of a member', () => {
     ])
   })
 
+  it('cannot be granted by anybody after the last holder has lost it', async () => {
+    await alice.write('../new', 'five new words of mine\n')
+    await alice.ok('skerry keys replace --yes --new-file ../new')
+    const { code, stderr } = await alice.skerry(['secrets', 'ls', '--env', 'staging'])
+    expect([code, stderr]).toEqual([
+      3,
+      `skerry: you (${alice.email}) do not have the key of shop/staging; nobody has this key, so nobody can grant it. ` +
+        'Recovery custodians can restore it if recovery covers the environment: see `skerry recovery status`\n',
+    ])
+  })
+
   it('is asked about once, with the names of the environments', async () => {
     const { code, stdout } = await alice.terminal(`skerry grant ${bob.email} --all`, [
       ['give the keys of shop/development, shop/staging, shop/production to this reader?', 'y'],

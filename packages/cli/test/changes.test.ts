@@ -195,6 +195,22 @@ describe('a file proposed as one change', () => {
   })
 })
 
+test('a rotation that changes a protected environment without approval is asked about', async () => {
+  await ok('skerry env create rotated && echo -n x | skerry secrets set KEY --env rotated')
+  await ok('skerry env protect rotated')
+  const told = 'warning: shop/rotated is protected; this rotation changes it without approval\n'
+  const create = 'skerry rotation create KEY --env rotated --every 30d'
+  expect(await machine.shell(create)).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(`^${told}[^]* to rotate KEY there without approval\\. Run again with`),
+  })
+  expect(await machine.shell(`${create} --yes`)).toMatchObject({ code: 0, stderr: expect.stringContaining(told) })
+  expect(await machine.shell('skerry rotation run KEY')).toMatchObject({
+    code: 2,
+    stderr: `${told}skerry: This replaces KEY in shop/rotated now without approval. Run again with \`--yes\` to do it.\n`,
+  })
+})
+
 describe('two people, each signed in at a terminal', () => {
   let member: Machine
   let admin: Machine

@@ -22,6 +22,10 @@ describe('a wrong value on the command line ends with 2 and names its option:', 
     ['keys unlock --for long', "--for must be a duration (you gave 'long')"],
     ['audit timeline --since yesterday', "--since must be a duration (you gave 'yesterday')"],
     ['audit timeline --until 2026-13-45T00:00:00Z', '--until must be a time'],
+    ['audit --action secret.read', 'reads that were allowed are not recorded'],
+    ['audit --action secret.viewed', '`skerry audit ls --action env.resolve_denied` shows denied reads'],
+    ['audit --action thread.spread', "there is no action 'thread.spread'; write an action like secret.written"],
+    ['audit timeline --action gets', "there is no action 'gets'; write an action"],
     ['changes list --limit all', '--limit must be a whole number from 1 to 999'],
     ['rotation create A --env development --every often', "--every must be a duration (you gave 'often')"],
     ['agent review bot --days many', '--days must be a whole number from 1 to 90'],
@@ -33,6 +37,7 @@ describe('a wrong value on the command line ends with 2 and names its option:', 
     ['env protect development --approvals none', '--approvals must be a whole number'],
     ['lease create db --name 9x', '--name is not a valid account name'],
     ['lease create db --ttl soon', "--ttl must be a duration (you gave 'soon')"],
+    ['changes ls --app shop', '--app alone names no environment'],
     ['app create Shop', "'Shop' is not a valid slug for an application"],
     ['group create Shop', "'Shop' is not a valid slug for a group"],
     ['env create Shop', "'Shop' is not a valid slug for an environment"],
@@ -56,4 +61,21 @@ describe('a wrong value on the command line ends with 2 and names its option:', 
     const { code, stdout, stderr } = await machine.skerry(line.split(' '))
     expect([code, stdout, stderr]).toEqual([exitCodes.usage, '', expect.stringContaining(message)])
   })
+})
+
+it.each([
+  ['app', 'show', ''],
+  ['changes', 'approve', 'chg_0000000000000000000000', ''],
+  ['secrets', 'import', ''],
+])('an empty argument of skerry %s %s is refused by its name', async (...args) => {
+  const { code, stderr } = await machine.skerry(args)
+  expect([code, stderr]).toEqual([exitCodes.usage, expect.stringMatching(/^skerry: <(app|changes|file)> is empty; /)])
+})
+
+it('a message repeats only the beginning of a name that is too long', async () => {
+  const { code, stderr } = await machine.skerry(['app', 'create', 'A'.repeat(10_000)])
+  expect([code, stderr]).toEqual([
+    exitCodes.usage,
+    expect.stringContaining(`'${'A'.repeat(40)}… (10000 characters)' is not a valid slug`),
+  ])
 })

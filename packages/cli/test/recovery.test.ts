@@ -147,7 +147,9 @@ describe.skipIf(isQuick)('recovery on the command line', () => {
       expect([again.code, again.stdout, again.stderr]).toEqual([
         0,
         `${id}\n`,
-        expect.stringMatching(/your request of .* is still open, so no new one was made; its reason did not change/),
+        expect.stringMatching(
+          /the request that you opened .* is still open, so no new one was made; its reason did not change/,
+        ),
       ])
       await refused(admin, `skerry recovery cancel ${id}`, 'Run again with `--yes` to do it.')
       await admin.ok(`skerry recovery cancel ${id} --yes`)

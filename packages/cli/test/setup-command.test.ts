@@ -190,7 +190,9 @@ describe('skerry init in a folder with a skerry.json', () => {
     const agreed = await alice.skerry(['init', '--app', 'other', '--yes'], { cwd })
     expect([agreed.code, agreed.stderr]).toEqual([
       0,
-      expect.stringContaining('only you can read other/development yet'),
+      expect.stringContaining(
+        'only you can read other/development, other/staging, other/production until you grant others',
+      ),
     ])
     expect(JSON.parse((await alice.shell('cat skerry.json', { cwd })).stdout).app).toBe('other')
   })

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type AppPlatform, startAppPlatform } from '../../server/test/services/app-platform.ts'
 import { openWorld, type World } from '../../server/test/world.ts'
+import { openLiar } from './hostile/liar.ts'
 import { type Machine, signedUp } from './machine.ts'
 import { ok as okOn } from './people.ts'
 
@@ -48,6 +49,46 @@ test('a re-key knows a connection to which this machine gave a key, until its la
   expect(await known()).toContain('"syn_')
   await ok(`skerry sync unbind ${id} --yes`)
   expect(await known()).not.toContain('"syn_')
+})
+
+test('skerry sync bind that fails says what the server has then, and which command comes next', async () => {
+  const liar = await openLiar(world.url)
+  const other = await signedUp(liar.url, 'Failing')
+  const failed = async () => {
+    const { code, stderr } = await other.shell('skerry sync bind fly --to appName=failing --mode manual --yes')
+    expect(code).not.toBe(0)
+    liar.repent()
+    const left = JSON.parse(await okOn(other, 'skerry sync ls --json')).bindings as { id: string; enabled: boolean }[]
+    return { stderr, left }
+  }
+  const rekey = '\n  skerry env rekey shop/development\n'
+  try {
+    await other.write('token', `${platform.token}\n`)
+    await okOn(
+      other,
+      'echo -n value | skerry secrets set A && skerry sync connect fly.io --name fly --file token --yes',
+    )
+    liar.refuse(/\/sync\/bindings$/, 'no binding')
+    expect(await failed()).toEqual({ stderr: expect.stringContaining(rekey), left: [] })
+    liar.refuse(/\/plan$/, 'no plan')
+    const planless = await failed()
+    expect(planless).toEqual({ stderr: expect.stringContaining(rekey), left: [] })
+    expect(planless.stderr).toContain('the binding was deleted again')
+    liar.refuse(/\/plan$/, 'no plan')
+    liar.refuse(/\/sync\/bindings\/syb_\w+$/, 'no deletion')
+    const kept = await failed()
+    expect(kept.left).toHaveLength(1)
+    expect(kept.stderr).toContain(`the server has the binding ${kept.left[0]!.id}, and can read shop/development`)
+    expect(kept.stderr).toContain(`skerry sync unbind ${kept.left[0]!.id}`)
+    await okOn(other, `skerry sync unbind ${kept.left[0]!.id} --yes`)
+    liar.refuse(/\/sync\/bindings\/syb_\w+$/, 'no change')
+    const paused = await failed()
+    expect(paused.left).toEqual([expect.objectContaining({ enabled: false })])
+    expect(paused.stderr).toContain(`skerry sync resume ${paused.left[0]!.id}`)
+  } finally {
+    await other.remove()
+    await liar.close()
+  }
 })
 
 test('skerry sync connect asks for each field with its explanation, and hides the typed credential', async () => {

@@ -30,6 +30,16 @@ it('times are relative on a terminal, and RFC 3339 in a pipe', async () => {
   expect((await machine.skerry(['secrets', 'ls'])).stdout).toMatch(/^A +1 +\d{4}-\d\d-\d\dT[\d:.]+Z +own$/m)
 })
 
+it('messages give times of this machine on a terminal, and RFC 3339 in a file', async () => {
+  const told = await machine.terminal('skerry branch create on-terminal --ttl 2d --private')
+  expect(told.stdout).toMatch(/expires \d{4}-\d\d-\d\d \d\d:\d\d\r?\n/)
+  const inFile = await machine.terminal(`bash -c 'skerry branch create in-file --ttl 2d --private 2> told.txt'`)
+  expect([inFile.code, await machine.read('told.txt')]).toEqual([
+    0,
+    expect.stringMatching(/expires \d{4}-\d\d-\d\dT[\d:.]+Z\n/),
+  ])
+})
+
 it('a line break in a revealed value is printed as a line break', async () => {
   await machine.skerry(['secrets', 'set', 'TWO'], { input: 'two\nlines' })
   expect((await machine.terminal('skerry secrets get TWO --reveal')).stdout).toContain('two\r\nlines')

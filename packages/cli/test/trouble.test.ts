@@ -244,7 +244,7 @@ describe('a failure', () => {
         2,
         'skerry: --limit must be at most 200\n',
       ])
-      const empty = 'skerry: the name must not have fewer than 1 characters\n'
+      const empty = 'skerry: the name must not be empty\n'
       expect(await wrong('app', 'create', 'web', '--name', '')).toEqual([2, empty])
     } finally {
       await machine.remove()

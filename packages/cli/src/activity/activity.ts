@@ -7,7 +7,7 @@ import { parseLimit } from '../options.ts'
 import { note, type Output, writeLine } from '../output.ts'
 import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
-import { shownTime } from '../times.ts'
+import { notedTime, shownTime } from '../times.ts'
 import { count } from '../units.ts'
 import type { Happening, Wanted } from './happening.ts'
 import { readLog } from './log.ts'
@@ -39,7 +39,7 @@ export async function activity({ session, flags, input }: SignedIn<Options, type
       if (found.happenings.length > told.length)
         note(`these are the newest ${count(told.length, 'event')}; --limit shows more`)
       if (source === 'secrets') note('only admins may read the audit log; these are changes of secrets, and proposals')
-      if (searchedUntil !== null) note(`searched back to ${searchedUntil}; \`skerry audit\` goes further`)
+      if (searchedUntil !== null) note(`searched back to ${notedTime(searchedUntil)}; \`skerry audit\` goes further`)
     },
   }
 }

@@ -8,7 +8,7 @@ import { findPlace, namedPlace } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
-import { shownTime } from '../times.ts'
+import { shownMoment, shownTime } from '../times.ts'
 import { printRules } from './rules.ts'
 
 interface CreateOptions extends Flags {
@@ -75,7 +75,9 @@ export async function show(wanted: string, { session }: SignedIn): Promise<Outpu
       writeLine(`${agent.slug} (${agent.name}), ${agent.id}, ${agent.enabled ? 'enabled' : 'disabled'}`)
       writeLine(label === null ? 'not bound to an environment' : `bound to ${label}`)
       if (!policy) return writeLine('no policy: the agent can use no secret')
-      writeLine(`policy ${policy.version}, signed by ${policy.signerThumbprint}, until ${policy.expiresAt}`)
+      writeLine(
+        `policy ${policy.version}, signed by ${policy.signerThumbprint}, until ${shownMoment(policy.expiresAt)}`,
+      )
       printRules(readUnverifiedPolicy(policy.bundle).rules)
     },
   }

@@ -13,7 +13,7 @@ import { note, type Output, warn, writeLine, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
-import { shownTime } from '../times.ts'
+import { notedTime, shownTime } from '../times.ts'
 import { count } from '../units.ts'
 import { agentOf } from './identities.ts'
 import { printRules, readRules } from './rules.ts'
@@ -142,7 +142,9 @@ async function signAndPublish(
   return {
     json: { policy },
     after: () => {
-      note(`published version ${policy.version} of the policy of ${agent.slug}, valid until ${policy.expiresAt}`)
+      note(
+        `published version ${policy.version} of the policy of ${agent.slug}, valid until ${notedTime(policy.expiresAt)}`,
+      )
       note(`proxies accept it if their settings list this signer: ${policy.signerThumbprint}`)
     },
   }

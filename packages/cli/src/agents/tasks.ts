@@ -5,7 +5,7 @@ import { Failure, redact, usage } from '../failure.ts'
 import type { SignedIn } from '../frame.ts'
 import { note, type Output, writeLine, writeStderr, writeTable } from '../output.ts'
 import type { Flags } from '../settings.ts'
-import { shownTime } from '../times.ts'
+import { notedTime, shownTime } from '../times.ts'
 import { agentOf } from './identities.ts'
 
 interface DispatchOptions extends Flags {
@@ -30,7 +30,7 @@ export async function dispatch(
     json: { token, header, task },
     text: () => writeLine(token),
     after: () => {
-      note(`task ${task.id} of ${agent.slug}, until ${task.expiresAt}`)
+      note(`task ${task.id} of ${agent.slug}, until ${notedTime(task.expiresAt)}`)
       writeStderr(howToUse)
     },
   }

@@ -5,6 +5,7 @@ import { limits } from '@skerry/contract/limits'
 import { usage } from '../failure.ts'
 import type { SignedIn } from '../frame.ts'
 import { note, type Output, writeTable } from '../output.ts'
+import { notedTime } from '../times.ts'
 import { count } from '../units.ts'
 import { checkFilters, type FilterFlags, filtersOf, instantOf } from './filters.ts'
 
@@ -32,7 +33,7 @@ export async function timeline({ session, flags }: SignedIn<FilterFlags>): Promi
           .map((span) => [nameOf(span), String(span.total), bar(span.total / most), groupsOf(span)]),
       )
       if (answer.countedUntil)
-        note(`counted back to ${answer.countedUntil}; for older entries use --until ${answer.countedUntil}`)
+        note(`counted back to ${notedTime(answer.countedUntil)}; for older entries use --until ${answer.countedUntil}`)
       const total = spans.reduce((sum, one) => sum + one.total, 0)
       const range = spans.length === 0 ? '' : ` from ${nameOf(spans[0]!)} to ${nameOf(spans.at(-1)!)}`
       note(`${count(total, 'entry', 'entries')}${range}, in UTC; ${answer.step}s without entries are left out`)

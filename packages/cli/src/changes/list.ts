@@ -60,6 +60,8 @@ export async function list({ session, flags }: SignedIn<Options>): Promise<Outpu
 
 export function checkList(flags: Options): void {
   if (!/^[1-9]\d{0,2}$/.test(flags.limit)) throw usage('--limit must be a whole number from 1 to 999')
+  if (flags.app !== undefined && flags.env === undefined && flags.branch === undefined)
+    throw usage('--app alone names no environment', 'add --env, or leave it out to list all changes')
 }
 
 const shownNames = 5

@@ -9,7 +9,7 @@ import { checkpoint, verify } from '../audit/verify.ts'
 import { inOrg, type SignedIn, signedIn, withoutSession } from '../frame.ts'
 import { explained, leaf, parseLimit } from '../options.ts'
 import { note, writeLine, writeTable } from '../output.ts'
-import { shownMoment } from '../times.ts'
+import { notedTime, shownMoment } from '../times.ts'
 import { count } from '../units.ts'
 
 interface Options extends FilterFlags {
@@ -52,7 +52,7 @@ async function audit({ session, flags, input: { limit } }: SignedIn<Options, typ
     })
     // An older server sends no names, and searches to the end before it answers.
     const { entries, names = {}, environments = {}, nextCursor = null, searchedUntil } = page
-    if (searchedUntil) note(`searched back to ${searchedUntil}, going on`)
+    if (searchedUntil) note(`searched back to ${notedTime(searchedUntil)}, going on`)
     const nameOf = (id: string | null, type: string | null) => names[id ?? ''] ?? type ?? ''
     for (const entry of entries.slice(0, left)) {
       const { createdAt, action, actorType, actorId, resourceType, resourceId } = entry

@@ -17,7 +17,7 @@ import { readersAtFirst, withRecovery } from '../recovery/key.ts'
 import { ownPublicKey, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { branchCells, branchHeader } from '../tables.ts'
-import { shownTime } from '../times.ts'
+import { notedTime, shownTime } from '../times.ts'
 
 interface Options extends Flags, ReaderFlags {
   from?: string
@@ -101,7 +101,7 @@ async function create(
   const label = `${parent.label}@${slug}`
   await session.knownState.reading.made({ orgId, name: label, environmentId: branch.id }, key.bytes)
   await noteKeyMade(session, { orgId, envId: branch.id }, key, receivers?.readers)
-  note(`created branch ${label}, expires ${branch.expiresAt ?? 'never'}`)
+  note(`created branch ${label}, expires ${branch.expiresAt ? notedTime(branch.expiresAt) : 'never'}`)
   if (flags.private) note(readersAtFirst(recovery))
   return { json: { branch }, text: () => writeLine(branch.id) }
 }

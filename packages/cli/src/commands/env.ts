@@ -7,7 +7,7 @@ import type { Command } from 'commander'
 import { secretsIn } from '../contents.ts'
 import { openDirectory } from '../directory.ts'
 import { Failure, toFailure, usage } from '../failure.ts'
-import { adviseSecondReader } from '../first-run/person.ts'
+import { warnOfLoss } from '../first-run/person.ts'
 import { type AtPlace, atNamed, type SignedIn, signedIn } from '../frame.ts'
 import { openPlace } from '../grants.ts'
 import { environmentShared, noteKeyMade } from '../known-readers.ts'
@@ -97,7 +97,7 @@ async function create(
   await session.knownState.reading.made(named, key.bytes)
   await noteKeyMade(session, { orgId: place.orgId, envId: environment.id }, key)
   note(`created environment ${owner.label}${slug}; ${readersAtFirst(recovery)}`)
-  adviseSecondReader(session, `${owner.label}${slug}`)
+  await warnOfLoss(session, [`${owner.label}${slug}`], recovery)
   return { json: { environment }, text: () => writeLine(environment.id) }
 }
 

@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { usage } from '../failure.ts'
 import { ensureEnvironments, findEnvironments } from '../first-run/environments.ts'
 import { type ImportFlags, importInto, readImport } from '../first-run/import-file.ts'
-import { adviseGrant, tellOnlyReader } from '../first-run/person.ts'
+import { adviseGrant, tellReaders, warnOfLoss } from '../first-run/person.ts'
 import { type SignedIn, signedIn } from '../frame.ts'
 import { checkSlug, slugFrom } from '../names.ts'
 import { accepting, common, confirmable, explained } from '../options.ts'
@@ -50,13 +50,14 @@ async function init({
   checkSlug(env, 'an environment')
   await confirmChange(known, { app, env }, flags)
   const wanted = { app, env, isNamed: named !== undefined, name: flags.name ?? nameFor(app, folder) }
-  const { created, labels, isReadable } = await ensureEnvironments(session, wanted, flags)
+  const { created, labels, recovery, isReadable } = await ensureEnvironments(session, wanted, flags)
   const file = write({ app, env })
   note(`wrote ${relative(folder, file) || file}: ${org.slug}, ${app}/${env}. It holds no secret: commit it`)
   const imported = await importInto(session, { app, env, isReadable }, values, flags)
   note(`next: ${nextStep(flags)}, then \`skerry run -- <program>\``)
   if (created.length > 0) {
-    for (const label of labels) tellOnlyReader(session, label)
+    tellReaders(session, labels, recovery)
+    await warnOfLoss(session, labels, recovery)
     await adviseGrant(session)
   }
   return { json: { file, url: session.settings.url, org: org.slug, app, env, created, imported } }

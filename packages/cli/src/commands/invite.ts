@@ -11,7 +11,7 @@ import { note, type Output, writeLine, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
-import { shownTime } from '../times.ts'
+import { notedTime, shownTime } from '../times.ts'
 
 const statuses = ['pending', 'accepted', 'all'] as const
 
@@ -40,7 +40,7 @@ async function create(
 ): Promise<Output> {
   const outbox = findOutbox(session.settings.url, process.cwd())
   const { invite } = await session.client.invites.create({ params: { orgId }, body: { email, role: flags.role } })
-  note(`invited ${invite.email} as ${invite.role}, until ${invite.expiresAt}`)
+  note(`invited ${invite.email} as ${invite.role}, until ${notedTime(invite.expiresAt)}`)
   const link = await linkFrom(session.client, outbox, invite.email)
   if (link !== undefined)
     note(`the mail is in the outbox of this machine; its link works once, until the invitation expires: ${link}`)
@@ -139,7 +139,7 @@ async function resend(who: string, { session }: SignedIn): Promise<Output> {
     if ((error as { code?: unknown }).code !== 'old_server') throw error
     return inviteAgain(session, params, found)
   })
-  note(`sent the invitation of ${invite.email} again; it is open until ${invite.expiresAt}`)
+  note(`sent the invitation of ${invite.email} again; it is open until ${notedTime(invite.expiresAt)}`)
   const link = await linkFrom(session.client, outbox, invite.email)
   if (link !== undefined) note(`the mail is in the outbox of this machine; its link works once: ${link}`)
   return { json: { invite } }

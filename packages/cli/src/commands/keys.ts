@@ -14,7 +14,7 @@ import { readSealed } from '../keyring/sealed.ts'
 import { askUntilOpen, keepOpened, openSealed, sealedKeys } from '../keyring/unlock.ts'
 import { noteNext } from '../next-step.ts'
 import { confirmable, explained, leaf } from '../options.ts'
-import { note, type Output, writeLine } from '../output.ts'
+import { note, type Output, warn, writeLine } from '../output.ts'
 import { canAsk } from '../prompt.ts'
 import { ownPublicKey } from '../session.ts'
 import type { Flags } from '../settings.ts'
@@ -67,9 +67,10 @@ async function init({ session }: SignedIn): Promise<Output> {
     json: { userId: owner.userId, publicKeyJwk, fingerprint: words },
     text: () => writeLine(words),
     after: async () => {
-      note(
-        'if you forget the passphrase, only a recovery kit opens your keys: make one with `skerry keys kit`, or on the account page of the dashboard',
+      warn(
+        'nobody can reset your passphrase: if you lose it, the secrets that only you can read are lost for good, unless you have a recovery kit',
       )
+      note('make the kit now: `skerry keys kit`, or the account page of the dashboard')
       await noteNext(owner.client, owner.url)
     },
   }

@@ -8,6 +8,7 @@ import { common, explained } from '../options.ts'
 import { note, writeJson } from '../output.ts'
 import { checkOrg, connect, makeAdminToken } from '../session.ts'
 import { type Flags, readSettingsToStore, type Settings } from '../settings.ts'
+import { notedTime } from '../times.ts'
 
 interface Options extends Flags {
   clientId?: string
@@ -43,7 +44,9 @@ async function login(values: string[], flags: Options): Promise<void> {
 async function asPerson(settings: Settings, flags: Options): Promise<void> {
   const { signInPerson } = await import('../sign-in.ts')
   const { user, orgs, sayNext, kept, ...session } = await signInPerson(settings, flags)
-  note(`signed in as ${user.email ?? user.id} at ${settings.url}, until ${session.expiresAt}; stored ${kept}`)
+  note(
+    `signed in as ${user.email ?? user.id} at ${settings.url}, until ${notedTime(session.expiresAt)}; stored ${kept}`,
+  )
   const { tellWhichWins } = await import('../first-run/person.ts')
   tellWhichWins(settings.url, user.email ?? user.id, orgs)
   await sayNext()

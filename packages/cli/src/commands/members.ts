@@ -17,6 +17,7 @@ import { canonical, findPin, isPinnedAs, type PinState, pin, pinState, renamePin
 import { confirmOrRefuse } from '../prompt.ts'
 import type { Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
+import { notedTime } from '../times.ts'
 
 type Member = Answer<typeof orgs.members>['members'][number]
 
@@ -167,7 +168,7 @@ async function trust(who: string, { session, flags }: SignedIn<Confirmable>): Pr
   // The e-mail address of an id comes from the server alone.
   const grantee = { principalId: userId, name: isById ? (known?.name ?? null) : email, publicKeyJwk }
   const words = await fingerprintWords(publicKeyJwk)
-  if (known) note(`known since ${known.pinnedAt}: ${await fingerprintWords(known.publicKeyJwk)}`)
+  if (known) note(`known since ${notedTime(known.pinnedAt)}: ${await fingerprintWords(known.publicKeyJwk)}`)
   note(`shown by the server now: ${words}`)
   if (pinState(session, orgId, grantee) === 'changed') {
     await confirmOrRefuse(

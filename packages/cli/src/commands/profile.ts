@@ -17,6 +17,7 @@ import { note, type Output, writeLine, writeTable } from '../output.ts'
 import { type DescribedProfile, describeProfile, describeProfiles, findUsed } from '../profiles.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import { type Confirmable, type Flags, namedProfile } from '../settings.ts'
+import { shownMoment } from '../times.ts'
 
 export function register(command: Command): void {
   leaf(command, 'ls', 'List stored credentials, and show which is used here').action(withoutSession(list))
@@ -63,7 +64,8 @@ async function show(named: string | undefined, flags: Flags): Promise<Output> {
       writeLine(`${name}: ${described.kind} ${described.who}`)
       writeLine(`server: ${described.url}`)
       writeLine(`organization: ${described.organization ?? 'every one that this person is in'}`)
-      if (profile.session) writeLine(`session: until ${profile.session.expiresAt}, kept ${placeOf(profile.session)}`)
+      if (profile.session)
+        writeLine(`session: until ${shownMoment(profile.session.expiresAt)}, kept ${placeOf(profile.session)}`)
       writeLine(`file: ${credentialsPath()}`)
       const marks = marksOf(described)
       if (marks !== '') writeLine(marks)

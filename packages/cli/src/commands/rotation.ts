@@ -5,6 +5,7 @@ import { type Command, Option } from 'commander'
 import { parseDuration } from '../duration.ts'
 import { Failure, usage } from '../failure.ts'
 import { type AtPlace, atPlace, type InOrg, inOrg, type SignedIn, signedIn } from '../frame.ts'
+import { tellUnmade } from '../given-keys.ts'
 import { openPlace } from '../grants.ts'
 import { environmentShared, forgetReader, noteReaders } from '../known-readers.ts'
 import { checkTarget } from '../leases/known-target.ts'
@@ -24,7 +25,7 @@ import {
 } from '../rotation-config.ts'
 import type { Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
-import { shownTime } from '../times.ts'
+import { notedTime, shownTime } from '../times.ts'
 import { formatDuration } from '../units.ts'
 
 interface CreateOptions extends Flags, RotationOptions {
@@ -95,7 +96,8 @@ async function create(
   const rotator = await session.client.rotation.rotatorKey({ params: { orgId } })
   const isProtected = await warnIfProtected(session, place)
   const without = isProtected ? ' without approval' : ''
-  if (rotator.grantedEnvironmentIds.includes(envId)) {
+  const isGranted = rotator.grantedEnvironmentIds.includes(envId)
+  if (isGranted) {
     if (isProtected) await confirmOrRefuse(`rotates ${secretName} in ${label}${without}`, flags)
   } else {
     warn(`rotation needs the key of ${label}: from then on the server can read everything in it`)
@@ -106,12 +108,17 @@ async function create(
   const target = flags.target === undefined ? {} : { targetId: await findTargetId(session, flags.target) }
   const now = flags.now ? { rotateNow: true } : {}
   const settings = { orgId, environmentId: envId, secretName, config, intervalSeconds, ...target, ...now }
-  const { rotation, version } = await configureRotation(session.client, settings, key, rotator)
-  if (!rotator.grantedEnvironmentIds.includes(envId)) {
+  const { rotation, version } = await configureRotation(session.client, settings, key, rotator).catch(async (error) => {
+    const given = isGranted ? [] : [place]
+    await tellUnmade(session, error, { made: 'rotation', list: 'skerry rotation ls', readerId: orgId, given })
+    throw error
+  })
+  if (!isGranted) {
     const { publicKeyJwk } = rotator
     await noteReaders(session, await environmentShared(orgId, envId, key), [{ principalId: orgId, publicKeyJwk }])
   }
-  note(`${secretName} in ${label} is rotated every ${flags.every}, next at ${rotation.nextRunAt}`)
+  const next = rotation.nextRunAt === null ? '' : `, next at ${notedTime(rotation.nextRunAt)}`
+  note(`${secretName} in ${label} is rotated every ${flags.every}${next}`)
   if (version !== undefined) note(`rotated ${secretName} now: version ${version}`)
   else if (flags.now) warn(`the first run has failed, and is tried again: ${rotation.lastError ?? 'it goes on'}`)
   return { json: { rotation, ...(version === undefined ? {} : { version }) }, text: () => writeLine(rotation.id) }
@@ -246,7 +253,7 @@ async function edit(
   }
   const params = { orgId, rotationId: rotation.id }
   const answer = await session.client.rotation.update({ params, body })
-  const next = answer.rotation.nextRunAt === null ? 'when it is resumed' : `at ${answer.rotation.nextRunAt}`
+  const next = answer.rotation.nextRunAt === null ? 'when it is resumed' : `at ${notedTime(answer.rotation.nextRunAt)}`
   note(`changed the rotation of ${rotation.secretName} in ${label}; it runs next ${next}`)
   return { json: answer }
 }
@@ -259,7 +266,8 @@ async function setStatus(wanted: string, status: 'active' | 'paused', { session 
   const { orgId, rotation, label } = await find(session, wanted)
   const params = { orgId, rotationId: rotation.id }
   const answer = await session.client.rotation.update({ params, body: { status } })
-  const next = answer.rotation.nextRunAt === null ? 'is paused' : `is active, next at ${answer.rotation.nextRunAt}`
+  const next =
+    answer.rotation.nextRunAt === null ? 'is paused' : `is active, next at ${notedTime(answer.rotation.nextRunAt)}`
   note(`the rotation of ${rotation.secretName} in ${label} ${next}`)
   return { json: answer }
 }

@@ -7,7 +7,7 @@ import { confirmable, leaf } from '../options.ts'
 import { note, type Output, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { Confirmable } from '../settings.ts'
-import { shownTime } from '../times.ts'
+import { notedTime, shownTime } from '../times.ts'
 
 type CliSession = Answer<typeof cliSessions.list>['sessions'][number]
 
@@ -50,7 +50,10 @@ async function revoke(wanted: string, { session: { client }, flags }: SignedIn<C
   })
   const { id } = found
   const own = id === currentSessionId ? ', which is this one,' : ''
-  await confirmOrRefuse(`ends the session on ${found.deviceLabel}${own} that began at ${found.createdAt}`, flags)
+  await confirmOrRefuse(
+    `ends the session on ${found.deviceLabel}${own} that began at ${notedTime(found.createdAt)}`,
+    flags,
+  )
   await client.cliSessions.revoke({ params: { cliSessionId: id } })
   note(`ended the session on ${found.deviceLabel}`)
   return { json: { revoked: id } }

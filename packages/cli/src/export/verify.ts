@@ -15,6 +15,7 @@ import { Failure, usage } from '../failure.ts'
 import { readPieces } from '../kms/bytes.ts'
 import { note, type Output, warn, writeLine } from '../output.ts'
 import type { Flags } from '../settings.ts'
+import { shownMoment } from '../times.ts'
 import { startProgress } from './progress.ts'
 
 interface Options extends Flags {
@@ -38,7 +39,7 @@ export async function verify(path: string, { key, unsigned }: Options): Promise<
     json: { ...manifest, signature, provenAuditEntries: isSigned ? size : 0 },
     text: () => {
       const { organization, createdAt, sections } = manifest
-      writeLine(`${organization.slug} at ${createdAt}: all ${rows} rows are unchanged`)
+      writeLine(`${organization.slug} at ${shownMoment(createdAt)}: all ${rows} rows are unchanged`)
       if (isSigned) writeLine(`${size} audit entries match the server’s signature`)
       for (const { name, truncated } of sections)
         if (truncated) note(`${name} is incomplete, because the archive reached a limit`)

@@ -21,21 +21,28 @@ interface Wanted {
   isNamed: boolean
 }
 
-/**
- * Creates the application and its environments if they do not exist yet. On a terminal it asks first. Returns what it
- * created, the labels of the new environments, and whether this credential can read the environment of the folder.
- */
+interface Ensured {
+  created: string[]
+  /** The new environments. */
+  labels: string[]
+  /** The recovery key that they were given. */
+  recovery: Awaited<ReturnType<typeof withRecovery>>
+  /** Whether this credential can read the environment of the folder. */
+  isReadable: boolean
+}
+
+/** Creates the application and its environments if they do not exist yet. On a terminal it asks first. */
 export async function ensureEnvironments(
   session: Session,
   wanted: Wanted,
   flags: ReaderFlags & { yes?: boolean },
-): Promise<{ created: string[]; labels: string[]; isReadable: boolean }> {
+): Promise<Ensured> {
   const { id: orgId, slug: orgSlug } = await session.org()
   const { app, environments } = await findEnvironments(session, wanted.app)
   const environment = environments.find(({ slug }) => slug === wanted.env)
   if (environment) {
     if (!environment.canDecrypt) warn(describe(await noKey(session, `${wanted.app}/${wanted.env}`)))
-    return { created: [], labels: [], isReadable: environment.canDecrypt }
+    return { created: [], labels: [], recovery: {}, isReadable: environment.canDecrypt }
   }
   const isUsual = !wanted.isNamed && environments.length === 0 && usualEnvironments.includes(wanted.env)
   const missing = isUsual ? usualEnvironments : [wanted.env]
@@ -59,7 +66,7 @@ export async function ensureEnvironments(
   }
   note(`created ${parts.join(' and ')} in ${orgSlug}`)
   const created = [...(app ? [] : [`application ${wanted.app}`]), ...made.map((slug) => `environment ${slug}`)]
-  return { created, labels: made.map((slug) => `${wanted.app}/${slug}`), isReadable: true }
+  return { created, labels: made.map((slug) => `${wanted.app}/${slug}`), recovery, isReadable: true }
 }
 
 /** The application of this slug, if it exists, and its environments. */

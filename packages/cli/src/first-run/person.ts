@@ -1,6 +1,8 @@
 import { isReplaced, readCredentials } from '../credentials.ts'
+import { findKit } from '../keyring/kit.ts'
 import { placeOptions, profileOption, shellWord } from '../labels.ts'
-import { note } from '../output.ts'
+import { note, warn } from '../output.ts'
+import { readersAtFirst, type withRecovery } from '../recovery/key.ts'
 import type { Session } from '../session.ts'
 
 /**
@@ -22,20 +24,34 @@ export async function adviseGrant(session: Session): Promise<void> {
   note(`${email} cannot read these environments yet: ${when} \`skerry grant ${shellWord(email)} --all\``)
 }
 
-/** Names the command that gives a new environment to a second reader. Otherwise, a lost passphrase loses the secrets. */
-export function adviseSecondReader(session: Session, label: string): void {
-  if (session.principal.type === 'user') note(`grant ${secondReaderAdvice(session, label)}`)
+type Recovery = Awaited<ReturnType<typeof withRecovery>>
+
+/** Says who can read the environments that a person has just created. */
+export function tellReaders(session: Session, labels: readonly string[], recovery: Recovery): void {
+  if (session.principal.type !== 'user' || labels.length === 0) return
+  note(readersAtFirst(recovery, { who: 'you', what: labels.join(', ') }))
 }
 
-/** Like `adviseSecondReader`, where no line before says that the person alone can read the environment. */
-export function tellOnlyReader(session: Session, label: string): void {
-  if (session.principal.type === 'user')
-    note(`only you can read ${label} yet. Grant ${secondReaderAdvice(session, label)}`)
-}
-
-function secondReaderAdvice({ settings }: Session, label: string): string {
-  const command = `skerry grant <member or token> ${placeOptions(label)}${profileOption(settings.profile)}`
-  return `it to a second person or a token, so that a lost passphrase loses nothing: \`${command}\``
+/**
+ * Says what a person loses with the passphrase if nobody else can read new environments, and which commands prevent it.
+ * Recovery custodians can restore what they cover, so it says nothing then.
+ */
+export async function warnOfLoss(
+  session: Session,
+  labels: readonly string[],
+  { recoveryPublicKeyJwk }: Recovery,
+): Promise<void> {
+  const [first] = labels
+  if (first === undefined || session.principal.type !== 'user' || recoveryPublicKeyJwk !== undefined) return
+  const { client, settings } = session
+  const where = labels.length === 1 ? placeOptions(first) : '--all'
+  const grant = `\`skerry grant <member or token> ${where}${profileOption(settings.profile)}\``
+  if (await findKit(client).catch(() => null)) {
+    note(`your recovery kit opens your keys if you lose the passphrase; a second reader protects you too: ${grant}`)
+    return
+  }
+  warn('if you lose your passphrase, the secrets that only you can read are lost for good, because nobody can reset it')
+  note(`make a recovery kit with \`skerry keys kit\`, or let a second person or a token read: ${grant}`)
 }
 
 /**
@@ -61,7 +77,7 @@ interface Org {
 }
 
 /** The profile of this machine whose token may hold keys of one of the organizations. */
-export function profileWithKeys(url: string, orgs: readonly Org[]): string | undefined {
+function profileWithKeys(url: string, orgs: readonly Org[]): string | undefined {
   const found = Object.entries(readCredentials().profiles).find(
     ([name, { url: server, token, org }]) =>
       server === url && token !== undefined && !isReplaced(name) && orgs.some(({ slug }) => slug === org?.slug),

@@ -48,7 +48,9 @@ export async function create(
   return {
     json: { key },
     after: () =>
-      note(`created managed key ${key.name}; only you can use it: share it with \`skerry kms grant ${key.name}\``),
+      note(
+        `created managed key ${key.name}; only this credential can use it until you share it with \`skerry kms grant ${key.name}\``,
+      ),
   }
 }
 

@@ -12,6 +12,7 @@ import { inheritedEnvironment } from '../run/environment.ts'
 import { findProgram } from '../run/program.ts'
 import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
+import { notedTime } from '../times.ts'
 import { checkTarget } from './known-target.ts'
 import { privateFolder } from './private-folder.ts'
 import { whileLeased } from './running.ts'
@@ -93,7 +94,7 @@ function outputOf(made: MadeLease, target: LeaseTarget, flags: Options): Output 
       for (const name of variables.files.keys())
         warn(`the program also needs the certificate of the target, for ${name}`)
       note(
-        `lease ${lease.id} on ${target.name} ends at ${lease.expiresAt}; end it earlier with \`skerry lease revoke ${lease.id}\``,
+        `lease ${lease.id} on ${target.name} ends at ${notedTime(lease.expiresAt)}; end it earlier with \`skerry lease revoke ${lease.id}\``,
       )
     },
   }

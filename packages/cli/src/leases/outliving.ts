@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import { Failure, toFailure } from '../failure.ts'
 import { note, warn } from '../output.ts'
 import type { Session } from '../session.ts'
+import { notedTime } from '../times.ts'
 
 // A lease still works after the principal that asked for it has lost access. Commands that end access say so, and with
 // `--end-leases` they end the leases too.
@@ -54,7 +55,7 @@ export async function settleLeases(
   const revocable = leases.filter(({ provider }) => leaseFacts[provider].revocable)
   const lasting = leases.filter((lease) => !revocable.includes(lease))
   const left = flags.endLeases ? await endAll(session, revocable, nameOf) : revocable
-  for (const lease of lasting) note(`${nameOf(lease)} cannot be revoked: it works until ${lease.expiresAt}`)
+  for (const lease of lasting) note(`${nameOf(lease)} cannot be revoked: it works until ${notedTime(lease.expiresAt)}`)
   if (flags.endLeases && left.length > 0)
     throw new Failure(
       'conflict',
@@ -62,7 +63,7 @@ export async function settleLeases(
       `end them with \`skerry lease revoke\``,
     )
   for (const lease of left)
-    note(`${nameOf(lease)} works until ${lease.expiresAt}; end it with \`skerry lease revoke ${lease.id}\``)
+    note(`${nameOf(lease)} works until ${notedTime(lease.expiresAt)}; end it with \`skerry lease revoke ${lease.id}\``)
   return [...left, ...lasting]
 }
 

@@ -3,6 +3,7 @@ import { toFailure } from '../failure.ts'
 import { note, warn } from '../output.ts'
 import { type Ending, endAs, startChild } from '../run/child.ts'
 import type { Session } from '../session.ts'
+import { notedTime } from '../times.ts'
 
 type Start = (file: string, argv: string[], env: Record<string, string>) => Promise<Ending>
 
@@ -52,7 +53,7 @@ async function revoke(session: Session, { lease }: MadeLease): Promise<void> {
       warn(`lease ${lease.resourceRef ?? lease.id} could not be revoked yet; the server tries again`)
   } catch (error) {
     warn(
-      `lease ${lease.resourceRef ?? lease.id} could not be revoked (${toFailure(error).message}); it ends at ${lease.expiresAt}`,
+      `lease ${lease.resourceRef ?? lease.id} could not be revoked (${toFailure(error).message}); it ends at ${notedTime(lease.expiresAt)}`,
     )
   }
 }

@@ -16,6 +16,7 @@ import { listPlaces } from '../places.ts'
 import { ask, canAsk, confirmOrRefuse } from '../prompt.ts'
 import { ownPublicKey, type Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
+import { notedTime } from '../times.ts'
 import { count } from '../units.ts'
 import { notSetUp } from './configure.ts'
 import { checkRecoveryKey } from './key.ts'
@@ -223,9 +224,11 @@ export async function drill(requestId: string | undefined, { session, orgId }: I
   await session.client.recoveryRequests.complete({ params, body: { grants: [] } })
   rmSync(drillPath(requestId), { force: true })
   const { recovery } = await session.client.recovery.get({ params: { orgId } })
-  const at = recovery?.lastDrillAt ?? null
-  note(`the drill passed at ${at}: ${count(shares.length, 'custodian')} contributed, ${request.threshold} were needed`)
-  return { json: { request: requestId, lastDrillAt: at } }
+  const lastDrillAt = recovery?.lastDrillAt ?? null
+  note(
+    `the drill passed${lastDrillAt ? ` at ${notedTime(lastDrillAt)}` : ''}: ${count(shares.length, 'custodian')} contributed, ${request.threshold} were needed`,
+  )
+  return { json: { request: requestId, lastDrillAt } }
 }
 
 const drillPath = (requestId: string) => join(stateFolder(), 'drills', requestId)

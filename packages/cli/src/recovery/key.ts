@@ -5,6 +5,7 @@ import { note, warn } from '../output.ts'
 import { findPin, pin, pinState, wordsOf } from '../pins.ts'
 import { ask, canAsk } from '../prompt.ts'
 import type { Session } from '../session.ts'
+import { notedTime } from '../times.ts'
 
 // The server reports the recovery key, as it does every public key. A malicious server could show its own key and so
 // receive the key of each new environment. This module therefore remembers the first recovery key. It wraps nothing to
@@ -29,11 +30,14 @@ export async function withRecovery(session: Session): Promise<{ recoveryPublicKe
   return {}
 }
 
-/** Says who can read an environment that was created with this recovery key and is not granted to anybody yet. */
-export const readersAtFirst = ({ recoveryPublicKeyJwk }: { recoveryPublicKeyJwk?: string }) =>
+/** Says who can read what was created with this recovery key and is not granted to anybody yet. */
+export const readersAtFirst = (
+  { recoveryPublicKeyJwk }: { recoveryPublicKeyJwk?: string },
+  { who = 'this credential', what = 'it' } = {},
+) =>
   recoveryPublicKeyJwk === undefined
-    ? 'only this credential can read it until you grant others'
-    : 'only this credential, and the recovery custodians together, can read it until you grant others'
+    ? `only ${who} can read ${what} until you grant others`
+    : `only ${who}, and the recovery custodians together, can read ${what} until you grant others`
 
 /**
  * Call it before something is wrapped to the recovery key. A person must accept a key that is new to this machine, or
@@ -78,7 +82,7 @@ async function compareRecoveryKey(session: Session, publicKeyJwk: string): Promi
   const state = pinState(session, orgId, grantee(publicKeyJwk))
   if (state !== 'changed') return state
   const known = findPin(session, orgId, recoveryName)!
-  note(`known since ${known.pinnedAt}: ${await wordsOf(known.publicKeyJwk)}`)
+  note(`known since ${notedTime(known.pinnedAt)}: ${await wordsOf(known.publicKeyJwk)}`)
   note(`shown by the server now: ${await wordsOf(publicKeyJwk)}`)
   throw new Failure(
     'refused',

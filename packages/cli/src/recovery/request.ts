@@ -11,6 +11,7 @@ import { canonical, compareKeys, wordsOf } from '../pins.ts'
 import { mismatchOf } from '../readers.ts'
 import { ownPublicKey, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
+import { notedTime } from '../times.ts'
 import { notSetUp } from './configure.ts'
 
 /**
@@ -35,7 +36,7 @@ export async function request(
   if (pending) {
     const unchanged = flags.reason === undefined ? '' : '; its reason did not change'
     note(
-      `your request of ${formatAgo(pending.createdAt, Date.now())} is still open, so no new one was made${unchanged}`,
+      `the request that you opened ${formatAgo(pending.createdAt, Date.now())} is still open, so no new one was made${unchanged}`,
     )
     return tellOpened(session, pending)
   }
@@ -96,7 +97,7 @@ export async function tellOpened(session: Session, request: RecoveryRequest): Pr
   const { id, threshold, expiresAt } = request
   const words = await wordsOf(request.targetPublicKeyJwk)
   const who = request.drill ? 'you' : await targetName(session, request)
-  note(`ask ${threshold} custodians to run \`skerry recovery contribute ${id}\` before ${expiresAt}`)
+  note(`ask ${threshold} custodians to run \`skerry recovery contribute ${id}\` before ${notedTime(expiresAt)}`)
   note(`first they compare these words with ${who}, in person or by phone:`)
   note(`  ${words}`)
   return { json: { request, fingerprint: words }, text: () => writeLine(id) }

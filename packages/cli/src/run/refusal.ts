@@ -30,9 +30,7 @@ async function withoutKey(error: Error, session: Session, label: string, branch:
   const place = label === boundWords ? await labelOfBound(session) : label
   const full = branch === undefined ? place : `${place}@${branch}`
   const groups = missing.filter((one) => one.includes(':'))
-  const isOfGroups = groups.length === missing.length
-  const lacking = isOfGroups ? `${groups.join(', ')}, which ${full} includes` : full
-  const failure = await noKey(session, full, lacking)
+  const failure = await noKey(session, full, groups.length === missing.length ? groups : [])
   if (place !== boundWords) return failure
   // Without the name of the environment there is no command that helps.
   return new NoKeyFailure(failure.kind, failure.message)

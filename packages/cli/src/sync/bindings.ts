@@ -8,6 +8,7 @@ import {
 import { findCurrent } from '../current-place.ts'
 import { toFailure, usage } from '../failure.ts'
 import type { SignedIn } from '../frame.ts'
+import { tellUnmade } from '../given-keys.ts'
 import { type OpenPlace, openWithGroups } from '../grants.ts'
 import { environmentShared, forgetReader, noteReaders } from '../known-readers.ts'
 import { note, type Output, warn, writeLine } from '../output.ts'
@@ -19,6 +20,7 @@ import { findProvider, readFields } from './fields.ts'
 import { type Bound, checkConnectionKey, describeDestination, findBinding, findConnection } from './find.ts'
 import { tellPlan } from './plan.ts'
 import { followFirstPush } from './runs.ts'
+import { takeBack, tellLeft } from './unfinished.ts'
 
 export interface BindingOptions extends Flags {
   to?: Record<string, string>
@@ -70,19 +72,29 @@ export async function bind(wanted: string, { session, flags }: SignedIn<BindingO
   await allowReading(session, { connection, label: place.label }, layers, flags)
   const { orgId, envId: environmentId } = place
   const settings = { orgId, environmentId, destination, ...settingsOf(flags), enabled: false }
-  const binding = await bindEnvironment(session.client, connection, settings, layers)
+  const binding = await bindEnvironment(session.client, connection, settings, layers).catch(async (error) => {
+    await tellUnmade(session, error, {
+      made: 'binding',
+      list: 'skerry sync ls',
+      readerId: connection.id,
+      given: layers,
+    })
+    throw error
+  })
   const params = { orgId, bindingId: binding.id }
   try {
     const { plan } = await session.client.sync.plan({ params, body: {} })
     tellPlan(plan)
     await confirmOrRefuse(`pushes ${place.label} to ${describeDestination(binding)}`, flags)
   } catch (error) {
-    await session.client.sync.deleteBinding({ params })
-    note('nothing was pushed, and the binding was deleted again')
+    await takeBack(session, binding, { orgId, connection, layers })
     throw error
   }
-  const enabled = await session.client.sync.updateBinding({ params, body: { enabled: true } })
   await noteConnection(session, connection, layers)
+  const enabled = await session.client.sync.updateBinding({ params, body: { enabled: true } }).catch((error) => {
+    tellLeft(binding, layers)
+    throw error
+  })
   note(`bound ${place.label} to ${describeDestination(binding)}`)
   const isManual = binding.mode === 'manual'
   return {

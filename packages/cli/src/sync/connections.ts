@@ -8,6 +8,7 @@ import { forgetReader } from '../known-readers.ts'
 import { note, type Output, warn, writeLine, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { Confirmable, Flags } from '../settings.ts'
+import { shownTime } from '../times.ts'
 import { choicesOf, findProvider, listProviders, type Provider, readFields } from './fields.ts'
 import { checkConnectionKey, describeDestination, findConnection, listBound } from './find.ts'
 
@@ -154,7 +155,7 @@ export async function list({ session }: SignedIn): Promise<Output> {
           ...bound.map(({ binding, connection: { name, provider, status }, label }) => [
             ...[name, vendorSlug(provider), status, binding.id, label, describeDestination(binding)],
             binding.enabled ? binding.mode : 'paused',
-            binding.lastRun === null ? 'never' : `${binding.lastRun.status} ${binding.lastRun.startedAt}`,
+            binding.lastRun === null ? 'never' : `${binding.lastRun.status} ${shownTime(binding.lastRun.startedAt)}`,
           ]),
           ...unused.map(({ name, provider, status }) => [name, vendorSlug(provider), status, '', '', '', '', '']),
         ],

@@ -106,7 +106,7 @@ export const recoveryRequests = {
     responses: { 200: Strict({ requests: Type.Array(RecoveryRequest), nextCursor: NextCursor }) },
   }),
   open: post('/v1/orgs/:orgId/recovery/requests', {
-    summary: 'Ask the custodians for their shares, for a target, or for a drill',
+    summary: 'Ask the custodians for their shares, for a target or for a drill; a repeated call gets the open request',
     body: Strict({
       targetPublicKeyJwk: PublicKeyJwk,
       targetType: Type.Optional(PrincipalType),
@@ -114,7 +114,7 @@ export const recoveryRequests = {
       reason: Type.Optional(FreeText),
       drill: Type.Optional(Type.Boolean()),
     }),
-    responses: { 201: One },
+    responses: { 200: One, 201: One },
     refuses: ['conflict'],
     audits: ['recovery_request.opened'],
   }),

@@ -36,6 +36,22 @@ export async function insertRequest(db: Tx, org: InOrg, request: NewRequest): Pr
   return row as Row
 }
 
+/** Lists the open requests of one requester for one target. */
+export const listPending = (
+  db: Tx,
+  org: InOrg,
+  requester: { type: string; id: string },
+  target: { type: string; id: string },
+  now: string,
+) =>
+  db.rows<Row>(
+    `select ${requestColumns('$6')} from recovery_requests r
+      where r.org_id = $1 and r.status = 'open' and r.expires_at > $6 and not r.drill
+        and r.requested_by_type = $2 and r.requested_by_id = $3 and r.target_type = $4 and r.target_id = $5
+      order by r.created_at, r.id`,
+    [org.id, requester.type, requester.id, target.type, target.id, now],
+  )
+
 /** Lists all requests, or the open ones and those for one principal, as `seen` says. */
 export const listRequests = (
   db: Sql,

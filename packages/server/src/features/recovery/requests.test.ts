@@ -109,6 +109,31 @@ describe('a recovery request', () => {
     expect((await complete()).error?.message).toBe(changed)
   })
 
+  test('is answered again to a repeated call, until it is closed or the target has another key', async () => {
+    const { tenant, orgId, as, target, id, cancel } = await scene()
+    const open = async (by = as, more: object = {}) =>
+      world.call(recoveryRequests.open, {
+        as: by,
+        params: { orgId },
+        body: { targetPublicKeyJwk: await keyOf(world, target), targetType: 'user', targetId: target.id, ...more },
+      })
+    const before = await stateOf(world)
+    const again = await open(as, { reason: 'the same again' })
+    expect([again.status, again.body.request]).toEqual([200, expect.objectContaining({ id, reason: null })])
+    expect(await stateOf(world)).toEqual(before)
+    const admin = await newMember(world, tenant, 'admin')
+    const others = await Promise.all([open(admin.as), open(admin.as)])
+    expect(others.map(({ status }) => status).sort()).toEqual([200, 201])
+    expect(new Set([id, ...others.map(({ body }) => body.request.id)]).size).toBe(2)
+    await cancel()
+    const next = await open()
+    expect(next.status).toBe(201)
+    const keys = { publicKeyJwk: publicKeyJwk(), encryptedPrivateKey: sealedPrivateKey() }
+    await world.call(me.replaceKeys, { as: target.as, body: keys })
+    const renewed = await open()
+    expect([renewed.status, renewed.body.request.id === next.body.request.id]).toEqual([201, false])
+  })
+
   test('cannot be opened with fewer custodians than the threshold, or without recovery', async () => {
     const { tenant, orgId, as, custodians, target } = await scene(3)
     const open = async () =>

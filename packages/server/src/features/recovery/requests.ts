@@ -3,7 +3,7 @@ import type { recoveryRequests } from '@skerry/contract/recovery/endpoints'
 import type { Tx } from '../../db/database.ts'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import { checkPublicKey } from '../../http/public-key.ts'
-import type { In, Out } from '../../http/route.ts'
+import { type In, type Out, Reply } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
 import { putGrants } from '../../model/grants/write.ts'
 import { findName } from '../../model/people/names.ts'
@@ -14,6 +14,7 @@ import {
   findPublicKey,
   insertRequest,
   insertShare,
+  listPending,
   listRequests,
   listShares,
   lockCovered,
@@ -38,7 +39,8 @@ export async function list(input: In<typeof recoveryRequests.list, InOrg>): Out<
 
 /**
  * The target’s key must be the one that is stored here, because custodians compare its words and the granted keys are
- * wrapped to it. A drill uses a throw-away key that belongs to no person.
+ * wrapped to it. A drill uses a throw-away key that belongs to no person. A repeated call gets the request that is open:
+ * two for the same key would divide the shares between them.
  */
 export async function open(input: In<typeof recoveryRequests.open, InOrg>): Out<typeof recoveryRequests.open> {
   const { db, org, principal, body, now, newId, audit, emit } = input
@@ -51,6 +53,8 @@ export async function open(input: In<typeof recoveryRequests.open, InOrg>): Out<
   if (left < threshold)
     throw fail('conflict', `${threshold} shares are needed and ${left} custodians are left: set up recovery again`)
   const target = await targetOf(input)
+  const pending = target && (await findPending(input, target))
+  if (pending) return new Reply(200, { request: pending })
   const request = await insertRequest(db, org, {
     id: newId('recoveryRequest'),
     drill,
@@ -68,7 +72,13 @@ export async function open(input: In<typeof recoveryRequests.open, InOrg>): Out<
   audit('recovery_request.opened', id, { drill, targetType, targetId, threshold })
   const name = target && (await findName(db, org.id, target))
   await emit('recovery_request.opened', { requestId: id, drill, targetId, target: name, reason })
-  return { request }
+  return new Reply(201, { request })
+}
+
+/** The lock on the recovery lets no other call insert one meanwhile. */
+async function findPending({ db, org, principal, body, now }: In<typeof recoveryRequests.open, InOrg>, target: Target) {
+  const open = await listPending(db, org, principal, target, now)
+  return open.find((one) => isSameKey(one.targetPublicKeyJwk, body.targetPublicKeyJwk))
 }
 
 type Target = { type: 'user' | 'service_token'; id: string }

@@ -1,0 +1,62 @@
+import { isReader } from '@skerry/contract/grants/readers'
+import { toFailure } from './failure.ts'
+import { note, warn } from './output.ts'
+import { rekeySteps, stepsToRekey } from './rekey-steps.ts'
+import type { Session } from './session.ts'
+
+interface Given {
+  orgId: string
+  envId: string
+  label: string
+}
+
+/**
+ * After the server got keys with a request that failed, names the commands that replace these keys. An honest server has
+ * forgotten them. It says nothing about keys that the server still needs for something else.
+ *
+ * @param readerId the sync connection, or the rotator, to which the keys were wrapped
+ */
+export async function tellGivenKeys(session: Session, readerId: string, given: readonly Given[]): Promise<void> {
+  const found = await Promise.all(given.map(async (one) => ((await stillReads(session, readerId, one)) ? [] : [one])))
+  const lost = found.flat()
+  if (lost.length === 0) return
+  const labels = lost.map(({ label }) => label).join(', ')
+  note(`the server stores no key of ${labels} now, but it had the key for a moment and may have kept it`)
+  note('solve the problem and run the command again, or make that key worthless:')
+  const steps = await Promise.all(
+    lost.map((one) => stepsToRekey(session, one).catch(() => rekeySteps(one.label, null))),
+  )
+  for (const step of steps.flat()) note(`  ${step}`)
+}
+
+async function stillReads({ client }: Session, readerId: string, { orgId, envId }: Given): Promise<boolean> {
+  try {
+    const { grants } = await client.grants.list({ params: { orgId, envId } })
+    return grants.some((grant) => isReader(grant) && grant.principalId === readerId)
+  } catch {
+    return false
+  }
+}
+
+interface Unmade {
+  /** A word for what the request would have made. */
+  made: string
+  /** The command that lists what exists. */
+  list: string
+  readerId: string
+  given: readonly Given[]
+}
+
+/** After a request with keys for the server failed. Without an answer, nobody knows whether the server stored them. */
+export async function tellUnmade(
+  session: Session,
+  error: unknown,
+  { made, list, readerId, given }: Unmade,
+): Promise<void> {
+  if (given.length === 0) return
+  if (toFailure(error).kind !== 'unavailable') return tellGivenKeys(session, readerId, given)
+  const labels = given.map(({ label }) => label).join(', ')
+  warn(
+    `the server may have stored the ${made} and the key of ${labels}: look with \`${list}\` before you run this again`,
+  )
+}
