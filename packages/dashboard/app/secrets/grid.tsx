@@ -1,7 +1,7 @@
 // biome-ignore-all lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive lint/a11y/noNoninteractiveTabindex: rows of a table cannot be taken out of its flow
 import { useMediaQuery } from '@mantine/hooks'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type CSSProperties, type ReactNode, useLayoutEffect, useRef, useState } from 'react'
+import { type CSSProperties, type ReactNode, type RefObject, useLayoutEffect, useRef, useState } from 'react'
 import { hueOf } from '../look/environments.ts'
 import { moveByArrow } from './arrow-keys.ts'
 import { Row } from './cell.tsx'
@@ -35,16 +35,7 @@ export function Grid(props: {
   const scroller = useRef<HTMLDivElement>(null)
   const { rowHeight, only, choose } = useLayout(columns)
   const width = only ? 1 : columns.length
-  const virtual = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => rowHeight,
-    getItemKey: (index) => rows[index] as string,
-    overscan: 6,
-  })
-  // All rows have the same height, except those with an editor.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: measured anew when an edit begins or ends
-  useLayoutEffect(() => virtual.measure(), [[...drafts.keys()].join(), rowHeight])
+  const virtual = useRowsInSight({ rows, rowHeight, edited: [...drafts.keys()].join(), scroller })
   const items = virtual.getVirtualItems()
   onVisible(() => items.map(({ index }) => rows[index] as string))
   const gridTemplateColumns = `var(--matrix-name) repeat(${width}, minmax(var(--matrix-column), 1fr))`
@@ -93,6 +84,26 @@ export function Grid(props: {
       </div>
     </>
   )
+}
+
+function useRowsInSight(given: {
+  rows: string[]
+  rowHeight: number
+  /** The names of the rows with an editor. All other rows have the same height. */
+  edited: string
+  scroller: RefObject<HTMLDivElement | null>
+}) {
+  const { rows, rowHeight, edited, scroller } = given
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowHeight,
+    getItemKey: (index) => rows[index] as string,
+    overscan: 6,
+  })
+  // biome-ignore lint/correctness/useExhaustiveDependencies: measured anew when an edit begins or ends
+  useLayoutEffect(() => virtual.measure(), [edited, rowHeight])
+  return virtual
 }
 
 /** A phone shows one environment at a time, in higher rows. The marks still compare all environments. */

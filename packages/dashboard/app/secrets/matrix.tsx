@@ -20,6 +20,7 @@ import { Grid } from './grid.tsx'
 import type { MatrixDialog } from './matrix-dialog.ts'
 import { type MatrixSearch, matrixSearch } from './matrix-search.ts'
 import { EnvironmentLinks, NoKey } from './no-key.tsx'
+import { secretsText } from './secrets-text.ts'
 import { Toolbar } from './toolbar.tsx'
 import { UndoNotice } from './undo-notice.tsx'
 import { useCellActions } from './use-cell-actions.ts'
@@ -58,6 +59,13 @@ export function Matrix({ orgId, columns, empty, choices }: Props) {
   )
   const selection = useSelection(names, columns)
   const loading = columns.some((column) => column.loading && !column.error)
+  const revealAll = (column: Column) =>
+    reveal(
+      names.flatMap((name) => {
+        const entry = column.entries.get(name)
+        return entry ? [{ column, entry }] : []
+      }),
+    )
   return (
     <>
       <Toolbar
@@ -73,14 +81,7 @@ export function Matrix({ orgId, columns, empty, choices }: Props) {
       <UndoNotice columns={columns} />
       <Unsaved count={countUnsaved(edits.drafts)} onRetry={() => retryAll(columns, edits)} />
       {all.length === 0 && rows.length === 0 && !loading ? (
-        columns.some(({ own }) => own) ? (
-          <Stack>
-            {empty}
-            <EnvironmentLinks columns={columns} />
-          </Stack>
-        ) : columns.every(({ error }) => !error) ? (
-          <NoKey orgId={orgId} columns={columns} />
-        ) : null
+        <NoSecrets {...{ orgId, columns, empty }} />
       ) : (
         <Grid
           {...{ columns, rows, valueIds, actions, selection, loading }}
@@ -96,13 +97,7 @@ export function Matrix({ orgId, columns, empty, choices }: Props) {
               column={column}
               missing={countMissing(column, all)}
               onOpenDialog={dialog.open}
-              onReveal={() =>
-                reveal(
-                  names.flatMap((name) =>
-                    column.entries.has(name) ? [{ column, entry: column.entries.get(name)! }] : [],
-                  ),
-                )
-              }
+              onReveal={() => revealAll(column)}
               onHide={() => hide([column.environmentId], all)}
             />
           ))}
@@ -117,6 +112,18 @@ export function Matrix({ orgId, columns, empty, choices }: Props) {
       </Suspense>
     </>
   )
+}
+
+/** Replaces the table. Without a key it is unknown whether there are secrets. */
+function NoSecrets({ orgId, columns, empty }: Pick<Props, 'orgId' | 'columns' | 'empty'>) {
+  if (columns.some(({ own }) => own))
+    return (
+      <Stack>
+        {empty}
+        <EnvironmentLinks columns={columns} />
+      </Stack>
+    )
+  return columns.every(({ error }) => !error) ? <NoKey orgId={orgId} columns={columns} /> : null
 }
 
 /** Returns the names that the search and the filter leave. */
@@ -191,7 +198,7 @@ const countUnreadable = (names: string[], columns: Column[]): number =>
   columns.reduce((sum, column) => sum + names.filter((name) => isUnreadable(column, name)).length, 0)
 
 function countText(found: number, all: number, unreadable: number): string {
-  const secrets = `${found === all ? '' : `${found} of `}${all} ${all === 1 ? 'secret' : 'secrets'}`
+  const secrets = `${found === all ? '' : `${found} of `}${secretsText(all)}`
   return unreadable === 0 ? secrets : `${secrets}, ${unreadable} ${unreadable === 1 ? 'cell' : 'cells'} unreadable`
 }
 

@@ -77,22 +77,7 @@ export function PasteDialog({ orgId, column: fixed, columns = [], text: given = 
       disabled={names.length === 0 || file.problems.length > 0}
     >
       {!fixed && <Target {...{ columns, chosenId }} onChoose={chooseTarget} />}
-      <Textarea
-        label="Text of the file"
-        description="This browser reads and encrypts it before anything is sent."
-        placeholder={'DATABASE_URL=postgres://…\nAPI_KEY="…"'}
-        classNames={{ input: 'mono' }}
-        rows={8}
-        value={text}
-        error={wasCleared && clearedMessage}
-        onChange={(event) => take(event.currentTarget.value)}
-        spellCheck={false}
-        autoComplete="off"
-        data-autofocus={fixed !== undefined}
-      />
-      <ChooseFile onText={take} />
-      <Remarks title="Fix these lines to continue" color="red" remarks={file.problems} />
-      <Remarks title="Check these lines" color="orange" remarks={[...file.warnings, ...file.differences]} />
+      <FileText {...{ text, file, wasCleared }} onText={take} isFocused={fixed !== undefined} />
       <LoadingNames names={names} />
       <ProblemAlert error={error} />
       {column && (
@@ -125,6 +110,37 @@ function useFile(given: string) {
     if (given !== '') read(given)
   }, [given, read])
   return { text, file, wasCleared, read }
+}
+
+/** The text of the file, pasted or chosen, and the lines that the person should look at. */
+function FileText(props: {
+  text: string
+  file: DotenvFile
+  wasCleared: boolean
+  isFocused: boolean
+  onText: (text: string) => void
+}) {
+  const { text, file, wasCleared, isFocused, onText } = props
+  return (
+    <>
+      <Textarea
+        label="Text of the file"
+        description="This browser reads and encrypts it before anything is sent."
+        placeholder={'DATABASE_URL=postgres://…\nAPI_KEY="…"'}
+        classNames={{ input: 'mono' }}
+        rows={8}
+        value={text}
+        error={wasCleared && clearedMessage}
+        onChange={(event) => onText(event.currentTarget.value)}
+        spellCheck={false}
+        autoComplete="off"
+        data-autofocus={isFocused}
+      />
+      <ChooseFile onText={onText} />
+      <Remarks title="Fix these lines to continue" color="red" remarks={file.problems} />
+      <Remarks title="Check these lines" color="orange" remarks={[...file.warnings, ...file.differences]} />
+    </>
+  )
 }
 
 /** No environment is chosen at first, because the values may replace others there. */

@@ -92,9 +92,18 @@ export function useEdits(orgId: string, columns: Column[]) {
 type Change = (environmentId: string, name: string, to: (draft: Draft | undefined) => Draft | undefined) => void
 type Latest = { current: Drafts }
 
-interface Outliving {
+interface Ids {
   orgId: string
   userId: string
+}
+
+/** Changes the draft of a cell, or ends it. */
+interface OfDraft {
+  update: (column: Column, name: string, some: Partial<Draft>) => void
+  cancel: (column: Column, name: string) => void
+}
+
+interface Outliving extends Ids {
   columns: Column[]
   change: Change
 }
@@ -185,14 +194,44 @@ function newDraft(column: Column, name: string, value: string | null): Draft {
   }
 }
 
-function createEdits({ orgId, userId }: { orgId: string; userId: string }, latest: Latest, change: Change) {
+function createEdits(ids: Ids, latest: Latest, change: Change) {
   const update = (column: Column, name: string, some: Partial<Draft>) =>
     change(column.environmentId, name, (draft) => draft && { ...draft, ...some })
   const cancel = (column: Column, name: string) => {
-    dropShown({ userId, environmentId: column.environmentId, name })
+    dropShown({ userId: ids.userId, environmentId: column.environmentId, name })
     change(column.environmentId, name, () => undefined)
   }
+  const save = createSave(ids, latest, { update, cancel })
+  return {
+    /**
+     * Begins an edit, or continues one. `value` is the current value, or null. Returns whether the editor is in the
+     * drawer: a long text is always edited there.
+     */
+    begin: (column: Column, name: string, value: string | null, isInDrawer: boolean): boolean => {
+      const draft = latest.current.get(name)?.[column.environmentId] ?? newDraft(column, name, value)
+      const place = { isInDrawer: isInDrawer || isLong(draft.value) }
+      change(column.environmentId, name, (now) => ({ ...(now ?? draft), ...place }))
+      return place.isInDrawer
+    },
+    /** Ends an edit in which nothing was typed. */
+    leave: (column: Column, name: string) => {
+      const draft = latest.current.get(name)?.[column.environmentId]
+      if (draft && !draft.saving && draft.value === draft.begun) cancel(column, name)
+    },
+    update,
+    cancel,
+    save,
+    /** Overwrites the other person's value with this person's. */
+    keepMine: (column: Column, name: string, theirs: Theirs) => {
+      update(column, name, { theirs: null, baseVersion: theirs.version })
+      // Waits until the state above is applied.
+      setTimeout(() => void save(column, name))
+    },
+  }
+}
 
+/** Returns the function that stores an edit, or shows why it was not stored. */
+function createSave({ orgId, userId }: Ids, latest: Latest, { update, cancel }: OfDraft) {
   async function save(column: Column, name: string): Promise<void> {
     const draft = latest.current.get(name)?.[column.environmentId]
     if (!draft || draft.saving || !column.own) return
@@ -230,32 +269,7 @@ function createEdits({ orgId, userId }: { orgId: string; userId: string }, lates
     }
   }
 
-  return {
-    /**
-     * Begins an edit, or continues one. `value` is the current value, or null. Returns whether the editor is in the
-     * drawer: a long text is always edited there.
-     */
-    begin: (column: Column, name: string, value: string | null, isInDrawer: boolean): boolean => {
-      const draft = latest.current.get(name)?.[column.environmentId] ?? newDraft(column, name, value)
-      const place = { isInDrawer: isInDrawer || isLong(draft.value) }
-      change(column.environmentId, name, (now) => ({ ...(now ?? draft), ...place }))
-      return place.isInDrawer
-    },
-    /** Ends an edit in which nothing was typed. */
-    leave: (column: Column, name: string) => {
-      const draft = latest.current.get(name)?.[column.environmentId]
-      if (draft && !draft.saving && draft.value === draft.begun) cancel(column, name)
-    },
-    update,
-    cancel,
-    save,
-    /** Overwrites the other person's value with this person's. */
-    keepMine: (column: Column, name: string, theirs: Theirs) => {
-      update(column, name, { theirs: null, baseVersion: theirs.version })
-      // Waits until the state above is applied.
-      setTimeout(() => void save(column, name))
-    },
-  }
+  return save
 }
 
 async function seal(
