@@ -179,9 +179,12 @@ export function changeSealed(orgId: string, envId: string, change: (secrets: Map
   })
 }
 
-/** If someone else's change caused an error, this loads the current secrets for the page to show and compare. */
+/**
+ * If someone else's change caused an error, this loads the current secrets for the page to show and compare. It never
+ * fails: the caller then tells what was done before the error.
+ */
 export async function rereadAfter(errors: unknown[], orgId: string, envId: string): Promise<void> {
-  if (errors.some((error) => isConflict(error) || isGone(error))) await reloadSealed(orgId, envId)
+  if (errors.some((error) => isConflict(error) || isGone(error))) await reloadSealed(orgId, envId).catch(() => null)
 }
 
 /** Waits for a write. If someone else's change makes it fail, the page reads the current secrets first. */
