@@ -15,7 +15,7 @@ interface Stored {
 }
 
 /** Secrets that were deleted where they were moved from. */
-export interface Removed {
+interface Removed {
   environmentId: string
   deleted: { id: string; name: string }[]
 }
