@@ -129,6 +129,30 @@ describe('a value that does not open with the environment’s key', () => {
   })
 })
 
+describe('a restore of a version from before a rename', () => {
+  test('is compared with that version, and refused if the proposer encrypted another value', async () => {
+    await ok('skerry env unprotect development --yes')
+    await ok('echo -n first | skerry secrets set WAS && skerry secrets rename WAS IS')
+    for (const value of ['second', 'third']) await ok(`echo -n ${value} | skerry secrets set IS`)
+    await ok('skerry env protect development')
+    const honest = await propose('skerry secrets restore IS 1')
+    const expected = { state: 'changed', current: 'third', proposed: 'first', restored: 'same' }
+    expect((await shown(honest)).comparison).toMatchObject(expected)
+
+    const params = { orgId, envId, name: 'IS' }
+    const { versions } = (await send(secrets.versions, { as: proposer, params })).body
+    const second = versions.find(({ version }) => version === 3)?.ciphertext as string
+    const { body } = await send(secrets.restore, { as: proposer, params, body: { version: 1, ciphertext: second } })
+    const { id } = (body as { changeRequest: { id: string } }).changeRequest
+    expect((await shown(id)).comparison).toMatchObject({ proposed: 'second', restored: 'different' })
+    const look = await machine.shell(`skerry changes show ${id}`)
+    expect(look.stderr).toContain('the proposed value is not that of version 1 of IS: do not approve it')
+    const { code, stderr } = await machine.shell(`skerry changes approve ${id}`)
+    expect([code, stderr]).toEqual([1, expect.stringContaining('was not approved: the proposed value is not that of')])
+    expect((await shown(id)).changeRequest.status).toBe('open')
+  })
+})
+
 describe('a token without the key', () => {
   test('sees everything about a change except its values', async () => {
     const id = await propose('skerry secrets set UNSEEN --random 8 --note why')

@@ -1,6 +1,13 @@
 import { limits } from '@skerry/contract/limits'
 import { describe, expect, test } from 'vitest'
-import { ciphertextDigest, type FormerName, openFormerNames, openVersion, sealFormerNames } from './former-names.ts'
+import {
+  ciphertextDigest,
+  type FormerName,
+  fitsRecord,
+  openFormerNames,
+  openVersion,
+  sealFormerNames,
+} from './former-names.ts'
 import { importDek, newDek, openSecret, sealSecret } from './secret.ts'
 
 const dek = await importDek(newDek())
@@ -71,7 +78,13 @@ describe('a version of a renamed secret', () => {
     ]
     const names = [await former('A', 1, [first]), await former('B', 2, [second])]
     const open = (version: number, ciphertext: string) => openVersion({ version, ciphertext }, names, dek, envId, 'C')
-    expect([await open(1, first), await open(2, second), await open(3, third)]).toEqual(['one', 'two', 'three'])
+    expect([await open(1, first), await open(2, second), await open(3, third)]).toEqual([
+      { value: 'one', name: 'A' },
+      { value: 'two', name: 'B' },
+      { value: 'three', name: 'C' },
+    ])
+    const all = [first, second, third].map((ciphertext, index) => ({ version: index + 1, ciphertext }))
+    expect(await Promise.all(all.map((one) => fitsRecord(one, names)))).toEqual([true, true, true])
   })
 
   test('does not open if it is a value of another secret, also one that has the former name today', async () => {
@@ -86,11 +99,27 @@ describe('a version of a renamed secret', () => {
     )
   })
 
-  test('does not open if the record is older than it goes, even under the present name', async () => {
+  test('does not fit the record if it is older than the record goes', async () => {
     const [dropped, kept] = [await sealUnder('A', 'zero'), await sealUnder('B', 'one')]
     const names = [await former('B', 2, [kept])]
-    await expect(openVersion({ version: 1, ciphertext: dropped }, names, dek, envId, 'A')).rejects.toThrow(
-      refused('decryption_failed'),
-    )
+    expect(await fitsRecord({ version: 1, ciphertext: dropped }, names)).toBe(false)
+    for (const name of ['B', 'C'])
+      await expect(openVersion({ version: 1, ciphertext: dropped }, names, dek, envId, name)).rejects.toThrow(
+        refused('decryption_failed'),
+      )
+  })
+
+  test('opens under the present name, whatever a wrong record says of it, and then does not fit the record', async () => {
+    const [second, other] = [await sealUnder('B', 'two'), await sealUnder('B', 'other')]
+    for (const [record, fits] of [
+      [await former('A', 1, [other, other, other]), false],
+      [await former('A', 9, [other]), false],
+      [await former('A', 2, [second]), true],
+      [await former('A', 1, [other]), true],
+    ] as const) {
+      const stored = { version: 2, ciphertext: second }
+      expect(await openVersion(stored, [record], dek, envId, 'B')).toEqual({ value: 'two', name: 'B' })
+      expect(await fitsRecord(stored, [record])).toBe(fits)
+    }
   })
 })

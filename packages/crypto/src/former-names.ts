@@ -106,38 +106,49 @@ const isFormerName = (row: Partial<FormerName> | null): row is FormerName =>
   Array.isArray(row.digests) &&
   row.digests.every((digest) => typeof digest === 'string')
 
-/** The name that a version was encrypted under, if it is not the present name. */
+/** The former name whose versions in the record include this one. */
 const formerNameOf = (formerNames: readonly FormerName[], version: number): FormerName | undefined =>
   formerNames.find(({ since, digests }) => since <= version && version < since + digests.length)
 
+/** The former name that the record proves for a version, because it has the digest of the ciphertext. */
+async function provenName(formerNames: readonly FormerName[], { version, ciphertext }: StoredVersion) {
+  const former = formerNameOf(formerNames, version)
+  return former?.digests[version - former.since] === (await ciphertextDigest(ciphertext)) ? former?.name : undefined
+}
+
 /**
- * Decrypts one version of a secret. A version from before a rename opens only under the name that the record has for it, and
- * only if it is the very ciphertext that the renaming client saw. Without the record, every ciphertext that was once encrypted
- * under the present name opens, as for a secret that was never renamed.
+ * Says whether the record fits a version: it has the digest of the ciphertext, or it ends before that version. A version that
+ * does not fit may be a value of another version, or the record is wrong.
  *
- * @param formerNames the opened record of the secret; empty if it was never renamed.
+ * @example const fits = await fitsRecord({ version: 1, ciphertext }, [])
+ */
+export async function fitsRecord(stored: StoredVersion, formerNames: readonly FormerName[]): Promise<boolean> {
+  const isLater = formerNames.every(({ since, digests }) => since + digests.length <= stored.version)
+  return isLater || (await provenName(formerNames, stored)) !== undefined
+}
+
+/**
+ * Decrypts one version of a secret. It opens under the former name that the record proves for it, or under the present name,
+ * and under no other. So a wrong record, which any holder of the key can store, closes no version of the present name. Without
+ * a record, every ciphertext that was once encrypted under the present name opens, as for a secret that was never renamed:
+ * `fitsRecord` says whether a version is the one that the renaming client saw.
+ *
+ * @param formerNames the opened record of the secret; empty if it was never renamed, or if the record does not open.
  * @param name the present name of the secret.
- * @throws CryptoError `decryption_failed` for a version that the record does not have, or has otherwise; the errors of
- *   `openSecret`.
- * @example const value = await openVersion({ version: 1, ciphertext }, [], dek, envId, 'API_KEY')
+ * @returns the value, and the name that it was encrypted under.
+ * @throws CryptoError `decryption_failed` for a version that opens under neither name; the errors of `openSecret`.
+ * @example const { value } = await openVersion({ version: 1, ciphertext }, [], dek, envId, 'API_KEY')
  */
 export async function openVersion(
-  { version, ciphertext }: StoredVersion,
+  stored: StoredVersion,
   formerNames: readonly FormerName[],
   dek: Dek,
   environmentId: string,
   name: string,
-): Promise<string> {
-  const former = formerNameOf(formerNames, version)
-  if (former) {
-    if (former.digests[version - former.since] !== (await ciphertextDigest(ciphertext)))
-      throw new CryptoError('decryption_failed', 'this is not the version that was there when the secret was renamed')
-    return openSecret(ciphertext, dek, environmentId, former.name)
-  }
-  const last = formerNames.at(-1)
-  if (last && version < last.since + last.digests.length)
-    throw new CryptoError('decryption_failed', 'this version is older than the record of former names')
-  return openSecret(ciphertext, dek, environmentId, name)
+): Promise<{ value: string; name: string }> {
+  const open = async (name: string) => ({ value: await openSecret(stored.ciphertext, dek, environmentId, name), name })
+  const former = await provenName(formerNames, stored)
+  return former === undefined ? open(name) : open(former).catch(() => open(name))
 }
 
 /** Builds the AAD. No environment id begins with `skerry-names`, so the record is never taken for a value. */

@@ -310,6 +310,26 @@ describe('the details', () => {
     await closeDrawer()
   })
 
+  test('are not replaced either if the page has loaded the newer ones behind the form', async () => {
+    await openDrawer('CONFIG')
+    await press('Edit details')
+    await config.getByLabel('Description').fill('planted-again-of-ada')
+    await describeSecret(sdk(), { orgId, envId, name: 'CONFIG' }, { description: 'planted-later-of-grace' }, dek)
+    const isDetails = ({ pathname }: URL) => pathname.endsWith(`/envs/${envId}/secret-details`)
+    const loaded = page.waitForResponse((response) => isDetails(new URL(response.url())))
+    let isLoaded = false
+    void loaded.then(() => (isLoaded = true))
+    // The page loads again what is older than a second when a person comes back to it.
+    const comeBack = () => page.evaluate(() => void dispatchEvent(new Event('visibilitychange'))).then(() => isLoaded)
+    await expect.poll(comeBack).toBe(true)
+    await (await loaded).finished()
+    await press('Save details')
+    await config.getByText('Stored now: planted-later-of-grace').waitFor()
+    expect(await noted('CONFIG')).toMatchObject({ description: 'planted-later-of-grace' })
+    await press('Cancel')
+    await closeDrawer()
+  })
+
   test('say that a name is not needed in an environment that lacks it', async () => {
     await openDrawer('CONFIG')
     await config.getByRole('button', { name: 'Staging' }).click()

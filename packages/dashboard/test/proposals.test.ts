@@ -18,7 +18,8 @@ const onItsWay = 'planted-on-its-way-e5b830'
 const walk = await openPair()
 const { world, owner, member, place } = walk
 await grantTo(walk, place, member)
-for (const name of ['NEW_ONE', 'NEW_TWO', 'ROTATED', 'OLD_KEY', 'REJECTED', 'PASTED_ONE'])
+const together = ['GONE_ONE', 'GONE_TWO', 'GONE_THREE']
+for (const name of ['NEW_ONE', 'NEW_TWO', 'ROTATED', 'OLD_KEY', 'REJECTED', 'PASTED_ONE', ...together])
   await putSecret(world, owner.bearer(), place, name, 'planted-first')
 await protect(world, owner.bearer(), place)
 await openApp(member.page, 'Web shop')
@@ -195,6 +196,33 @@ describe('a proposal to delete', () => {
     await told(page, 'The deletion of OLD_KEY waits for approval.')
     await page.unroute('**/secrets/OLD_KEY?*', loseFirst)
     expect(await countOpen('OLD_KEY')).toBe(1)
+  })
+
+  test('of several secrets is left out of another group, whose other deletions are proposed', async () => {
+    const { page } = member
+    const select = (name: string) => page.getByRole('checkbox', { name: `Select ${name}`, exact: true }).click()
+    const act = (label: string) => dialogOf(page).getByRole('button', { name: label, exact: true }).click()
+    const loseFirst = async (route: Route) => {
+      await route.fetch()
+      await route.abort()
+    }
+    const [one = '', two = '', three = ''] = together
+    const path = '**/change-requests'
+    await page.route(path, (route) => (route.request().method() === 'POST' ? loseFirst(route) : route.continue()))
+    await select(one)
+    await select(two)
+    await page.getByRole('button', { name: 'Delete…' }).click()
+    await act('Propose to delete 2 secrets')
+    await dialogOf(page).getByText(`Not deleted from Production: ${one}`).waitFor()
+    await page.unroute(path)
+    await act('Cancel')
+    await dialogOf(page).waitFor({ state: 'detached' })
+    await select(two)
+    await select(three)
+    await page.getByRole('button', { name: 'Delete…' }).click()
+    await act('Propose to delete 2 secrets')
+    await told(page, 'The deletion of 2 secrets waits for approval.')
+    expect(await Promise.all(together.map(countOpen))).toEqual([1, 1, 1])
   })
 })
 

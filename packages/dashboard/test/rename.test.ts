@@ -1,3 +1,5 @@
+import { secrets } from '@skerry/contract/secrets/endpoints'
+import type { Route } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import {
   addSecret,
@@ -8,11 +10,13 @@ import {
   expectShown,
   openEnvironment,
   pickTool,
+  placeOf,
   save,
   value,
 } from './apps-steps.ts'
-import { protect } from './changes-steps.ts'
+import { openChange, protect } from './changes-steps.ts'
 import { leaks, openOwner } from './scene.ts'
+import { goTo } from './steps.ts'
 
 // A secret is renamed in all environments that store it, and its history opens under the former name.
 
@@ -74,6 +78,9 @@ describe('a rename', () => {
   })
 
   test('leaves out a protected environment, and says what to do there', async () => {
+    await edit(page, 'SHOP_KEY', 'Staging', 'planted-third')
+    await save(page)
+    await value(page, 'SHOP_KEY', 'Staging').waitFor()
     await openEnvironment(page, 'Staging')
     await protect(page, { ownCounts: true })
     await page.getByRole('link', { name: 'Web shop' }).click()
@@ -84,6 +91,38 @@ describe('a rename', () => {
     await dialogOf(page).waitFor({ state: 'detached' })
     await row('STORE_KEY').getByText('1 missing').waitFor()
     await row('SHOP_KEY').getByText('1 missing').waitFor()
+  })
+})
+
+describe('a proposed restore of a version from before a rename', () => {
+  test('cannot be approved if the proposer encrypted another value', async () => {
+    const { orgId, envs } = await placeOf(world, owner.bearer(), 'web-shop')
+    const params = { orgId, envId: envs.staging as string, name: 'SHOP_KEY' }
+    const { body } = await world.call(secrets.versions, { as: owner.bearer(), params })
+    const ciphertext = body.versions[0]?.ciphertext as string
+    await world.call(secrets.restore, { as: owner.bearer(), params, body: { version: 1, ciphertext } })
+    await openChange(page, /SHOP_KEY/)
+    await page.getByText('The proposed value is not that of version 1').waitFor()
+    expect(await page.getByRole('button', { name: 'Approve' }).isDisabled()).toBe(true)
+  })
+})
+
+describe('the history of a renamed secret', () => {
+  test('names the versions that nothing proves, if the record of former names is wrong', async () => {
+    const hide = async (route: Route) => {
+      const response = await route.fetch()
+      await route.fulfill({ response, json: { ...(await response.json()), formerNames: null } })
+    }
+    await goTo(page, 'Applications')
+    await page.getByRole('link', { name: 'Web shop' }).click()
+    await page.route('**/secrets/STORE_KEY/versions*', hide)
+    await pickTool(page, 'STORE_KEY', 'Details of STORE_KEY in Production')
+    await dialogOf(page).getByText('Nothing proves that this is a version of STORE_KEY').first().waitFor()
+    await dialogOf(page).getByRole('button', { name: 'Reveal version 1' }).click()
+    await dialogOf(page).getByText('sealed under an earlier key, or altered').waitFor()
+    await page.unroute('**/secrets/STORE_KEY/versions*', hide)
+    await page.keyboard.press('Escape')
+    await dialogOf(page).waitFor({ state: 'detached' })
   })
 })
 

@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest'
 import { startServer } from '../test/server.ts'
 import { ids, now } from '../test/world.ts'
 import { createClient } from './client.ts'
-import { referringTo, renameSecret, versionOpener } from './secret-history.ts'
+import { referringTo, renameSecret, unprovenVersions, versionOpener } from './secret-history.ts'
 import { environmentKeyOf, restoreSecret } from './secrets.ts'
 
 const { orgId, envId } = ids
@@ -16,6 +16,8 @@ const { dek } = await environmentKeyOf(newDek())
 const sealUnder = (name: string, value: string) => sealSecret(value, dek, envId, name)
 
 type Page = Answer<typeof secrets.versions>
+
+const wrong = Array.from({ length: 50 }, () => '-'.repeat(22))
 
 const secretOf = (name: string, version: number, ciphertext: string) => ({
   id: newId('secret'),
@@ -102,20 +104,36 @@ describe('a rename', () => {
     expect(await openDetails(details.sealed, dek, envId, 'B')).toEqual(text)
   })
 
-  test('is not sent if the secret has changed, or if its history or its record is not as it should be', async () => {
+  test('is not sent if the secret has changed, or if its history has gaps', async () => {
     const first = await sealUnder('A', 'one')
-    const forged = await sealFormerNames([], dek, envId, 'OTHER')
     const gap = pageOf([first, first, await sealUnder('A', 'three')], [], null)
     gap.versions.splice(1, 1)
     for (const [page, secret, code] of [
       [pageOf([await sealUnder('A', 'other')], [], null), secretOf('A', 1, first), 'conflict'],
-      [pageOf([first], [], forged), secretOf('A', 1, first), 'decryption_failed'],
       [gap, secretOf('A', 3, gap.versions[0]!.ciphertext), 'malformed_answer'],
     ] as const) {
       const { server, client } = await world(page)
       await expect(renameSecret(client, orgId, secret, 'B', dek)).rejects.toMatchObject({ code })
       expect(server.requests.filter(({ line }) => line.startsWith('POST'))).toEqual([])
     }
+  })
+
+  test.each([
+    ['does not open', async () => sealFormerNames([], dek, envId, 'OTHER')],
+    ['has other versions', async () => sealFormerNames([{ name: 'X', since: 1, digests: wrong }], dek, envId, 'B')],
+    ['begins later', async () => sealFormerNames([{ name: 'X', since: 70, digests: wrong }], dek, envId, 'B')],
+  ])('after a holder of the key stored a record that %s makes a new record, and says what it lacks', async (_, bad) => {
+    const [first, second, third] = [
+      await sealUnder('A', 'one'),
+      await sealUnder('B', 'two'),
+      await sealUnder('B', 'three'),
+    ]
+    const { client, last } = await world(pageOf([first, second, third], ['A', null, null], await bad()))
+    const { unproven } = await renameSecret(client, orgId, secretOf('B', 3, third), 'C', dek)
+    expect(unproven).toContain(1)
+    expect(await openFormerNames(last().formerNames ?? '', dek, envId, 'C')).toEqual([
+      { name: 'B', since: 2, digests: [await ciphertextDigest(second), await ciphertextDigest(third)] },
+    ])
   })
 
   test('lists the values that refer to the former name', async () => {
@@ -174,6 +192,40 @@ describe('a version from before a rename', () => {
       await expect(open(page.versions[1]!)).rejects.toMatchObject({ code: 'decryption_failed' })
       expect(await open(page.versions[0]!)).toBe('two')
     }
+  })
+
+  test('is closed by a wrong record, which closes no version of the present name', async () => {
+    const ciphertexts = [await sealUnder('A', 'one'), await sealUnder('B', 'two'), await sealUnder('B', 'three')]
+    for (const record of [
+      'sn1.of-somebody',
+      await sealFormerNames([], dek, envId, 'OTHER'),
+      await sealFormerNames([{ name: 'X', since: 1, digests: wrong }], dek, envId, 'B'),
+      await sealFormerNames([{ name: 'X', since: 70, digests: wrong }], dek, envId, 'B'),
+    ]) {
+      const page = pageOf(ciphertexts, ['A', null, null], record)
+      const open = await openers(page)
+      const [third, second, first] = page.versions
+      expect([await open(third!), await open(second!)]).toEqual(['three', 'two'])
+      await expect(open(first!)).rejects.toMatchObject({ code: 'decryption_failed' })
+      expect(await unprovenVersions(page, { envId, name: 'B' }, dek)).toContain(1)
+    }
+  })
+
+  test('is unproven if the server hides the record or shows another version in its place', async () => {
+    const [first, second, third] = [
+      await sealUnder('A', 'one'),
+      await sealUnder('B', 'two'),
+      await sealUnder('B', 'three'),
+    ]
+    const digests = [await ciphertextDigest(first)]
+    const record = await sealFormerNames([{ name: 'A', since: 1, digests }], dek, envId, 'B')
+    for (const [page, expected] of [
+      [pageOf([first, second, third], ['A', null, null], record), []],
+      [pageOf([first, second, third], ['A', null, null], null), [1]],
+      [pageOf([second, second, third], [null, null, null], record), [1]],
+      [pageOf([first, second, third], ['A', null, null], null, { keySinceVersion: 2 }), []],
+    ] as const)
+      expect(await unprovenVersions(page, { envId, name: 'B' }, dek)).toEqual(expected)
   })
 
   test('is restored with its value encrypted anew, and only if the key can be opened', async () => {

@@ -6,6 +6,7 @@ import { openDetails, sealDetails } from '@skerry/crypto/details'
 import {
   ciphertextDigest,
   type FormerName,
+  fitsRecord,
   openFormerNames,
   openVersion,
   type StoredVersion,
@@ -27,37 +28,66 @@ interface Place {
 }
 
 /**
- * Makes a function that decrypts versions of a secret. Versions from before a rename are encrypted under a former name. They
- * open only as the client that renamed the secret saw them. A hostile server can hide the record of former names. The client
- * then takes any value that was once encrypted under the present name for an earlier version, as for a secret that was never
- * renamed.
+ * Makes a function that decrypts versions of a secret. A version from before a rename is encrypted under a former name, which
+ * the record of former names must prove. Every other version opens under the present name alone. A hostile server can hide the
+ * record, and a holder of the key can store a wrong one: `unprovenVersions` lists the versions that it then does not prove.
  *
  * @param history a page of `client.secrets.versions`.
  * @returns a function that throws DecryptionError for a version that does not open: it was encrypted with a key from before
- *   a re-key, it was altered, or it is older than the last 1,000 before a rename.
+ *   a re-key, it was altered, or nothing proves its former name, for example because it is older than the last 1,000 before a
+ *   rename.
  * @example
  * const page = await client.secrets.versions({ params: { orgId, envId, name: 'API_KEY' } })
  * const open = await versionOpener(page, { envId, name: 'API_KEY' }, key.dek)
  * for (const version of page.versions) console.log(version.version, await open(version))
  */
 export async function versionOpener(
-  history: Pick<VersionsPage, 'formerNames' | 'currentVersion'>,
+  history: Pick<VersionsPage, 'formerNames'>,
   { envId, name }: Pick<Place, 'envId' | 'name'>,
   dek: Dek,
 ): Promise<(version: StoredVersion) => Promise<string>> {
-  // If the record does not open, nothing but the current version can be trusted to be of this secret.
-  const formerNames = await openRecord(history.formerNames, dek, envId, name).catch(() => null)
+  const formerNames = await openRecord(history.formerNames, dek, envId, name)
   return async (stored) => {
-    const isUnknown = formerNames === null && stored.version !== history.currentVersion
-    if (isUnknown) throw new DecryptionError(envId, name)
-    return openVersion(stored, formerNames ?? [], dek, envId, name).catch(() => {
+    const opened = await openVersion(stored, formerNames, dek, envId, name).catch(() => {
       throw new DecryptionError(envId, name)
     })
+    return opened.value
   }
 }
 
+/**
+ * Lists the versions that the record of former names does not prove, although they are from before a rename. Either the server
+ * hides the record or shows another ciphertext, or somebody with the key has stored a wrong record. Such a version does not open,
+ * or its value may be of another version.
+ *
+ * @param history a page of `client.secrets.versions`.
+ * @example const unproven = await unprovenVersions(page, { envId, name: 'API_KEY' }, key.dek)
+ */
+export async function unprovenVersions(
+  {
+    versions,
+    formerNames,
+    currentVersion,
+    keySinceVersion = 1,
+  }: Pick<VersionsPage, 'versions' | 'formerNames' | 'currentVersion' | 'keySinceVersion'>,
+  { envId, name }: Pick<Place, 'envId' | 'name'>,
+  dek: Dek,
+): Promise<number[]> {
+  const record = await openRecord(formerNames, dek, envId, name)
+  // The current version always has the present name. Those from before a re-key are closed to everybody.
+  const earlier = versions.filter(({ version }) => version >= keySinceVersion && version !== currentVersion)
+  const areProven = await Promise.all(earlier.map((one) => isProven(one, record)))
+  return earlier.filter((_, index) => !areProven[index]).map(({ version }) => version)
+}
+
+async function isProven(stored: VersionsPage['versions'][number], record: FormerName[]): Promise<boolean> {
+  const end = Math.max(1, ...record.map(({ since, digests }) => since + digests.length))
+  return (stored.formerName == null || stored.version < end) && fitsRecord(stored, record)
+}
+
+/** Opens the record of former names. One that does not open proves nothing: any holder of the key can store one. */
 const openRecord = async (record: string | null | undefined, dek: Dek, envId: string, name: string) =>
-  record == null ? [] : await openFormerNames(record, dek, envId, name)
+  record == null ? [] : openFormerNames(record, dek, envId, name).catch((): FormerName[] => [])
 
 /**
  * Decrypts one version of a secret and encrypts it anew under the present name, to restore it after a rename.
@@ -136,37 +166,67 @@ async function sealedDetailsOf(client: Client, orgId: string, { environmentId: e
 }
 
 /**
- * Encrypts the value and the description of a secret under another name, and records the name and the versions that it had.
+ * Encrypts the value and the description of a secret under another name, and records the names and the versions that it had. A
+ * version that the record of earlier names does not prove, and that does not open under the present name, is left out of the
+ * new record.
  *
- * @throws DecryptionError if the value, the description or the record of earlier names does not open.
+ * @returns also `unproven`, the versions that the record of earlier names does not prove.
+ * @throws DecryptionError if the value or the description does not open.
  */
 export async function sealRenaming(
   { secret, formerNames, versions, details }: Renaming,
   newName: string,
   dek: Dek,
-): Promise<{ ciphertext: string; formerNames: string; sealedDetails: string | null }> {
+): Promise<{ ciphertext: string; formerNames: string; sealedDetails: string | null; unproven: number[] }> {
   const { environmentId, name } = secret
   try {
     const value = await openSecret(secret.ciphertext, dek, environmentId, name)
-    const names = await namesAfter(await openRecord(formerNames, dek, environmentId, name), versions, name)
+    const opened = await openAll(versions, await openRecord(formerNames, dek, environmentId, name), dek, secret)
     const text = details && (await openDetails(details.sealed, dek, environmentId, name))
     return {
       ciphertext: await sealSecret(value, dek, environmentId, newName),
-      formerNames: await sealFormerNames(names, dek, environmentId, newName),
+      formerNames: await sealFormerNames(namesAfter(opened), dek, environmentId, newName),
       sealedDetails: text && (await sealDetails(text, dek, environmentId, newName)),
+      unproven: opened.filter(({ isProven }) => !isProven).map(({ version }) => version),
     }
   } catch {
     throw new DecryptionError(environmentId, name)
   }
 }
 
-/** Adds the present name to the former ones. Versions that the record has already keep their entry in it. */
-async function namesAfter(before: FormerName[], versions: StoredVersion[], name: string): Promise<FormerName[]> {
-  const last = before.at(-1)
-  const since = last === undefined ? 1 : last.since + last.digests.length
-  const added = versions.filter(({ version }) => version >= since)
-  const digests = await Promise.all(added.map(({ ciphertext }) => ciphertextDigest(ciphertext)))
-  return [...before, { name, since: added[0]?.version ?? since, digests }]
+interface NamedVersion {
+  version: number
+  digest: string
+  /** The name that it opens under; undefined if it opens under none. */
+  name: string | undefined
+  isProven: boolean
+}
+
+const openAll = (
+  versions: StoredVersion[],
+  record: FormerName[],
+  dek: Dek,
+  { environmentId, name: present, version: current }: Renaming['secret'],
+): Promise<NamedVersion[]> =>
+  Promise.all(
+    versions.map(async (stored) => {
+      const opened = await openVersion(stored, record, dek, environmentId, present).catch(() => undefined)
+      const fits = stored.version === current || (await fitsRecord(stored, record))
+      const digest = await ciphertextDigest(stored.ciphertext)
+      return { version: stored.version, digest, name: opened?.name, isProven: opened !== undefined && fits }
+    }),
+  )
+
+/** Groups versions that follow each other by the name that they open under. */
+function namesAfter(versions: NamedVersion[]): FormerName[] {
+  const names: { name: string; since: number; digests: string[] }[] = []
+  for (const { version, digest, name } of versions) {
+    if (name === undefined) continue
+    const last = names.at(-1)
+    if (last?.name === name && last.since + last.digests.length === version) last.digests.push(digest)
+    else names.push({ name, since: version, digests: [digest] })
+  }
+  return names
 }
 
 /**
@@ -175,6 +235,8 @@ async function namesAfter(before: FormerName[], versions: StoredVersion[], name:
  * the server knows of, and `referringTo` the values of the environment.
  *
  * @param secret a row of `client.secrets.list`. The rename is refused if it has changed since.
+ * @returns also `unproven`: the earlier versions that the record of former names did not prove, because it is wrong or hidden.
+ *   The new record has those of them that open under the present name.
  * @throws DecryptionError if the value or the description does not open; RefusedError `conflict` if the secret has changed,
  *   the new name exists, the environment is protected or a rotation policy writes one of the names, `forbidden`,
  *   `quota_exceeded`, `invalid_request` for a name that does not fit; SkerryError `conflict`, `malformed_answer`,
@@ -190,9 +252,10 @@ export async function renameSecret(
   secret: Secret,
   newName: string,
   dek: Dek,
-): Promise<Answer<typeof secrets.rename>> {
+): Promise<Answer<typeof secrets.rename> & { unproven: number[] }> {
   const renaming = await readRenaming(client, orgId, secret)
-  return sendRenaming(client, orgId, renaming, newName, await sealRenaming(renaming, newName, dek))
+  const sealed = await sealRenaming(renaming, newName, dek)
+  return { ...(await sendRenaming(client, orgId, renaming, newName, sealed)), unproven: sealed.unproven }
 }
 
 /** Sends a rename that `sealRenaming` has encrypted. */
@@ -201,7 +264,7 @@ export async function sendRenaming(
   orgId: string,
   { secret, details }: Renaming,
   newName: string,
-  { ciphertext, formerNames, sealedDetails }: Awaited<ReturnType<typeof sealRenaming>>,
+  { ciphertext, formerNames, sealedDetails }: Omit<Awaited<ReturnType<typeof sealRenaming>>, 'unproven'>,
 ): Promise<Answer<typeof secrets.rename>> {
   const params = { orgId, envId: secret.environmentId, name: secret.name }
   const described =

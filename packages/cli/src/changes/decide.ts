@@ -9,6 +9,7 @@ import { withoutCiphertext } from '../secrets/queued.ts'
 import { openKey } from '../secrets/values.ts'
 import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
+import { compareRestored } from './compare.ts'
 import { findChange } from './find.ts'
 import { verbs } from './show.ts'
 
@@ -51,7 +52,8 @@ export async function approve(ids: string[], work: InOrg<ApproveOptions>): Promi
 }
 
 /**
- * Refuses a value that does not open with the environment’s key, because it would break every read of the environment.
+ * Refuses a value that does not open with the environment’s key, because it would break every read of the environment. Refuses
+ * a restore whose value is not that of the version which it names.
  * Only a client with the key can see that; a client without the key leaves it to others.
  *
  * @returns whether this credential can see the proposed values
@@ -62,15 +64,25 @@ async function checkReadable(session: Session, place: Place, { id, together }: D
     if (toFailure(error).kind !== 'refused') throw error
   })
   if (!key) return false
-  for (const { ciphertext, secretName } of together) {
+  for (const change of together) {
+    const { ciphertext, secretName, restoreVersion } = change
     if (ciphertext === null) continue
-    await openSecret(ciphertext, key.dek, place.envId, secretName).catch(() => {
+    const value = await openSecret(ciphertext, key.dek, place.envId, secretName).catch(() => {
       throw new Failure(
         'failure',
         `${id} was not approved: the proposed value of ${secretName} cannot be decrypted with the key of ${place.label}`,
         `reject it with \`skerry changes reject ${id}\``,
       )
     })
+    const restored = await compareRestored(session, place, change, key.dek, value)
+    const version = `version ${restoreVersion} of ${secretName}`
+    if (restored === 'different')
+      throw new Failure(
+        'failure',
+        `${id} was not approved: the proposed value is not that of ${version}`,
+        `reject it with \`skerry changes reject ${id}\``,
+      )
+    if (restored === 'unproven') warn(`${version} does not open, so the proposed value cannot be compared with it`)
   }
   return true
 }

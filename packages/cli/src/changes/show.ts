@@ -81,7 +81,7 @@ async function compareIfReadable(session: Session, place: Place, together: Chang
   return compared
 }
 
-const withoutValues = ({ state, currentVersion }: Comparison) => ({ state, currentVersion })
+const withoutValues = ({ state, currentVersion, restored }: Comparison) => ({ state, currentVersion, restored })
 const withValues = ({ current, proposed, ...rest }: Comparison) => ({
   ...rest,
   current: current ?? null,
@@ -114,12 +114,16 @@ function tell(
 }
 
 function tellComparison(comparison: Comparison, change: ChangeRequest, { reveal = false }: Options): void {
-  const { state, currentVersion } = comparison
+  const { state, currentVersion, restored } = comparison
   const current = currentVersion === null ? 'none' : `version ${currentVersion}`
   writeLine(`current: ${current}; proposed: ${state}`)
   for (const line of diffLines(comparison, reveal)) writeLine(line)
   if (state === 'unreadable')
     warn('the proposed value cannot be decrypted with the environment’s key: do not approve it')
+  const version = `version ${change.restoreVersion} of ${change.secretName}`
+  if (restored === 'different') warn(`the proposed value is not that of ${version}: do not approve it`)
+  if (restored === 'unproven')
+    warn(`${version} does not open, so nobody can tell whether the proposed value is that of this version`)
   if (change.status === 'open' && (currentVersion ?? 0) !== change.baseVersion)
     warn(`${change.secretName} changed after this was proposed: an approval only closes the change as superseded`)
 }

@@ -1,4 +1,4 @@
-import { versionOpener } from '@skerry/sdk/secret-history'
+import { unprovenVersions, versionOpener } from '@skerry/sdk/secret-history'
 import { openDirectory } from '../directory.ts'
 import { Failure, toFailure, usage } from '../failure.ts'
 import type { AtPlace } from '../frame.ts'
@@ -102,7 +102,8 @@ export async function history(
   })
   const { versions, currentVersion, keySinceVersion = 1 } = page
   const key = flags.reveal ? await openKey(session, place) : undefined
-  const open = key && (await versionOpener(page, { envId: place.envId, name }, key.dek))
+  const at = { envId: place.envId, name }
+  const open = key && (await versionOpener(page, at, key.dek))
   const rows = await Promise.all(
     versions.map(async ({ ciphertext, formerName = null, ...row }) => {
       if (!open) return { ...row, formerName }
@@ -113,6 +114,7 @@ export async function history(
   )
   const closed = rows.filter((row) => 'value' in row && row.value === null).map(({ version }) => version)
   if (closed.length > 0) warn(`the environment’s key does not open ${closed.join(', ')}: older than it, or altered`)
+  if (key) warnUnproven(name, await unprovenVersions(page, at, key.dek))
   return {
     json: { name, currentVersion, keySinceVersion, versions: rows },
     text: async () => {
@@ -143,6 +145,15 @@ export async function history(
       writeTable(header, cells)
     },
   }
+}
+
+/** Warns of versions from before a rename that the record of former names does not prove. */
+export function warnUnproven(name: string, versions: number[]): void {
+  if (versions.length === 0) return
+  const [them, are] = versions.length === 1 ? ['version', 'is'] : ['versions', 'are']
+  warn(
+    `nothing proves that ${them} ${versions.join(', ')} ${are} of ${name}: the record of its former names does not fit; it may be hidden, or somebody with the key stored a wrong one`,
+  )
 }
 
 /** A re-key writes a version with the same value. Versions before it are encrypted with a key that is gone. */

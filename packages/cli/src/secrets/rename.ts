@@ -10,6 +10,7 @@ import type { Place } from '../places.ts'
 import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { isProtected } from './protection.ts'
+import { warnUnproven } from './read.ts'
 import { listSecrets, openKey } from './values.ts'
 import { changed, expectedVersion, isConflict } from './write.ts'
 
@@ -49,9 +50,10 @@ export async function rename(name: string, newName: string, input: Input): Promi
   note(`renamed ${name} to ${newName} in ${label}; it is version ${version} now`)
   note(`programs no longer get ${name}; undo: \`skerry secrets rename ${newName} ${name} ${placeOptions(label)}\``)
   warnReferring(referredBy, name, newName)
+  warnUnproven(newName, answer.unproven)
   for (const line of namedByLines(answer.namedBy, name)) warn(line)
-  const { namedBy } = answer
-  return { json: { name: newName, formerName: name, version, referredBy, namedBy, environmentId: envId } }
+  const { namedBy, unproven } = answer
+  return { json: { name: newName, formerName: name, version, referredBy, namedBy, unproven, environmentId: envId } }
 }
 
 export function parseRename(flags: Options, name: string, newName: string) {

@@ -56,6 +56,7 @@ it.each([
     const { values, stderr } = await shown()
     expect(values).toEqual(['second', 'first', null])
     expect(stderr).toContain('does not open 1: older than it, or altered')
+    expect(stderr).toContain('nothing proves that version 1 is of NEW')
     const { code, stderr: error } = await alice.shell('skerry secrets restore NEW 1')
     expect([code, error]).toEqual([1, expect.stringContaining('cannot be decrypted: secret NEW')])
     expect(liar.sent().filter((line) => line.includes('/restore'))).toHaveLength(1)
@@ -63,10 +64,30 @@ it.each([
   },
 )
 
-it('the record of former names of another secret opens no version', async () => {
+it('the record of former names of another secret opens no version from before the rename', async () => {
   await alice.ok('echo -n x | skerry secrets set MINE && skerry secrets rename MINE YOURS')
   const { formerNames, versions } = await historyOf('YOURS')
   const lie = withFirst({ ciphertext: versions.at(-1).ciphertext, formerName: 'MINE' })
   liar.lie(/\/secrets\/NEW\/versions/, (body) => ({ ...lie(body), formerNames }))
-  expect((await shown()).values).toEqual(['second', null, null])
+  const { values, stderr } = await shown()
+  expect(values).toEqual(['second', 'first', null])
+  expect(stderr).toContain('nothing proves that version 1 is of NEW')
+})
+
+it('a later value is not shown as a version from before the rename without a warning', async () => {
+  const [, second] = (await historyOf('NEW')).versions
+  liar.lie(/\/secrets\/NEW\/versions/, withFirst({ ciphertext: second.ciphertext, formerName: null }))
+  expect((await shown()).stderr).toContain('nothing proves that version 1 is of NEW')
+})
+
+it('a wrong record of somebody with the key closes no later version, and the secret can be renamed again', async () => {
+  await alice.ok('echo -n x | skerry secrets set WAS && skerry secrets rename WAS IS')
+  const { formerNames } = await historyOf('YOURS')
+  liar.lie(/\/secrets\/IS\/versions/, (body) => ({ ...body, formerNames }))
+  const { stderr } = await alice.shell('skerry secrets rename IS WILL_BE')
+  expect(stderr).toContain('renamed IS to WILL_BE')
+  expect(stderr).toContain('nothing proves that version 1 is of WILL_BE')
+  liar.repent()
+  const { stdout } = await alice.shell('skerry secrets history WILL_BE --reveal --json')
+  expect(JSON.parse(stdout).versions.map(({ value }: Json) => value)).toEqual(['x', 'x', null])
 })

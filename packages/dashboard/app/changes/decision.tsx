@@ -99,7 +99,8 @@ function mayApprove(change: ChangeRequest, isOwn: boolean, compared: Compared[])
 function isSeen({ change, sides, sealed, comparison }: Compared): boolean {
   if (sides.data === null) return true
   if (sealed === null) return sides.data !== undefined && change.action !== 'restore'
-  return comparison.data !== undefined && comparison.data !== 'unreadable'
+  const { data } = comparison
+  return data !== undefined && data.comparison !== 'unreadable' && data.restored !== 'different'
 }
 
 interface Props {

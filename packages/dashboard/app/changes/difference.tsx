@@ -14,6 +14,7 @@ import type { ChangeRequest } from './queries.ts'
 import { type Sides, sidesQuery } from './sides.ts'
 
 type Comparison = 'new' | 'changed' | 'same' | 'deleted' | 'unreadable'
+type Restored = 'same' | 'different' | 'unproven' | null
 
 const says: Record<Comparison, string> = {
   new: 'The secret does not exist yet.',
@@ -34,8 +35,8 @@ export function useComparisons(changes: ChangeRequest[]) {
   const sealed = sides.map(({ data }) => (data ? sealedOf(data) : null))
   const comparisons = useQueries({
     queries: changes.map((change, i) => ({
-      queryKey: ['orgs', org.id, 'changes', change.id, 'comparison', sealed[i]],
-      queryFn: () => keyring.call('compareSides', sealed[i]!),
+      queryKey: ['orgs', org.id, 'changes', change.id, 'comparison', sealed[i], sides[i]?.data?.restored],
+      queryFn: () => compare(sealed[i]!, sides[i]?.data?.restored ?? null),
       enabled: unlocked && sealed[i] != null,
       throwOnError: false,
     })),
@@ -46,6 +47,13 @@ export function useComparisons(changes: ChangeRequest[]) {
     sealed: sealed[i] ?? null,
     comparison: comparisons[i]!,
   }))
+}
+
+/** Compares both sides, and a restore with the version that it names. */
+async function compare(sealed: NonNullable<ReturnType<typeof sealedOf>>, restored: Sides['restored']) {
+  const comparison: Comparison = await keyring.call('compareSides', sealed)
+  if (restored === null || comparison === 'unreadable') return { comparison, restored: null }
+  return { comparison, restored: await keyring.call('compareRestored', { ...sealed, restored }) }
 }
 
 /** Returns what the worker compares, or null if the proposed value was deleted. */
@@ -78,7 +86,7 @@ export function Differences({ compared }: { compared: Compared[] }) {
   )
 }
 
-function Shown({ compared: { sides, sealed, comparison } }: { compared: Compared }) {
+function Shown({ compared: { change, sides, sealed, comparison } }: { compared: Compared }) {
   const unlocked = useUnlocked()
   if (sides.error) return <ProblemAlert error={sides.error} retry={() => sides.refetch()} />
   if (sides.data === undefined) return null
@@ -106,14 +114,35 @@ function Shown({ compared: { sides, sealed, comparison } }: { compared: Compared
     )
   if (comparison.error) return <ProblemAlert error={comparison.error} retry={() => comparison.refetch()} />
   if (!comparison.data) return null
-  if (comparison.data === 'unreadable')
+  if (comparison.data.comparison === 'unreadable')
     return (
       <Alert color="red" variant="light" role="alert" title={says.unreadable}>
         It was encrypted with another key, or somebody altered it. Programs could not start with it, so reject this
         change.
       </Alert>
     )
-  return <Values comparison={comparison.data} sealed={sealed} />
+  return (
+    <>
+      <RestoredAlert restored={comparison.data.restored} version={change.restoreVersion} />
+      <Values comparison={comparison.data.comparison} sealed={sealed} />
+    </>
+  )
+}
+
+function RestoredAlert({ restored, version }: { restored: Restored; version: number | null }) {
+  if (restored === 'different')
+    return (
+      <Alert color="red" variant="light" role="alert" title={`The proposed value is not that of version ${version}`}>
+        The change says that it restores this version, but the proposer encrypted another value: reject it.
+      </Alert>
+    )
+  if (restored === 'unproven')
+    return (
+      <Alert color="yellow" variant="light" title={`Version ${version} does not open`}>
+        Nobody can tell whether the proposed value is that of this version. Read the value before you approve it.
+      </Alert>
+    )
+  return null
 }
 
 function Values(props: { comparison: Comparison; sealed: NonNullable<Compared['sealed']> }) {

@@ -13,6 +13,15 @@ export interface Sides {
   currentVersion: number
   /** Null if the change deletes the secret. Undefined if the value was deleted together with its secret. */
   proposed: string | null | undefined
+  /** The version that a restore names, if the proposer encrypted its value anew because the secret was renamed since. */
+  restored: RestoredVersion | null
+}
+
+interface RestoredVersion {
+  version: number
+  /** Undefined if the history does not have the version. */
+  ciphertext: string | undefined
+  formerNames: string | null
 }
 
 /** Loads both sides of a change. The result is null for a person without the environment's key. */
@@ -23,9 +32,10 @@ export const sidesQuery = (orgId: string, change: ChangeRequest) =>
       const params = { orgId, envId: change.environmentId }
       try {
         const { wrappedDek } = await api.grants.own({ params }, { signal })
-        const history = await historyOf(orgId, change, signal)
+        const { restored, formerNames, ...history } = await historyOf(orgId, change, signal)
         const sides = { wrappedDek, environmentId: change.environmentId, name: change.secretName, ...history }
-        return { ...sides, proposed: proposedOf(change, history.restored) }
+        const original = { version: change.restoreVersion ?? 0, ciphertext: restored, formerNames }
+        return { ...sides, proposed: proposedOf(change, restored), restored: isResealed(change) ? original : null }
       } catch (error) {
         if (error instanceof RefusedError && error.code === 'forbidden') return null
         throw error
@@ -33,6 +43,9 @@ export const sidesQuery = (orgId: string, change: ChangeRequest) =>
     },
     staleTime: 0,
   })
+
+const isResealed = ({ action, ciphertext, deletedSecretId }: ChangeRequest) =>
+  action === 'restore' && ciphertext !== null && deletedSecretId == null
 
 function proposedOf({ action, ciphertext }: ChangeRequest, restored: string | undefined): string | null | undefined {
   if (action === 'delete') return null
@@ -46,6 +59,7 @@ async function historyOf(orgId: string, change: ChangeRequest, signal: AbortSign
   let current: string | null = null
   let currentVersion = 0
   let restored: string | undefined
+  let formerNames: string | null = null
   let cursor: string | null = null
   try {
     do {
@@ -55,6 +69,7 @@ async function historyOf(orgId: string, change: ChangeRequest, signal: AbortSign
         { signal },
       )
       currentVersion = page.currentVersion
+      formerNames = page.formerNames ?? null
       for (const { version, ciphertext } of page.versions) {
         if (version === currentVersion) current = ciphertext
         if (version === restoreVersion) restored = ciphertext
@@ -65,5 +80,5 @@ async function historyOf(orgId: string, change: ChangeRequest, signal: AbortSign
     // The secret does not exist: either the change creates it, or it has been deleted since.
     if (!(error instanceof RefusedError) || error.code !== 'not_found') throw error
   }
-  return { current, currentVersion, restored }
+  return { current, currentVersion, restored, formerNames }
 }

@@ -20,12 +20,14 @@ interface Props {
   entry: Entry
   history: VersionHistory
   version: Version
+  /** Nothing proves that this is a version of the secret, from before it was renamed. */
+  isUnproven: boolean
   /** The reason of a restoration that is proposed. */
   note: string
 }
 
 /** A version with its value, its difference from another version, and a button that restores it. */
-export function HistoryItem({ orgId, column, entry, history, version, note }: Props) {
+export function HistoryItem({ orgId, column, entry, history, version, isUnproven, note }: Props) {
   const { name } = entry.secret
   const isCurrent = version.version === entry.secret.version
   const nameOf = useNameOf(orgId)
@@ -71,6 +73,12 @@ export function HistoryItem({ orgId, column, entry, history, version, note }: Pr
         {version.restoredFromVersion !== null && `, restored from version ${version.restoredFromVersion}`}
         {version.formerName != null && `, when it was called ${version.formerName}`}
       </Text>
+      {isUnproven && (
+        <Text size="xs" className="matrix-broken">
+          Nothing proves that this is a version of {name}. The record of its former names does not fit: it may be
+          hidden, or somebody with the key stored a wrong one.
+        </Text>
+      )}
       <Reveal name={`version ${version.version}`} open={() => openVersion(entry, history, version)} />
       {difference.shown}
       <ProblemAlert error={restore.error} />

@@ -4,13 +4,13 @@ import type { Version, VersionHistory } from './queries.ts'
 /** A version with its place and the record of the secret's former names, as the keyring's worker opens it. */
 export const placedVersion = (
   { layer, secret }: Entry,
-  { formerNames = null, currentVersion }: VersionHistory,
+  { formerNames = null }: VersionHistory,
   { version, ciphertext }: Version,
 ) => ({
   wrappedDek: layer.wrappedDek,
   environmentId: layer.environmentId,
   name: secret.name,
-  history: { formerNames, currentVersion },
+  history: { formerNames },
   version,
   ciphertext,
 })

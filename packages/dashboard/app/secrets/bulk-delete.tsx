@@ -1,12 +1,13 @@
 import { Checkbox, Stack, Text } from '@mantine/core'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { Cancelled } from '../prompts.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { showToast } from '../ui/toast.ts'
 import type { Column } from './columns.ts'
 import { NoteField } from './preview.tsx'
+import type { Secret } from './queries.ts'
 import { Removals } from './removals.tsx'
-import { type Removal, removeAll } from './remove.ts'
+import { addRemoval, isProposed, type RemovalFrom, removeAll } from './remove.ts'
 import { secretsText } from './secrets-text.ts'
 import { offerRestore } from './undo-deletion.ts'
 
@@ -19,26 +20,31 @@ interface Props {
   onDone: () => void
 }
 
-type Removed = Removal & { where: string }
-
-/** Deletes the selected secrets from the chosen environments. It asks once, and keeps the secrets for 30 days. */
+/**
+ * Deletes the selected secrets from the chosen environments, and keeps them for 30 days. After a failure it can be tried
+ * again: that sends only what is not done yet, and Undo then restores the secrets of all attempts.
+ */
 export function BulkDeleteDialog({ orgId, columns, names: given, onClose, onDone }: Props) {
   // The selection changes while secrets are deleted, because deleted ones leave their row.
   const [names] = useState(given)
   const [into, setInto] = useState<string[]>(columns.length === 1 ? columns.map((one) => one.environmentId) : [])
   const [note, setNote] = useState('')
-  const [removals, setRemovals] = useState<Removed[]>([])
-  const chosen = columns.filter((column) => into.includes(column.environmentId) && secretsIn(column, names).length > 0)
-  const count = chosen.reduce((sum, column) => sum + secretsIn(column, names).length, 0)
+  const [removals, setRemovals] = useState<RemovalFrom[]>([])
+  const hideOffer = useRef(() => {})
+  const left = (column: Column) => secretsIn(column, names).filter((secret) => !isProposed(removals, secret))
+  const chosen = columns.filter((column) => into.includes(column.environmentId) && left(column).length > 0)
+  const count = chosen.reduce((sum, column) => sum + left(column).length, 0)
   const remove = async () => {
-    const done: Removed[] = []
+    let done = removals.map((one) => ({ ...one, deleted: one.deleted.filter((secret) => !isThere(columns, secret)) }))
     for (const column of chosen) {
-      done.push({ where: column.name, ...(await removeAll(orgId, column, secretsIn(column, names), note)) })
-      setRemovals([...done])
+      done = addRemoval(done, column, await removeAll(orgId, column, left(column), note))
+      setRemovals(done)
     }
-    tell(orgId, columns, done)
+    hideOffer.current()
+    hideOffer.current = tell(orgId, columns, done)
     // The dialog stays open and names the secrets that were not deleted.
-    if (done.some(({ failed }) => failed.length > 0)) throw new Cancelled()
+    const failedIn = done.filter(({ failed }) => failed.length > 0).map(({ environmentId }) => environmentId)
+    if (chosen.some(({ environmentId }) => failedIn.includes(environmentId))) throw new Cancelled()
     onDone()
   }
   return (
@@ -81,6 +87,10 @@ const secretsIn = ({ own, entries }: Column, names: string[]) =>
         return entry?.own ? [entry.secret] : []
       })
 
+/** Whether an environment has the secret. A deleted one is there again after Undo. */
+const isThere = (columns: Column[], { id, environmentId, name }: Secret) =>
+  columns.find((column) => column.environmentId === environmentId)?.entries.get(name)?.secret.id === id
+
 function countText(column: Column, names: string[]): string {
   if (!column.own) return column.loading ? 'Loading…' : 'You do not have its key.'
   const count = secretsIn(column, names).length
@@ -95,12 +105,14 @@ function labelOf(chosen: Column[]): string {
   return areProtected.includes(false) ? 'Delete or propose to delete' : 'Propose to delete'
 }
 
-function tell(orgId: string, columns: Column[], done: Removed[]): void {
+/** Tells the result of all attempts. Returns a function that hides the offer to undo them. */
+function tell(orgId: string, columns: Column[], done: RemovalFrom[]): () => void {
   const deleted = done.flatMap((one) => one.deleted)
   const queued = done.flatMap((one) => one.queued)
   const waiting = queued.length > 0 ? [`The deletion of ${secretsText(queued.length)} waits for approval.`] : []
   const nameOf = (id: string) => columns.find(({ environmentId }) => environmentId === id)?.name ?? ''
   if (deleted.length > 0)
-    offerRestore([`Deleted ${secretsText(deleted.length)}.`, ...waiting].join(' '), orgId, deleted, nameOf)
-  else if (waiting.length > 0) showToast(waiting.join(' '))
+    return offerRestore([`Deleted ${secretsText(deleted.length)}.`, ...waiting].join(' '), orgId, deleted, nameOf)
+  if (waiting.length > 0) showToast(waiting.join(' '))
+  return () => {}
 }

@@ -1,4 +1,5 @@
 import { UnavailableError } from '@skerry/sdk/errors'
+import { allPages } from '../all-pages.ts'
 import { api } from '../api.ts'
 import { keyring } from '../keyring.ts'
 import type { Written } from './changes.ts'
@@ -72,43 +73,47 @@ export interface OtherChange {
 const lostChanges = new Set<string>()
 
 /**
- * Sends a deletion or restoration. It is not sent if an equal one was sent before, its answer got lost, and it waits
- * for approval.
+ * Sends deletions or restorations in one environment. Each one is left out if an equal one was sent before, its answer
+ * got lost, and it waits for approval. The result is `queued` if none is left to send.
  */
-export async function sendUnlessQueued<T>(
+export async function sendUnqueued<C extends OtherChange, T>(
   orgId: string,
-  change: OtherChange,
-  send: () => Promise<T>,
+  changes: readonly C[],
+  send: (left: C[]) => Promise<T>,
 ): Promise<T | 'queued'> {
-  const key = JSON.stringify(change)
-  if (lostChanges.has(key) && (await isQueued(orgId, change))) {
-    lostChanges.delete(key)
-    return 'queued'
-  }
+  const left = await withoutQueued(orgId, changes)
   try {
-    const answer = await send()
-    lostChanges.delete(key)
+    const answer = left.length === 0 ? 'queued' : await send(left)
+    for (const change of changes) lostChanges.delete(keyOfChange(change))
     return answer
   } catch (error) {
-    if (error instanceof UnavailableError) lostChanges.add(key)
+    if (error instanceof UnavailableError) for (const change of left) lostChanges.add(keyOfChange(change))
     throw error
   }
 }
 
-async function isQueued(orgId: string, { environmentId, name, ...change }: OtherChange): Promise<boolean> {
-  const query = { envId: environmentId, status: 'open', limit: searchedMax } as const
-  const { changeRequests } = await api.changes.list({ params: { orgId }, query })
-  return changeRequests.some(
-    (one) =>
-      one.secretName === name &&
-      one.action === change.action &&
-      one.baseVersion === change.baseVersion &&
-      one.restoreVersion === change.restoreVersion,
+const keyOfChange = ({ environmentId, name, action, baseVersion, restoreVersion }: OtherChange) =>
+  JSON.stringify([environmentId, name, action, baseVersion, restoreVersion])
+
+async function withoutQueued<C extends OtherChange>(orgId: string, changes: readonly C[]): Promise<C[]> {
+  const [sentBefore] = changes.filter((change) => lostChanges.has(keyOfChange(change)))
+  if (!sentBefore) return [...changes]
+  const open = await openChanges(orgId, sentBefore.environmentId)
+  const queued = new Set(
+    open.map(({ environmentId, secretName: name, action, baseVersion, restoreVersion }) =>
+      action === 'put' ? '' : keyOfChange({ environmentId, name, action, baseVersion, restoreVersion }),
+    ),
   )
+  return changes.filter((change) => !(lostChanges.has(keyOfChange(change)) && queued.has(keyOfChange(change))))
 }
 
-/** An attempt is searched among this many of the newest open changes of an environment. */
-const searchedMax = 200
+/** Reads all open changes of an environment. One group can fill several pages. */
+async function openChanges(orgId: string, envId: string) {
+  const pages = await allPages((page) =>
+    api.changes.list({ params: { orgId }, query: { envId, status: 'open', ...page } }),
+  )
+  return pages.flatMap(({ changeRequests }) => changeRequests)
+}
 
 /**
  * Asks the server whether this ciphertext waits for approval or is the stored value. A ciphertext belongs to one
@@ -116,9 +121,8 @@ const searchedMax = 200
  */
 export async function findArrived(orgId: string, { environmentId, name, ciphertext }: Try): Promise<Written | null> {
   // The queue is read first. A change that is applied between the two reads is then found by one of them.
-  const query = { envId: environmentId, status: 'open', limit: searchedMax } as const
-  const { changeRequests } = await api.changes.list({ params: { orgId }, query })
-  if (changeRequests.some((one) => one.secretName === name && one.ciphertext === ciphertext)) return 'queued'
+  const open = await openChanges(orgId, environmentId)
+  if (open.some((one) => one.secretName === name && one.ciphertext === ciphertext)) return 'queued'
   const sealed = await reloadSealed(orgId, environmentId)
   const current = sealed?.secrets.get(name)
   return current?.ciphertext === ciphertext ? { version: current.version } : null

@@ -1,15 +1,15 @@
 import { Stack, Text } from '@mantine/core'
 import { describeProblem } from '../ui/problem.tsx'
-import type { Removal } from './remove.ts'
+import type { RemovalFrom } from './remove.ts'
 import { isConflict } from './write.ts'
 
 /** Says which secrets were deleted and which were not, if a deletion failed. */
-export function Removals({ removals }: { removals: (Removal & { where: string })[] }) {
+export function Removals({ removals }: { removals: RemovalFrom[] }) {
   if (removals.every(({ failed }) => failed.length === 0)) return null
   return (
     <Stack gap={4} role="alert">
-      {removals.map(({ where, deleted, queued, failed }) => (
-        <div key={where}>
+      {removals.map(({ environmentId, where, deleted, queued, failed }) => (
+        <div key={environmentId}>
           {deleted.length > 0 && (
             <Text size="sm">
               Deleted from {where}: {listOf(deleted.map(({ name }) => name))}

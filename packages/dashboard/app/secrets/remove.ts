@@ -12,6 +12,25 @@ export interface Removal {
   failed: { name: string; error: unknown }[]
 }
 
+/** The result of all attempts of a dialog to delete secrets from one environment. */
+export interface RemovalFrom extends Removal {
+  environmentId: string
+  where: string
+}
+
+/** Adds the result of another attempt. Secrets that were not deleted before were attempted again. */
+export function addRemoval(all: RemovalFrom[], { environmentId, name: where }: Column, next: Removal): RemovalFrom[] {
+  const before = all.find((one) => one.environmentId === environmentId)
+  if (!before) return [...all, { environmentId, where, ...next }]
+  const deleted = [...before.deleted, ...next.deleted]
+  const queued = [...before.queued, ...next.queued]
+  return all.map((one) => (one === before ? { environmentId, where, deleted, queued, failed: next.failed } : one))
+}
+
+/** Whether the dialog has already proposed this deletion. It must not be proposed again. */
+export const isProposed = (all: RemovalFrom[], { id, version }: Secret): boolean =>
+  all.some(({ queued }) => queued.some((one) => one.id === id && one.version === version))
+
 /**
  * Deletes secrets from one environment, and keeps them for 30 days. A protected environment gets one change for all of
  * them. A failed deletion does not stop the others.

@@ -139,10 +139,19 @@ async function renameIn(orgId: string, { column, own, secret }: Place, newName: 
   const sealed = await keyring.call('sealRenaming', { wrappedDek, renaming, newName })
   const { namedBy } = await sendRenaming(api, orgId, renaming, newName, sealed)
   return [
+    ...unprovenSentences(sealed.unproven, column.name, newName),
     ...(referring.length > 0
       ? [`Values in ${column.name} still refer to \${${name}}: ${referring.join(', ')}. Change them.`]
       : []),
     ...namedBy.map((one) => namedBySentence(one, name)),
+  ]
+}
+
+function unprovenSentences(versions: number[], where: string, name: string): string[] {
+  if (versions.length === 0) return []
+  const [them, are] = versions.length === 1 ? ['version', 'is'] : ['versions', 'are']
+  return [
+    `In ${where}, nothing proves that ${them} ${versions.join(', ')} ${are} of ${name}: the record of its former names did not fit.`,
   ]
 }
 

@@ -10,7 +10,7 @@ import { openBoth, useCopyChanges } from './copying.ts'
 import { LoadingNames } from './loading-names.tsx'
 import { Failures, NoteField, Preview, Progressing } from './preview.tsx'
 import { Removals } from './removals.tsx'
-import type { Removal } from './remove.ts'
+import { addRemoval, isProposed, type RemovalFrom } from './remove.ts'
 import { secretsText } from './secrets-text.ts'
 import { transfer } from './transfer.ts'
 import { useChoice } from './use-choice.ts'
@@ -28,22 +28,23 @@ interface Props {
 
 /**
  * Copies or moves the selected secrets from one environment to another. A move deletes a secret from the first
- * environment once it is stored in the other, and keeps it there for 30 days.
+ * environment once it is stored in the other, and keeps it there for 30 days. After a failure it can be tried again: that
+ * sends only what is not done yet, and Undo then covers all attempts.
  */
 export function TransferDialog(props: Props) {
   const { kind, columns, onClose } = props
   // The selection changes while secrets are moved, because moved ones leave their row.
   const [names] = useState(props.names)
   const ends = useEnds(columns, names, kind)
-  const { source, target } = ends
+  const { source, target, setSourceId } = ends
   // A move takes only what the environment stores itself.
   const movable = useMemo(() => (source ? namesIn(source, names, kind) : names), [source, names, kind])
   const [note, setNote] = useState('')
   const storing = useStoring(props.orgId)
   const { changes: compared, error } = useCopyChanges(source, storing.storing ?? target, movable)
-  const changes = useMarked(compared, target, storing.queued)
+  const [removals, setRemovals] = useState<RemovalFrom[]>([])
+  const changes = useProposed(useMarked(compared, target, storing.queued), source, removals)
   const choice = useChoice(changes)
-  const [removal, setRemoval] = useState<Removal | null>(null)
   const present = kind === 'move' ? changes.filter((one) => isThereAlready(one, target)).map(({ name }) => name) : []
   const choose = (set: (id: string | null) => void) => (id: string | null) => {
     set(id)
@@ -52,9 +53,11 @@ export function TransferDialog(props: Props) {
   }
   const apply = async () => {
     if (!source || !target?.own) return
+    // The only environment with the secrets need not be the only one after some have moved.
+    setSourceId(source.environmentId)
     const ends = { source, target: { ...target, own: target.own } }
     const done = await transfer({ ...props, ...storing, ...ends, changes, chosen: choice.names, present, note })
-    setRemoval(done.removal)
+    setRemovals((before) => addRemoval(before, source, done.removal))
     const [failed] = done.failed
     if (failed) throw failed.error
     // The dialog stays open and names the secrets that are now in both environments.
@@ -91,7 +94,7 @@ export function TransferDialog(props: Props) {
       )}
       <Progressing {...storing.progress} />
       <Failures outcome={storing.outcome} />
-      {removal && source && <Removals removals={[{ where: source.name, ...removal }]} />}
+      <Removals removals={removals} />
     </FormDialog>
   )
 }
@@ -99,6 +102,16 @@ export function TransferDialog(props: Props) {
 /** True if the target has this value itself, so that a move only has to delete it from the other environment. */
 const isThereAlready = ({ kind, name }: Change, target: Column | undefined) =>
   kind === 'unchanged' && target?.entries.get(name)?.own === true
+
+/** Marks the secrets whose deletion from the source this dialog has already proposed. */
+const useProposed = (changes: Change[], source: Column | undefined, removals: RemovalFrom[]) =>
+  useMemo(() => {
+    const isWaiting = (name: string) => {
+      const entry = source?.entries.get(name)
+      return entry?.own === true && isProposed(removals, entry.secret)
+    }
+    return changes.map((one) => (isWaiting(one.name) ? { ...one, kind: 'queued' as const } : one))
+  }, [changes, source, removals])
 
 /** The two environments. No target is chosen at first. The source is, if only one has any of the secrets. */
 function useEnds(columns: Column[], names: string[], kind: Props['kind']) {

@@ -6,10 +6,11 @@ import { resealFor } from './copying.ts'
 import { countsOf, outcomeMessage } from './preview.tsx'
 import { reloadSealed } from './queries.ts'
 import { type Removal, removeAll } from './remove.ts'
+import type { Undoable } from './undo.ts'
 import type { useStoring } from './use-storing.ts'
 import { proposeSealed, writeSecret } from './write.ts'
 
-export interface Transfer extends Pick<ReturnType<typeof useStoring>, 'write' | 'offer'> {
+export interface Transfer extends Pick<ReturnType<typeof useStoring>, 'write' | 'offer' | 'noteQueued'> {
   kind: 'copy' | 'move'
   orgId: string
   source: Column
@@ -40,17 +41,26 @@ export async function transfer(given: Transfer): Promise<Transferred> {
   const stored = [...result.written.keys(), ...there]
   const secrets = kind === 'move' ? stored.flatMap((name) => ownSecret(source, name)) : []
   const removal = await removeAll(orgId, source, secrets, note)
-  const removed = {
-    environmentId: source.environmentId,
-    deleted: removal.deleted.map(({ id, name }) => ({ id, name })),
-  }
+  const deleted = removal.deleted.map(({ id, name }) => ({ id, name }))
+  const removed = deleted.length > 0 && { removed: { environmentId: source.environmentId, deleted } }
   const done = `${kind === 'copy' ? 'copied' : 'moved'} to ${target.name}`
   const written = kind === 'copy' ? result.written.size : removal.deleted.length + removal.queued.length
-  const undoMessage = outcomeMessage({ written, queued: 0 }, done)
-  // A deletion that waits cannot be undone here. Undo would leave the value nowhere once the deletion is approved.
-  if (removal.queued.length === 0) offer(target, result, undoMessage, removed.deleted.length > 0 ? removed : undefined)
+  const waiting = removal.queued.map(({ name }) => name)
+  offer(target, result, { ...removed, waiting, messageOf: (writes) => undoMessage(target, writes) })
   const queued = countsOf(result).queued + removal.queued.length
   return { failed: result.failed, removal, message: outcomeMessage({ written, queued }, done) }
+}
+
+/** Says which writes can be undone. A secret that was stored but not deleted from its environment was only copied. */
+function undoMessage({ name }: Column, { stored, removed }: Pick<Undoable, 'stored' | 'removed'>): string {
+  const moved = new Set(removed?.deleted.map((one) => one.name))
+  const copied = stored.filter((one) => !moved.has(one.name))
+  return [
+    outcomeMessage({ written: moved.size, queued: 0 }, `moved to ${name}`),
+    outcomeMessage({ written: copied.length, queued: 0 }, `copied to ${name}`),
+  ]
+    .filter((text) => text !== '')
+    .join(' ')
 }
 
 const ownSecret = ({ entries }: Column, name: string) => {
@@ -72,7 +82,8 @@ const changedIn = (target: Column, name: string) => ({
 })
 
 /** Seals all values for the target before the first one is sent. A protected target gets one change for all of them. */
-async function storeAll({ orgId, source, target, changes, chosen, note, write }: Transfer): Promise<Outcome> {
+async function storeAll(given: Transfer): Promise<Outcome> {
+  const { orgId, source, target, changes, chosen, note, write, noteQueued } = given
   const { environmentId, own } = target
   if (chosen.length === 0) return { written: new Map(), queued: [], failed: [] }
   const base = new Map(changes.map((change) => [change.name, change.baseVersion]))
@@ -82,5 +93,6 @@ async function storeAll({ orgId, source, target, changes, chosen, note, write }:
   if (!target.isProtected || chosen.length > limits.changeGroupMax)
     return write(target, chosen, (name) => writeSecret({ ...shared, ...put(name) }))
   await proposeSealed({ ...shared, secrets: chosen.map(put) })
+  noteQueued(target, chosen)
   return { written: new Map(), queued: chosen, failed: [] }
 }

@@ -6,8 +6,8 @@ import { secretsText } from './secrets-text.ts'
 
 type NameOf = (environmentId: string) => string
 
-/** Shows a toast about a deletion, with a button that restores the deleted secrets. */
-export const offerRestore = (message: string, orgId: string, deleted: Restorable[], whereOf: NameOf): void =>
+/** Shows a toast about a deletion, with a button that restores the deleted secrets. Returns a function that hides it. */
+export const offerRestore = (message: string, orgId: string, deleted: Restorable[], whereOf: NameOf): (() => void) =>
   showUndoToast(message, async () => describeRestored(await restoreDeleted(orgId, deleted), deleted, whereOf))
 
 /**

@@ -15,7 +15,7 @@ interface Stored {
 }
 
 /** Secrets that were deleted where they were moved from. */
-export interface Removed {
+interface Removed {
   environmentId: string
   deleted: { id: string; name: string }[]
 }
@@ -63,8 +63,46 @@ export function useUndoable(userId: string, columns: Column[]): { undoable: Undo
   return column ? { undoable, column } : null
 }
 
-/** Offers to undo these writes. Only the last offer is kept. */
-export const offerUndo = (undoable: Undoable): void => change(undoable)
+/** Writes of a dialog, and what is said about them. */
+interface Offer extends Omit<Undoable, 'message'> {
+  /** Names that wait to be deleted elsewhere. If their writes were undone, the value would then be nowhere. */
+  waiting: string[]
+  messageOf: (writes: Pick<Undoable, 'stored' | 'removed'>) => string
+}
+
+/**
+ * Offers to undo these writes. Only the last offer is kept. `earlier` is the offer of the dialog's attempt before: if it is
+ * still the last one, and is about the same environments, the new offer covers both attempts.
+ */
+export function offerUndo({ waiting, messageOf, ...now }: Offer, earlier: Undoable | null): Undoable | null {
+  const continued = earlier !== null && earlier === last && isAlike(earlier, now) ? earlier : null
+  const { stored: all, removed } = continued ? addWrites(continued, now) : now
+  const stored = all.filter(({ name }) => !waiting.includes(name))
+  if (stored.length === 0 && !removed) {
+    if (continued) change(null)
+    return null
+  }
+  const { orgId, userId, environmentId } = now
+  const writes = { stored, ...(removed && { removed }) }
+  change({ orgId, userId, environmentId, message: messageOf(writes), ...writes })
+  return last
+}
+
+const isAlike = (earlier: Undoable, { environmentId, removed }: Omit<Undoable, 'message'>) =>
+  earlier.environmentId === environmentId &&
+  (!removed || !earlier.removed || earlier.removed.environmentId === removed.environmentId)
+
+function addWrites(earlier: Undoable, now: Omit<Undoable, 'message'>): Pick<Undoable, 'stored' | 'removed'> {
+  const stored = new Map(earlier.stored.map((one) => [one.name, one]))
+  for (const one of now.stored) {
+    const first = stored.get(one.name)
+    // If somebody else wrote between the attempts, Undo restores their version.
+    stored.set(one.name, first?.after === one.before ? { ...one, before: first.before } : one)
+  }
+  const deleted = [...(earlier.removed?.deleted ?? []), ...(now.removed?.deleted ?? [])]
+  const from = now.removed ?? earlier.removed
+  return { stored: [...stored.values()], ...(from && { removed: { environmentId: from.environmentId, deleted } }) }
+}
 
 export const dismissUndo = (): void => change(null)
 

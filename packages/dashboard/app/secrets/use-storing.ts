@@ -1,20 +1,21 @@
 import { useRouteContext } from '@tanstack/react-router'
-import { useMemo, useState } from 'react'
+import { useMemo, useRef, useState } from 'react'
 import { showToast } from '../ui/toast.ts'
 import { applyAll, type Change, type Outcome } from './changes.ts'
 import type { Column } from './columns.ts'
 import { countsOf, outcomeMessage } from './preview.tsx'
-import { offerUndo, type Removed } from './undo.ts'
+import { offerUndo, type Undoable } from './undo.ts'
 import { rereadAfter } from './write.ts'
 
 type Write = Parameters<typeof applyAll>[1]
+type More = Pick<Parameters<typeof offerUndo>[0], 'waiting' | 'messageOf' | 'removed'>
 
 const none: ReadonlySet<string> = new Set()
 
 /**
  * Stores many secrets into one column from a dialog, with progress and outcome. Each stored secret changes the column.
  * `storing` keeps the column from the start, so that hundreds of values are not compared again each time. `write` leaves
- * failures to the caller, `store` throws the first one.
+ * failures to the caller, `store` throws the first one. After another attempt, `offer` covers the attempts before.
  */
 export function useStoring(orgId: string) {
   const { me } = useRouteContext({ from: '/_app' })
@@ -23,14 +24,17 @@ export function useStoring(orgId: string) {
   const [outcome, setOutcome] = useState<Outcome | null>(null)
   // A queued name still differs from the current value, but must not be queued again.
   const [queued, setQueued] = useState(none)
-  const offer = (column: Column, result: Outcome, message: string, removed?: Removed) => {
+  const offered = useRef<Undoable | null>(null)
+  const noteQueued = (column: Column, names: string[]) =>
+    setQueued((before) => new Set([...before, ...names.map((name) => keyOf(column, name))]))
+  const offer = (column: Column, result: Outcome, more: More) => {
     const stored = [...result.written].map(([name, after]) => {
       const entry = column.entries.get(name)
       return { name, before: entry?.own ? entry.secret.version : 0, after }
     })
     const { environmentId } = column
-    const undoable = { orgId, userId: me.user?.id ?? '', environmentId, message, stored, ...(removed && { removed }) }
-    if (stored.length > 0 || removed) offerUndo(undoable)
+    const writes = { orgId, userId: me.user?.id ?? '', environmentId, stored, ...more }
+    offered.current = offerUndo(writes, offered.current)
   }
   const write = async (column: Column, names: string[], writeOne: Write): Promise<Outcome> => {
     setOutcome(null)
@@ -38,19 +42,21 @@ export function useStoring(orgId: string) {
     const onProgress = (stored: number) => setProgress({ done: stored, of: names.length })
     const result = await applyAll(names, writeOne, onProgress).finally(() => setStoring(null))
     setOutcome(result)
-    setQueued((before) => new Set([...before, ...result.queued.map((name) => keyOf(column, name))]))
+    noteQueued(column, result.queued)
     const errors = result.failed.map(({ error }) => error)
     await rereadAfter(errors, orgId, column.environmentId)
     return result
   }
   const store = async (column: Column, names: string[], writeOne: Write, done: string) => {
     const result = await write(column, names, writeOne)
-    offer(column, result, outcomeMessage({ ...countsOf(result), queued: 0 }, done))
+    const messageOf = ({ stored }: Pick<Undoable, 'stored'>) =>
+      outcomeMessage({ written: stored.length, queued: 0 }, done)
+    offer(column, result, { waiting: [], messageOf })
     const [failed] = result.failed
     if (failed) throw failed.error
     showToast(outcomeMessage(countsOf(result), done))
   }
-  return { storing, progress, outcome, queued, write, offer, store, forget: () => setOutcome(null) }
+  return { storing, progress, outcome, queued, noteQueued, write, offer, store, forget: () => setOutcome(null) }
 }
 
 const keyOf = ({ environmentId }: Column, name: string) => `${environmentId} ${name}`

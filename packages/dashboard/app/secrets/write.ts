@@ -5,7 +5,7 @@ import { checkMeanings } from '../envs/meanings.ts'
 import { keyring } from '../keyring.ts'
 import { invalidate, orgQueries, queryClient } from '../queries.ts'
 import type { Written } from './changes.ts'
-import { findEarlier, forgetLost, type OtherChange, sendOnce, sendUnlessQueued, type Try } from './lost-writes.ts'
+import { findEarlier, forgetLost, type OtherChange, sendOnce, sendUnqueued, type Try } from './lost-writes.ts'
 import { noteHeader, queuedQuery } from './protected.ts'
 import { protectionQuery, reloadSealed, type Sealed, type Secret, sealedQuery } from './queries.ts'
 import { ValueTooLong } from './value-too-long.ts'
@@ -97,14 +97,17 @@ export async function proposeSealed(
   return { written, queued: tries.length - written }
 }
 
-/** Proposes to delete secrets, as one change of a protected environment. At most `limits.changeGroupMax` of them. */
+/**
+ * Proposes to delete secrets, as one change of a protected environment. At most `limits.changeGroupMax` of them. A deletion
+ * that an earlier attempt has already delivered, alone or in another group, is left out.
+ */
 export async function proposeDeletions(orgId: string, environmentId: string, secrets: Secret[], note: string) {
-  const [first] = secrets
-  if (!first) return
-  const deletes = secrets.map(({ name, version }) => ({ name, expectedVersion: version, keepFor }))
-  const request = { params: { orgId, envId: environmentId }, body: { deletes } }
-  // The change is proposed as a whole, so its first secret stands for all.
-  await sendUnlessQueued(orgId, deletionOf(environmentId, first), () => api.changes.propose(request, noteHeader(note)))
+  const params = { orgId, envId: environmentId }
+  const deletions = secrets.map((secret) => deletionOf(environmentId, secret))
+  await sendUnqueued(orgId, deletions, (left) => {
+    const deletes = left.map(({ name, baseVersion }) => ({ name, expectedVersion: baseVersion, keepFor }))
+    return api.changes.propose({ params, body: { deletes } }, noteHeader(note))
+  })
   await changedQueue(orgId, environmentId)
 }
 
@@ -122,7 +125,7 @@ const deletionOf = (environmentId: string, { name, version }: Secret): OtherChan
 export async function deleteSecret(orgId: string, environmentId: string, secret: Secret, note: string) {
   const { name, version: expectedVersion } = secret
   const params = { orgId, envId: environmentId, name }
-  const answer = await sendUnlessQueued(orgId, deletionOf(environmentId, secret), () =>
+  const answer = await sendUnqueued(orgId, [deletionOf(environmentId, secret)], () =>
     api.secrets.delete({ params, query: { expectedVersion, keepFor } }, noteHeader(note)),
   )
   if (answer === 'queued' || 'queued' in answer) {
@@ -146,7 +149,7 @@ export async function restoreSecret(
   const params = { orgId, envId: environmentId, name }
   const baseVersion = expectedVersion
   const change = { environmentId, name, action: 'restore', baseVersion, restoreVersion: version } as const
-  const answer = await sendUnlessQueued(orgId, change, () =>
+  const answer = await sendUnqueued(orgId, [change], () =>
     api.secrets.restore(
       { params, body: { version, expectedVersion, ...(ciphertext !== undefined && { ciphertext }) } },
       noteHeader(note),
@@ -176,9 +179,12 @@ export function changeSealed(orgId: string, envId: string, change: (secrets: Map
   })
 }
 
-/** If someone else's change caused an error, this loads the current secrets for the page to show and compare. */
+/**
+ * If someone else's change caused an error, this loads the current secrets for the page to show and compare. It never
+ * fails: the caller then tells what was done before the error.
+ */
 export async function rereadAfter(errors: unknown[], orgId: string, envId: string): Promise<void> {
-  if (errors.some((error) => isConflict(error) || isGone(error))) await reloadSealed(orgId, envId)
+  if (errors.some((error) => isConflict(error) || isGone(error))) await reloadSealed(orgId, envId).catch(() => null)
 }
 
 /** Waits for a write. If someone else's change makes it fail, the page reads the current secrets first. */

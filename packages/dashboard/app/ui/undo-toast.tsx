@@ -9,9 +9,9 @@ export class NotUndone extends Error {}
 
 /**
  * Shows a toast for a success, with a button that undoes it. `undo` returns the message about its result. The toast stays
- * for 12 seconds, so that a person has time to reach the button.
+ * for 12 seconds, so that a person has time to reach the button. Returns a function that hides it before.
  */
-export function showUndoToast(message: string, undo: () => Promise<string>): void {
+export function showUndoToast(message: string, undo: () => Promise<string>): () => void {
   const id = notifications.show({
     message: (
       <Group justify="space-between" wrap="nowrap">
@@ -36,6 +36,7 @@ export function showUndoToast(message: string, undo: () => Promise<string>): voi
       tell(error)
     }
   }
+  return () => void notifications.hide(id)
 }
 
 function tell(error: unknown): void {

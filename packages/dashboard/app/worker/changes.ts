@@ -1,4 +1,5 @@
 import { openSecret } from '@skerry/crypto/secret'
+import { versionOpener } from '@skerry/sdk/secret-history'
 import { dekOf } from './deks.ts'
 import { diffLines, type Line } from './diff-lines.ts'
 
@@ -9,6 +10,13 @@ interface SealedSides {
   name: string
   current: string | null
   proposed: string | null
+}
+
+/** The version that a restore names. */
+interface SealedOriginal {
+  version: number
+  ciphertext: string | undefined
+  formerNames: string | null
 }
 
 async function openerOf({ wrappedDek, environmentId, name }: SealedSides) {
@@ -29,6 +37,22 @@ export const changeOperations = {
     if (after === null) return 'deleted'
     if (before === null) return 'new'
     return before === after ? 'same' : 'changed'
+  },
+
+  /**
+   * Compares the value of a restore, which the proposer encrypted anew, with the version that it names. `unproven` means that
+   * the version does not open, so nobody can compare.
+   */
+  compareRestored: async (
+    given: SealedSides & { restored: SealedOriginal },
+  ): Promise<'same' | 'different' | 'unproven'> => {
+    const { wrappedDek, environmentId: envId, name, restored } = given
+    const { version, ciphertext, formerNames } = restored
+    if (ciphertext === undefined) return 'unproven'
+    const open = await versionOpener({ formerNames }, { envId, name }, await dekOf(wrappedDek))
+    const original = await open({ version, ciphertext }).catch(() => undefined)
+    if (original === undefined) return 'unproven'
+    return original === (await (await openerOf(given))(given.proposed)) ? 'same' : 'different'
   },
 
   /** Compares the values line by line. */

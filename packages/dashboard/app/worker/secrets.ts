@@ -1,6 +1,6 @@
 import { randomText } from '@skerry/crypto/random'
 import { openSecret, sealSecret } from '@skerry/crypto/secret'
-import { type Renaming, referringTo, sealRenaming, versionOpener } from '@skerry/sdk/secret-history'
+import { type Renaming, referringTo, sealRenaming, unprovenVersions, versionOpener } from '@skerry/sdk/secret-history'
 import { dekOf } from './deks.ts'
 import { diffLines, type Line } from './diff-lines.ts'
 import type { SealedLayer } from './layers.ts'
@@ -8,9 +8,14 @@ import type { Place } from './place.ts'
 
 /** A version of a secret, with the record of the names that the secret had. */
 interface PlacedVersion extends Place {
-  history: { formerNames?: string | null; currentVersion: number }
+  history: { formerNames?: string | null }
   version: number
   ciphertext: string
+}
+
+/** A secret with its whole history. */
+interface PlacedHistory extends Place {
+  history: Parameters<typeof unprovenVersions>[0]
 }
 
 async function openVersion({ wrappedDek, environmentId: envId, name, history, ...version }: PlacedVersion) {
@@ -30,6 +35,10 @@ export const secretOperations = {
 
   /** Decrypts a version, also one from before a rename. */
   openVersion,
+
+  /** Returns the versions that the record of former names does not prove. */
+  unprovenVersions: async ({ wrappedDek, environmentId: envId, name, history }: PlacedHistory) =>
+    unprovenVersions(history, { envId, name }, await dekOf(wrappedDek)),
 
   /** Compares two versions line by line. */
   diffVersions: async ({ before, after }: { before: PlacedVersion; after: PlacedVersion }): Promise<Line[]> =>

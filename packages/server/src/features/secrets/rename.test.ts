@@ -96,7 +96,7 @@ describe('a rename', () => {
     const entries = await world.call(audit.list, {
       as: tenant.admin.as,
       params: { orgId: tenant.orgId },
-      query: { action: 'secret.renamed', resourceId: id } as never,
+      query: { action: 'secret.renamed', resourceId: id },
     })
     expect(entries.body.entries.at(-1)?.metadata).toEqual({
       environmentId: envId,
