@@ -23,7 +23,7 @@ import { type Checked, checkKeys, remember } from './pins.ts'
 const readersText = (others: number, environment: string) =>
   others > 0
     ? `You and ${others} other${others === 1 ? '' : 's'} who hold the key of ${environment} can read it.`
-    : 'Only you can read it: nobody else holds the key of its environment.'
+    : 'Nobody else holds the key of its environment, so only you get the key of the branch.'
 
 const day = 86_400
 const lifetimes = [
