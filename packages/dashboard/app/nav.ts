@@ -150,7 +150,7 @@ export const navGroups: NavGroup[] = [
         to: '/orgs/$org/recovery',
         also: 'custodians shares forgot passphrase drill',
       },
-      { label: 'Honey tokens', icon: IconHexagon, to: '/orgs/$org/honey-tokens', also: 'decoys trips', admins: true },
+      { label: 'Decoys', icon: IconHexagon, to: '/orgs/$org/honey-tokens', also: 'honey tokens trips', admins: true },
       { label: 'Audit log', icon: IconHistory, to: '/orgs/$org/audit', also: 'trail events export', admins: true },
       {
         label: 'Log sink',

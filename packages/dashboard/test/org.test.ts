@@ -173,10 +173,10 @@ describe('machine clients', () => {
   })
 })
 
-describe('honey tokens', () => {
+describe('decoys', () => {
   test('look like service tokens, and are listed with their place and their number of uses', async () => {
-    await steps.goTo(page, 'Honey tokens')
-    await page.getByRole('button', { name: 'New honey token' }).click()
+    await steps.goTo(page, 'Decoys')
+    await page.getByRole('button', { name: 'New decoy' }).click()
     await dialog().getByLabel('Where you will put it').fill('old wiki')
     await dialog().getByRole('button', { name: 'Create' }).click()
     const shown = page.getByRole('dialog', { name: 'The new decoy' })

@@ -184,7 +184,7 @@ const dialogs: Row[] = [
   { name: 'binding', path: at('sync'), shows: 'Fly.io', step: steps.editBinding },
   { name: 'push', path: at('sync'), shows: 'Fly.io', step: steps.pushNow },
   { name: 'log-sink-change', path: at('log-sink'), shows: 'Last attempt', step: steps.changeSink },
-  { name: 'decoy-new', path: at('honey-tokens'), shows: 'once', step: steps.press('New honey token') },
+  { name: 'decoy-new', path: at('honey-tokens'), shows: 'once', step: steps.press('New decoy') },
 ]
 
 const ofAgent: Row = { name: 'agent', path: agentOf, shows: 'Permitted but not used', step: steps.showLastDay }

@@ -7,7 +7,7 @@ export const createEntries: NavEntry[] = [
   { label: 'Ask for access', icon: IconInbox, to: '/orgs/$org/requests', also: 'request environment key' },
   { label: 'New service token', icon: IconPlus, to: '/orgs/$org/tokens', also: 'create machine', admins: true },
   { label: 'New machine client', icon: IconPlus, to: '/orgs/$org/clients', also: 'create credentials', admins: true },
-  { label: 'New honey token', icon: IconPlus, to: '/orgs/$org/honey-tokens', also: 'create decoy', admins: true },
+  { label: 'New decoy', icon: IconPlus, to: '/orgs/$org/honey-tokens', also: 'create honey token', admins: true },
   { label: 'Get access', icon: IconPlus, to: '/orgs/$org/leases', also: 'create lease temporary', admins: true },
   { label: 'New lease target', icon: IconPlus, to: '/orgs/$org/leases/targets', also: 'database', admins: true },
   { label: 'New managed key', icon: IconPlus, to: '/orgs/$org/kms', also: 'create encrypt sign', admins: true },

@@ -23,7 +23,7 @@ export function CreateDecoyDialog({ onClose, onMade }: { onClose: () => void; on
   }
   return (
     <FormDialog
-      title="New honey token"
+      title="New decoy"
       submit="Create"
       form={form}
       onClose={onClose}

@@ -32,8 +32,8 @@ type HoneyToken = Answer<typeof endpoints.list>['honeyTokens'][number]
 function HoneyTokens() {
   return (
     <TokensPage<string>
-      title="Honey tokens"
-      newLabel="New honey token"
+      title="Decoys"
+      newLabel="New decoy"
       CreateDialog={CreateDecoyDialog}
       shownOnce={(token) => ({
         title: 'The new decoy',
@@ -60,7 +60,7 @@ function HoneyTokenList() {
   return (
     <>
       <List
-        label="Honey tokens"
+        label="Decoys"
         query={query}
         rows={({ honeyTokens }) => honeyTokens}
         columns={columns}
