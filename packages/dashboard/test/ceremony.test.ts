@@ -141,7 +141,7 @@ describe('the shares', () => {
     expect(await page.getByRole('menuitem', { name: 'Complete…' }).isDisabled()).toBe(true)
     await page.keyboard.press('Escape')
     await page.getByRole('link', { name: 'What to do, step by step' }).click()
-    await shown(newcomer, '2 of 3 shares are there. One more custodian has to give theirs.')
+    await shown(newcomer, '2 of 3 shares have been given. One more custodian has to give theirs.')
     expect(await wordsIn(newcomer, 'Fingerprint of your key')).toBe(words)
     expect(await page.getByRole('button', { name: 'Read again', exact: true }).count()).toBe(0)
     const as = newcomer.bearer()

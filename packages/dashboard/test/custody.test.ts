@@ -134,7 +134,7 @@ describe('recovery', () => {
     await pick(owner.page, 'Member', 'grace@example.com')
     await pressIn(owner, 'Ask the custodians')
     await closed(owner)
-    await page.getByText('0 of 2 shares are there.').waitFor()
+    await page.getByText('0 of 2 shares have been given.').waitFor()
 
     await steps.goTo(linus.page, 'Recovery')
     for (const custodian of [owner, linus]) await giveShare(custodian, 'grace@example.com', words)
