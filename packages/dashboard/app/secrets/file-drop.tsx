@@ -1,7 +1,7 @@
 import './file-drop.css'
 import { lazy, Suspense, useEffect, useRef, useState } from 'react'
 import { usePlaintext } from '../keyring.ts'
-import { readTextFile } from '../ui/read-text-file.ts'
+import { readDotenvFile } from '../ui/read-text-file.ts'
 import { showErrorToast } from '../ui/toast.ts'
 import type { Column } from './columns.ts'
 
@@ -20,7 +20,7 @@ export function FileDrop({ orgId, columns }: { orgId: string; columns: Column[] 
     const notOpened = (problem: string) => showErrorToast(`${file.name} was not opened`, problem)
     if (files.length > 1) return notOpened('Drop one file at a time.')
     if (writable.length === 0) return notOpened('You hold no key of these environments.')
-    const read = await readTextFile(file)
+    const read = await readDotenvFile(file)
     if ('problem' in read) return notOpened(read.problem)
     setText(read.text)
     setOpen(true)
