@@ -17,11 +17,12 @@ interface Given {
  * @param readerId the sync connection, or the rotator, to which the keys were wrapped
  */
 export async function tellGivenKeys(session: Session, readerId: string, given: readonly Given[]): Promise<void> {
-  const found = await Promise.all(given.map(async (one) => ((await stillReads(session, readerId, one)) ? [] : [one])))
-  const lost = found.flat()
+  const states = await Promise.all(given.map((one) => stillReads(session, readerId, one)))
+  const lost = given.filter((_, index) => states[index] !== true)
   if (lost.length === 0) return
   const labels = lost.map(({ label }) => label).join(', ')
-  note(`the server stores no key of ${labels} now, but it had the key for a moment and may have kept it`)
+  const stored = states.includes(undefined) ? 'did not say whether it stores the' : 'stores no'
+  note(`the server ${stored} key of ${labels} now, but it had the key for a moment and may have kept it`)
   note('solve the problem and run the command again, or make that key worthless:')
   const steps = await Promise.all(
     lost.map((one) => stepsToRekey(session, one).catch(() => rekeySteps(one.label, null))),
@@ -29,12 +30,13 @@ export async function tellGivenKeys(session: Session, readerId: string, given: r
   for (const step of steps.flat()) note(`  ${step}`)
 }
 
-async function stillReads({ client }: Session, readerId: string, { orgId, envId }: Given): Promise<boolean> {
+/** Returns undefined if the server does not say it. */
+async function stillReads({ client }: Session, readerId: string, { orgId, envId }: Given) {
   try {
     const { grants } = await client.grants.list({ params: { orgId, envId } })
     return grants.some((grant) => isReader(grant) && grant.principalId === readerId)
   } catch {
-    return false
+    return undefined
   }
 }
 

@@ -19,7 +19,9 @@ export function ValueEditor({ column, name, draft, edits, actions }: Cell & { dr
   const { update, leave } = edits
   const text = toField(draft.value)
   const save = () => void edits.save(column, name)
+  const [loads, setLoads] = useState(0)
   const load = (value: string) => {
+    setLoads(loads + 1)
     setLineBreak(lineBreakOf(value))
     update(column, name, { value })
   }
@@ -48,7 +50,7 @@ export function ValueEditor({ column, name, draft, edits, actions }: Cell & { dr
       {column.isProtected && (
         <TextInput
           label={`Why ${name} changes`}
-          description="For those who approve. Optional."
+          description="Optional. Approvers and the server can read this, so write no values here."
           value={draft.note}
           maxLength={2000}
           onChange={(event) => update(column, name, { note: event.currentTarget.value })}
@@ -57,7 +59,8 @@ export function ValueEditor({ column, name, draft, edits, actions }: Cell & { dr
       <LoadingName name={name} />
       <EditProblem {...{ column, name, draft, actions }} />
       <Group gap="sm" justify="space-between">
-        <Generator draft={draft} onValue={(value) => update(column, name, { value })} />
+        {/* After a file was loaded, its Undo would overwrite the file. */}
+        <Generator key={loads} draft={draft} onValue={(value) => update(column, name, { value })} />
         <Group gap="sm">
           <Button variant="default" disabled={draft.saving} onClick={() => edits.cancel(column, name)}>
             Discard

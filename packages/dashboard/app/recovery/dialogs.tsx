@@ -69,8 +69,8 @@ function DisableDialog({ onClose }: { onClose: () => void }) {
       onConfirm={() => api.recovery.disable({ params: { orgId: org.id } })}
       stale={[orgQueries(org.id, 'recovery')]}
     >
-      All keys that the recovery key covers are deleted from it, and open requests are cancelled. Custodians then can no
-      longer help a person who forgot a passphrase.
+      The copies of environment keys for recovery are deleted, and open requests are cancelled. People keep their
+      access. Custodians can no longer help a person who forgot a passphrase.
     </ConfirmDelete>
   )
 }

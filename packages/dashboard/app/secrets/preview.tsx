@@ -115,7 +115,7 @@ export function NoteField({ note, onChange }: { note: string; onChange: (note: s
   return (
     <TextInput
       label="Reason"
-      description="Optional. The environment is protected, so the change waits for people who approve it. They read this."
+      description="Optional. The environment is protected, so the change waits for people who approve it. They and the server can read the reason, so write no values here."
       value={note}
       maxLength={2000}
       onChange={(event) => onChange(event.currentTarget.value)}

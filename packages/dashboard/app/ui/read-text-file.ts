@@ -10,11 +10,11 @@ export async function readDotenvFile(file: File): Promise<TextFile> {
   return readTextFile(file)
 }
 
-/** Reads a text file of any kind. Returns its text, or why it cannot be used. */
+/** Reads a text file of any kind. Returns its text with a byte order mark, if it has one, or why it cannot be used. */
 export async function readTextFile(file: File): Promise<TextFile> {
   if (file.size > bytesMax) return { problem: 'The file is larger than 5 MB. Choose a smaller file.' }
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(await file.arrayBuffer())
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await file.arrayBuffer())
     return text.includes('\0') ? noText : { text }
   } catch (error) {
     // The decoder throws a TypeError. A folder, or a file that was moved meanwhile, throws a DOMException.

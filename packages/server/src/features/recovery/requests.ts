@@ -21,7 +21,7 @@ import {
   lockRequest,
 } from './request-store.ts'
 import { type Custodian, isCustodian, isOrgAdmin, type OnRequest, type RecoveryRequest } from './scope.ts'
-import { listCustodians, lockRecovery, markDrill } from './store.ts'
+import { listCustodians, lockForRequest, lockRecovery, markDrill } from './store.ts'
 
 /** Lists all requests for admins, the open ones for custodians, and for everyone the requests that are for them. */
 export async function list(input: In<typeof recoveryRequests.list, InOrg>): Out<typeof recoveryRequests.list> {
@@ -46,7 +46,7 @@ export async function open(input: In<typeof recoveryRequests.open, InOrg>): Out<
   const { db, org, principal, body, now, newId, audit, emit } = input
   const { reason = null, drill = false, targetPublicKeyJwk } = body
   checkPublicKey('body.targetPublicKeyJwk', targetPublicKeyJwk)
-  const recovery = await lockRecovery(db, org)
+  const recovery = await lockForRequest(db, org)
   if (!recovery) throw fail('conflict', 'recovery is not set up')
   const { threshold } = recovery
   const left = (await listCustodians(db, org)).length
@@ -75,7 +75,7 @@ export async function open(input: In<typeof recoveryRequests.open, InOrg>): Out<
   return new Reply(201, { request })
 }
 
-/** The lock on the recovery lets no other call insert one meanwhile. */
+/** The lock of `lockForRequest` lets no other call insert one meanwhile. */
 async function findPending({ db, org, principal, body, now }: In<typeof recoveryRequests.open, InOrg>, target: Target) {
   const open = await listPending(db, org, principal, target, now)
   return open.find((one) => isSameKey(one.targetPublicKeyJwk, body.targetPublicKeyJwk))

@@ -45,6 +45,10 @@ export const lockRecovery = (db: Tx, org: InOrg) =>
     [org.id],
   )
 
+/** The same, and other calls that open a request wait until commit. */
+export const lockForRequest = (db: Tx, org: InOrg) =>
+  db.row<{ threshold: number }>('select threshold from recoveries where org_id = $1 for no key update', [org.id])
+
 export const markDrill = (db: Tx, org: InOrg, now: string) =>
   db.rows('update recoveries set last_drill_at = $2 where org_id = $1', [org.id, now])
 
