@@ -99,7 +99,7 @@ export const looksLikeJson = (text: string): boolean => /^\s*[[{]/.test(text) &&
  * Returns the text with one line for each member. Returns null if it is not JSON, or if writing it again would change a
  * number, a repeated name or an escape.
  */
-export function formatJson(text: string): string | null {
+function formatJson(text: string): string | null {
   if (!looksLikeJson(text)) return null
   try {
     const value: unknown = JSON.parse(text)
