@@ -5,7 +5,12 @@ import { auditSentences } from './sentences.ts'
 
 const id = (prefix: string, letter: string) => `${prefix}_${letter.repeat(22)}`
 const [ada, env, token] = [id('usr', 'a'), id('env', 'e'), id('skt', 't')]
-const names: Record<string, string> = { [ada]: 'ada@example.com', [env]: 'shop/production', [token]: 'ci' }
+const names: Record<string, string> = {
+  [id('org', 'o')]: 'Acme',
+  [ada]: 'ada@example.com',
+  [env]: 'shop/production',
+  [token]: 'ci',
+}
 const tell = (entry: Partial<ToldEntry>) =>
   tellEntry(
     { action: '', actorType: 'user', actorId: ada, resourceType: '', resourceId: null, metadata: {}, ...entry },

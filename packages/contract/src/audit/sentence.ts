@@ -46,6 +46,7 @@ function wordFor(field: string, entry: ToldEntry, nameOf: NameOf): string | unde
   if (field === 'actor') return actorOf(entry, nameOf)
   if (field === 'what') return named(resourceId, nameOf) ?? textOf(metadata.name) ?? textOf(metadata.slug)
   if (field === 'environment') return named(metadata.environmentId, nameOf)
+  if (field === 'principalId' && metadata.principalType === 'rotator') return strangers.rotator
   const value = Object.hasOwn(metadata, field) ? metadata[field] : undefined
   if (value === true) return flags[field]
   return isId(value) ? named(value, nameOf) : textOf(value)
@@ -75,7 +76,8 @@ const strangers: Readonly<Record<string, string>> = {
 }
 
 function actorOf({ actorType, actorId }: ToldEntry, nameOf: NameOf): string {
-  const name = named(actorId, nameOf)
+  // The rotator has the id of its organization, whose name would be misleading.
+  const name = actorType === 'rotator' ? undefined : named(actorId, nameOf)
   if (name === undefined) return strangers[actorType] ?? 'someone'
   const program = programs[actorType]
   return program === undefined ? name : `${program} ${name}`

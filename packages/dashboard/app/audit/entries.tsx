@@ -49,7 +49,10 @@ function useColumns(
   const nameOfHolder = useNameOf(org.id)
   const { data: places } = useQuery(environmentLabelsQuery(org.id))
   const labels = new Map([...(places ?? []).map(({ id, label }) => [id, label] as const), [org.id, org.name]])
-  const nameOf = (id: string) => labels.get(id) ?? names[id] ?? nameOfHolder(id)
+  const nameOf = (id: string) => {
+    const holder = nameOfHolder(id)
+    return labels.get(id) ?? names[id] ?? (holder === id ? undefined : holder)
+  }
   return [
     { header: 'What happened', cell: (entry) => <Sentence entry={entry} nameOf={nameOf} /> },
     { header: 'Application', cell: (entry) => <Owner place={placeOf(entry, environments)} />, width: 150 },
