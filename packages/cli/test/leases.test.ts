@@ -7,7 +7,6 @@ import { type PostgresScene, postgresScene } from '../../providers/test/leases/p
 import { missingRedis, redisScene } from '../../providers/test/leases/redis-scene.ts'
 import { type Folder, folderFor } from '../../providers/test/services/process.ts'
 import { missingSshd, type Sshd, startSshd } from '../../providers/test/services/sshd.ts'
-import { isQuick } from '../../server/test/extent.ts'
 import { newSshKey } from '../../server/test/lease-steps.ts'
 import { missingPostgres } from '../../server/test/services/postgres.ts'
 import { openWorld, type World } from '../../server/test/world.ts'
@@ -62,13 +61,13 @@ describe.skipIf(missingPostgres())('leases of PostgreSQL', () => {
     expect(await scene.exists(name)).toBe(false)
   })
 
-  it.skipIf(isQuick)('a program that fails gives the command its exit code, and its lease is revoked', async () => {
+  it('a program that fails gives the command its exit code, and its lease is revoked', async () => {
     const program = ['sh', '-c', 'psql -Atc "select 1" && exit 7']
     expect(await machine.skerry(['lease', 'create', 'db', '--', ...program])).toMatchObject({ code: 7, stdout: '1\n' })
     expect(await newest()).toMatchObject({ status: 'revoked' })
   })
 
-  it.each(isQuick ? (['SIGTERM'] as const) : (['SIGTERM', 'SIGHUP', 'SIGINT'] as const))(
+  it.each(['SIGTERM', 'SIGHUP', 'SIGINT'] as const)(
     '%s reaches the program, and the lease is revoked when the program ends',
     async (signal) => {
       const program = ['sh', '-c', 'echo "$PGUSER"; exec sleep 60']
@@ -166,7 +165,7 @@ describe.skipIf(missingPostgres())('leases of PostgreSQL', () => {
     expect(JSON.parse((await ok(['lease', 'target', 'list', '--json'])).stdout).targets).toHaveLength(1)
   })
 
-  it.skipIf(isQuick)('a target reports its problem, gets another credential, and is deleted', async () => {
+  it('a target reports its problem, gets another credential, and is deleted', async () => {
     expect((await ok(['lease', 'target', 'verify', 'db'])).stdout).toMatch(/^db is ready: PostgreSQL/)
     await scene.root.query(`ALTER ROLE skerry_admin PASSWORD 'another'`)
     const failing = await machine.skerry(['lease', 'target', 'verify', 'db'])
@@ -200,7 +199,7 @@ const tools = [
 ] as const
 
 for (const { tag, skip, open, program, said } of tools) {
-  describe.skipIf(isQuick || skip !== undefined)(`leases of ${tag}`, () => {
+  describe.skipIf(skip !== undefined)(`leases of ${tag}`, () => {
     it('let its own client sign in over verified TLS', async () => {
       const scene = await open()
       try {
@@ -248,13 +247,13 @@ describe.skipIf(missingSshd())('skerry ssh', () => {
     expect(await newest()).toMatchObject({ provider: 'ssh', status: 'revoked', ttlSeconds: 300 })
   })
 
-  it.skipIf(isQuick)('exits with the code of the command on the host', async () => {
+  it('exits with the code of the command on the host', async () => {
     expect(await machine.skerry(['ssh', 'hosts', `${user}@127.0.0.1`, ...options(), 'exit 9'])).toMatchObject({
       code: 9,
     })
   })
 
-  it.skipIf(isQuick)('keeps its key in a private folder, which is deleted even if the command is killed', async () => {
+  it('keeps its key in a private folder, which is deleted even if the command is killed', async () => {
     const args = ['ssh', 'hosts', `${user}@127.0.0.1`, ...options(), 'echo in; sleep 60']
     const { child, says, ended } = machine.start(args)
     await says('in')

@@ -8,7 +8,6 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { mariadbScene, missingMariadb } from '../../providers/test/leases/mysql-scene.ts'
 import { postgresScene } from '../../providers/test/leases/postgres-scene.ts'
-import { isQuick } from '../../server/test/extent.ts'
 import { missingPostgres } from '../../server/test/services/postgres.ts'
 import { type Machine, signedUp } from './machine.ts'
 import { openServer, type Server } from './server.ts'
@@ -151,7 +150,7 @@ describe('tools', () => {
   })
 })
 
-describe.skipIf(isQuick)('tools of an administrator', () => {
+describe('tools of an administrator', () => {
   it('create applications, environments, groups and branches, and delete branches', async () => {
     expect(await call('create_app', { slug: 'web', name: 'Web' })).toMatchObject({ app: { slug: 'web', name: 'Web' } })
     await call('create_env', { app: 'web', slug: 'staging' })
@@ -204,7 +203,7 @@ describe.skipIf(isQuick)('tools of an administrator', () => {
   })
 })
 
-describe.skipIf(isQuick)('leases', () => {
+describe('leases', () => {
   it.each([
     ['pg', missingPostgres(), postgresScene],
     ['mysql', missingMariadb(), mariadbScene],
@@ -246,7 +245,7 @@ describe('a planted value', () => {
     expect(seen.filter((text) => text.includes(planted) || text.includes(btoa(planted)))).toEqual([])
   })
 
-  it.skipIf(isQuick)('was searched for in the results of every tool', async () => {
+  it('was searched for in the results of every tool', async () => {
     const { tools } = await plain.listTools()
     called.delete('nothing')
     expect([...called].sort()).toEqual(tools.map(({ name }) => name).sort())

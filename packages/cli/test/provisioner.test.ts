@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { type PostgresScene, postgresScene } from '../../providers/test/leases/postgres-scene.ts'
-import { isQuick } from '../../server/test/extent.ts'
 import { bytes, openHostileTarget } from '../../server/test/services/hostile-target.ts'
 import { missingPostgres } from '../../server/test/services/postgres.ts'
 import { type InnerNetwork, openInnerNetwork, stopped } from './inner-network.ts'
@@ -44,7 +43,7 @@ describe.skipIf(missingPostgres())('skerry provisioner', () => {
     await stopped(provisioner)
   })
 
-  it.skipIf(isQuick)('creates a lease that was requested before it started', async () => {
+  it('creates a lease that was requested before it started', async () => {
     const { child, says, ended } = network.machine.start(['lease', 'create', 'db', '--', 'sh', '-c', 'echo "$PGUSER"'])
     await expect.poll(async () => (await network.newest()).status).toBe('pending')
     const provisioner = await network.startProvisioner(['--allow', `localhost:${scene.port}`])
@@ -55,7 +54,7 @@ describe.skipIf(missingPostgres())('skerry provisioner', () => {
     await stopped(provisioner)
   })
 
-  it.skipIf(isQuick)('does not connect to a target that --allow does not name', async () => {
+  it('does not connect to a target that --allow does not name', async () => {
     const provisioner = await network.startProvisioner(['--allow', 'elsewhere.internal:5432'])
     const ended = await network.machine.skerry(['lease', 'create', 'db', '--', 'true'])
     expect(ended).toMatchObject({
@@ -113,29 +112,25 @@ describe.skipIf(missingPostgres())('skerry provisioner', () => {
   })
 
   // A minute must pass before the server gives the job to another provisioner.
-  it.skipIf(isQuick)(
-    'that is killed during a job leaves no account that the ledger does not know',
-    async () => {
-      const { root } = scene
-      const waiting = async () =>
-        (await root.query(`SELECT FROM pg_locks WHERE NOT granted AND relation = 'pg_authid'::regclass`)).rowCount
-      const killed = await network.startProvisioner()
-      await root.query('BEGIN; LOCK TABLE pg_authid IN SHARE MODE')
-      const { says, ended } = network.machine.start(['lease', 'create', 'db', '--', 'sh', '-c', 'echo "$PGUSER"'])
-      await expect.poll(waiting).toBe(1)
-      killed.child.kill('SIGKILL')
-      await killed.ended
-      const next = await network.startProvisioner()
-      await root.query('COMMIT')
-      await says('lease_')
-      expect(await ended).toMatchObject({ code: 0 })
-      await expect.poll(network.newest).toMatchObject({ status: 'revoked' })
-      const { resourceRef } = await network.newest()
-      await expect.poll(() => scene.exists(resourceRef)).toBe(false)
-      await stopped(next)
-    },
-    300_000,
-  )
+  it('that is killed during a job leaves no account that the ledger does not know', async () => {
+    const { root } = scene
+    const waiting = async () =>
+      (await root.query(`SELECT FROM pg_locks WHERE NOT granted AND relation = 'pg_authid'::regclass`)).rowCount
+    const killed = await network.startProvisioner()
+    await root.query('BEGIN; LOCK TABLE pg_authid IN SHARE MODE')
+    const { says, ended } = network.machine.start(['lease', 'create', 'db', '--', 'sh', '-c', 'echo "$PGUSER"'])
+    await expect.poll(waiting).toBe(1)
+    killed.child.kill('SIGKILL')
+    await killed.ended
+    const next = await network.startProvisioner()
+    await root.query('COMMIT')
+    await says('lease_')
+    expect(await ended).toMatchObject({ code: 0 })
+    await expect.poll(network.newest).toMatchObject({ status: 'revoked' })
+    const { resourceRef } = await network.newest()
+    await expect.poll(() => scene.exists(resourceRef)).toBe(false)
+    await stopped(next)
+  }, 300_000)
 
   it('ends by itself once its token is revoked', async () => {
     const provisioner = await network.startProvisioner()

@@ -4,7 +4,6 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { type Key, startStrictAws, type Taken } from '../../proxy/test/strict-aws.ts'
 import { certificateFor } from '../../proxy/test/world.ts'
-import { isQuick } from '../../server/test/extent.ts'
 import { bearer, host, pythonWith, runBehind, signingRules, startBehind } from './behind-proxy.ts'
 import { gitBackend } from './git-backend.ts'
 import { openProxied, type Proxied, planted } from './proxied.ts'
@@ -92,7 +91,7 @@ describe('curl', () => {
   })
 })
 
-it.skipIf(isQuick)('git pushes more than the body limit of a request with a placeholder, and clones it', async () => {
+it('git pushes more than the body limit of a request with a placeholder, and clones it', async () => {
   const upstream = await startBehind(proxied, () => {})
   const folder = proxied.machine.project
   upstream.server.removeAllListeners('request').on('request', gitBackend(folder, `Bearer ${planted}`))
@@ -149,7 +148,7 @@ describe('the openai SDK', () => {
   })
 })
 
-describe.skipIf(isQuick)('the Anthropic SDK', () => {
+describe('the Anthropic SDK', () => {
   const event = (type: string, more: object) => `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`
   const delta = (text: string) => event('content_block_delta', { index: 0, delta: { type: 'text_delta', text } })
   const message = {
@@ -209,7 +208,7 @@ const seen = ({ method, headers, body }: Taken) => [
   body.length,
 ]
 
-it.skipIf(isQuick)('the AWS SDK for JavaScript puts and gets an object with stand-in credentials', async () => {
+it('the AWS SDK for JavaScript puts and gets an object with stand-in credentials', async () => {
   const aws = await startAws()
   const program = await nodeProgram(`
     import { readFileSync } from 'node:fs'
@@ -234,7 +233,7 @@ it.skipIf(isQuick)('the AWS SDK for JavaScript puts and gets an object with stan
   expect(aws.taken[0]!.body.equals(object)).toBe(true)
 })
 
-const boto3 = isQuick ? null : pythonWith('boto3')
+const boto3 = pythonWith('boto3')
 it.skipIf(boto3 === null)('boto3 puts and gets an object with stand-in credentials', async () => {
   const aws = await startAws()
   await proxied.machine.write(
@@ -257,7 +256,7 @@ print(client.get_object(Bucket='bucket', Key='object')['Body'].read().decode())
   expect(aws.taken[0]!.body.equals(object)).toBe(true)
 })
 
-const requests = isQuick ? null : pythonWith('requests')
+const requests = pythonWith('requests')
 it.skipIf(requests === null)('Python’s requests streams, decompresses, and uploads in chunks', async () => {
   const upstream = await startBehind(proxied, ({ method, url, headers }, response) => {
     if (method === 'DELETE') return void response.writeHead(204).end()

@@ -5,7 +5,6 @@ import { recovery } from '@skerry/contract/recovery/endpoints'
 import { describe, expect, test } from 'vitest'
 import { insertPromo } from '../../server/src/features/billing/promo-store.ts'
 import { readArchive } from '../../server/test/archives.ts'
-import { isQuick } from '../../server/test/extent.ts'
 import { dialogOf } from './apps-steps.ts'
 import { choose as pick } from './changes-steps.ts'
 import { chooseCustodians, closed, giveShare, press, pressIn, wordsIn } from './custody-steps.ts'
@@ -173,7 +172,7 @@ describe('recovery', () => {
     await steps.goTo(page, 'Recovery')
   })
 
-  test.skipIf(isQuick)('can be tested with a drill, which grants nothing', async () => {
+  test('can be tested with a drill, which grants nothing', async () => {
     const { page } = owner
     await press(owner, 'Begin a drill…')
     await pressIn(owner, 'Ask the custodians')

@@ -7,7 +7,6 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { key, roleArn, stsFake } from '../../providers/test/leases/aws-sts-fake.ts'
 import { mariadbScene, missingMariadb } from '../../providers/test/leases/mysql-scene.ts'
 import { clientOf } from '../../server/test/canary-steps.ts'
-import { isQuick } from '../../server/test/extent.ts'
 import { claimJob, newSshKey } from '../../server/test/lease-steps.ts'
 import { builtIn } from '../../server/test/world.ts'
 import { dialogOf } from './apps-steps.ts'
@@ -18,8 +17,7 @@ import * as steps from './steps.ts'
 
 // Kinds of targets that leases.test.ts does not cover: SSH certificates, MariaDB, AWS, and a target of a provisioner.
 
-describe.skipIf(isQuick)('a lease target', async () => {
-  if (isQuick) return
+describe('a lease target', async () => {
   const sts = await stsFake()
   afterAll(() => sts.stop())
   const { world, owner, page } = await openOwner({

@@ -1,9 +1,8 @@
 import { cliLogin } from '@skerry/contract/cli-login/endpoints'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { isQuick } from '../../server/test/extent.ts'
 import { axeProblems } from './org-steps.ts'
 import { askForCliSession } from './page-steps.ts'
-import { desk, openPage, type PageRow, pages, quickPages } from './pages.ts'
+import { desk, openPage, type PageRow, pages } from './pages.ts'
 import { openSite, type Site } from './site.ts'
 import { harbour } from './teams.ts'
 
@@ -14,19 +13,15 @@ beforeAll(async () => {
 })
 afterAll(() => site?.close())
 
-// The quick run checks one colour scheme only.
-const looked = isQuick ? quickPages : pages
 /** Pages with long names are checked in one scheme, because they have the same colours. */
-const schemesOf = ({ of }: PageRow) => (isQuick || of === 'long' ? (['light'] as const) : (['light', 'dark'] as const))
+const schemesOf = ({ of }: PageRow) => (of === 'long' ? (['light'] as const) : (['light', 'dark'] as const))
 
 const phone = { width: 360, height: 740 }
-/** The quick run checks accessibility on a desk only. */
-const sizes = isQuick ? [desk] : [desk, phone]
 
-test.each(looked)('the page $name is accessible (axe), and does not move sideways at 360 px', async (row) => {
+test.each(pages)('the page $name is accessible (axe), and does not move sideways at 360 px', async (row) => {
   const page = await openPage(site, row)
   const found: string[] = []
-  for (const size of sizes) {
+  for (const size of [desk, phone]) {
     await page.setViewportSize(size)
     for (const colorScheme of schemesOf(row)) {
       await page.emulateMedia({ colorScheme })

@@ -234,11 +234,6 @@ export const pages: PageRow[] = [
   ...historyOf('owner', [stepUp]),
 ]
 
-const essential = new Set([...entrances, ...filled, ...notAllowed, stepUp].map(({ name }) => name))
-
-/** The pages of the quick run: pages with ordinary names. Empty pages and dialogs use the same components. */
-export const quickPages = pages.filter(({ of, name }) => of === 'ordinary' && essential.has(name))
-
 export const desk = { width: 1280, height: 800 }
 
 /** Opens a row and runs its step. Returns the page. */

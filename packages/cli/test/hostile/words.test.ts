@@ -2,7 +2,6 @@ import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { Command } from 'commander'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { isQuick } from '../../../server/test/extent.ts'
 import { newSshKey } from '../../../server/test/lease-steps.ts'
 import { type AppPlatform, startAppPlatform } from '../../../server/test/services/app-platform.ts'
 import { commands } from '../../src/commands/table.ts'
@@ -177,7 +176,7 @@ describe('text from a server is printed with its control characters shown', () =
     ['in answers to changes', () => liar.lie(/./, answersToChanges), []],
   ]
 
-  it.each(isQuick ? walks.slice(0, 2) : walks)('%s', async (_, lie, more) => {
+  it.each(walks)('%s', async (_, lie, more) => {
     const printed = await walk(lie, more)
     const passedOn = [...printed].filter(([, text]) => steers.test(text))
     expect(passedOn).toEqual([])

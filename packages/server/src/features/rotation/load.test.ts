@@ -1,6 +1,5 @@
 import { rotation } from '@skerry/contract/rotation/endpoints'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { isQuick } from '../../../test/extent.ts'
 import { type KeyedEnv, newKeyedEnv, newRotation, wrappedForRotator } from '../../../test/rotation-steps.ts'
 import { openTenant } from '../../../test/scene.ts'
 import { missingPostgres } from '../../../test/services/postgres.ts'
@@ -10,7 +9,7 @@ import { stopSchedules } from '../../../test/state.ts'
 const { world, tenant } = await openTenant({ SKERRY_ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' })
 await stopSchedules(world)
 
-const rotations = isQuick ? 4 : 20
+const rotations = 20
 const clients = 4
 
 describe.skipIf(missingPostgres())('an application under load with two alternating accounts', () => {
