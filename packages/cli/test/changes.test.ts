@@ -1,7 +1,7 @@
 import { changes } from '@skerry/contract/changes/endpoints'
 import { invites } from '@skerry/contract/members/endpoints'
 import { ownInvites } from '@skerry/contract/members/own-invites'
-import { secrets } from '@skerry/contract/secrets/endpoints'
+import { deletedSecrets, secrets } from '@skerry/contract/secrets/endpoints'
 import { parseToken } from '@skerry/crypto/token'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ciphertext } from '../../server/test/blobs.ts'
@@ -150,6 +150,57 @@ describe('a restore of a version from before a rename', () => {
     const { code, stderr } = await machine.shell(`skerry changes approve ${id}`)
     expect([code, stderr]).toEqual([1, expect.stringContaining('was not approved: the proposed value is not that of')])
     expect((await shown(id)).changeRequest.status).toBe('open')
+  })
+})
+
+describe('a restore whose original nobody can compare', () => {
+  test('is called unproven, and is not approved without --yes', async () => {
+    await ok('skerry env unprotect development --yes')
+    for (const name of ['FORGED', 'AFTER']) await ok(`echo -n x | skerry secrets set ${name}`)
+    await ok('echo -n y | skerry secrets set AFTER')
+    const read = async (name: string) => {
+      const params = { orgId, envId, name }
+      return (await send(secrets.versions, { as: proposer, params })).body
+    }
+    const formerNames = (await read('IS')).formerNames as string
+    const [second, first] = (await read('AFTER')).versions.map(({ ciphertext }) => ciphertext) as [string, string]
+    await ok('skerry secrets rm AFTER --purge --yes')
+    const renamed = { newName: 'AFTER', ciphertext: second, formerNames, expectedVersion: 1 }
+    const from = { orgId, envId, name: 'FORGED' }
+    expect((await send(secrets.rename, { as: proposer, params: from, body: renamed })).status).toBe(200)
+    await ok('skerry env protect development')
+    const params = { orgId, envId, name: 'AFTER' }
+    const { body } = await send(secrets.restore, { as: proposer, params, body: { version: 1, ciphertext: first } })
+    const { id } = (body as { changeRequest: { id: string } }).changeRequest
+    expect((await shown(id)).comparison).toMatchObject({ proposed: 'x', restored: 'unproven' })
+    const { code, stderr } = await machine.shell(`skerry changes approve ${id}`)
+    expect([code, stderr]).toEqual([1, expect.stringContaining('nobody can compare the proposed value with version 1')])
+    expect(stderr).toContain('--yes')
+    expect((await shown(id)).changeRequest.status).toBe('open')
+  })
+})
+
+describe('a restore of a deleted secret', () => {
+  test('is compared with that secret, and refused if the proposer encrypted another value', async () => {
+    await ok('skerry env unprotect development --yes')
+    await ok('echo -n other | skerry secrets set LOST && echo -n last | skerry secrets set LOST')
+    const params = { orgId, envId, name: 'LOST' }
+    const { versions } = (await send(secrets.versions, { as: proposer, params })).body
+    const other = versions.find(({ version }) => version === 1)?.ciphertext as string
+    await ok('skerry secrets rm LOST --yes && skerry env protect development')
+    const honest = await propose('skerry secrets restore LOST')
+    expect((await shown(honest)).comparison).toMatchObject({ proposed: 'last', restored: 'same' })
+
+    const { deletedSecretId: secretId } = (await shown(honest)).changeRequest
+    const place = { orgId, envId, secretId }
+    const { body } = await send(deletedSecrets.restore, { as: proposer, params: place, body: { ciphertext: other } })
+    const { id } = (body as { changeRequest: { id: string } }).changeRequest
+    expect((await shown(id)).comparison).toMatchObject({ proposed: 'other', restored: 'different' })
+    const { code, stderr } = await machine.shell(`skerry changes approve ${id}`)
+    expect([code, stderr]).toEqual([1, expect.stringContaining('is not that of the deleted secret LOST')])
+    await approve(honest)
+    expect(await ok('skerry secrets get LOST')).toBe('last')
+    expect((await shown(honest)).comparison.restored).toBeNull()
   })
 })
 

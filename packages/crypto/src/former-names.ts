@@ -110,21 +110,29 @@ const isFormerName = (row: Partial<FormerName> | null): row is FormerName =>
 const formerNameOf = (formerNames: readonly FormerName[], version: number): FormerName | undefined =>
   formerNames.find(({ since, digests }) => since <= version && version < since + digests.length)
 
-/** The former name that the record proves for a version, because it has the digest of the ciphertext. */
-async function provenName(formerNames: readonly FormerName[], { version, ciphertext }: StoredVersion) {
+/**
+ * Finds the former name that the record proves for a version, because it has the digest of the ciphertext. Undefined if it
+ * proves none.
+ *
+ * @example const name = await provenName({ version: 1, ciphertext }, formerNames)
+ */
+export async function provenName(
+  { version, ciphertext }: StoredVersion,
+  formerNames: readonly FormerName[],
+): Promise<string | undefined> {
   const former = formerNameOf(formerNames, version)
   return former?.digests[version - former.since] === (await ciphertextDigest(ciphertext)) ? former?.name : undefined
 }
 
 /**
- * Says whether the record fits a version: it has the digest of the ciphertext, or it ends before that version. A version that
- * does not fit may be a value of another version, or the record is wrong.
+ * Says whether the record fits a version. The record has the digest of the ciphertext, or the version is newer than the record.
+ * A version that does not fit may be a value of another version, or the record is wrong.
  *
  * @example const fits = await fitsRecord({ version: 1, ciphertext }, [])
  */
 export async function fitsRecord(stored: StoredVersion, formerNames: readonly FormerName[]): Promise<boolean> {
   const isLater = formerNames.every(({ since, digests }) => since + digests.length <= stored.version)
-  return isLater || (await provenName(formerNames, stored)) !== undefined
+  return isLater || (await provenName(stored, formerNames)) !== undefined
 }
 
 /**
@@ -147,7 +155,7 @@ export async function openVersion(
   name: string,
 ): Promise<{ value: string; name: string }> {
   const open = async (name: string) => ({ value: await openSecret(stored.ciphertext, dek, environmentId, name), name })
-  const former = await provenName(formerNames, stored)
+  const former = await provenName(stored, formerNames)
   return former === undefined ? open(name) : open(former).catch(() => open(name))
 }
 

@@ -16,6 +16,7 @@ import {
   value,
 } from './apps-steps.ts'
 import { told } from './browser.ts'
+import { openChange } from './changes-steps.ts'
 import { axeProblems, protect } from './org-steps.ts'
 import { leaks, openOwner } from './scene.ts'
 import * as steps from './steps.ts'
@@ -147,6 +148,8 @@ describe('a deleted secret', () => {
       .getByRole('row', { name: /API_KEY/ })
       .getByText('queued', { exact: true })
       .waitFor()
+    await openChange(page, 'Restore the deleted secret API_KEY')
+    await page.getByText('The secret does not exist yet.').waitFor()
   })
 })
 

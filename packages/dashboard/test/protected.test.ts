@@ -166,7 +166,7 @@ describe('the owner as reviewer', () => {
   test('can reject a deletion with a comment', async () => {
     const { page } = owner
     await openChange(page, 'Delete OLD_KEY')
-    await page.getByText('The secret is deleted with its whole history.').waitFor()
+    await page.getByText('The secret is deleted. Programs no longer get it.').waitFor()
     await page.getByLabel('Comment').fill('the old shop reads it until June')
     await page.getByRole('button', { name: 'Reject' }).click()
     await page.getByText('rejected', { exact: true }).first().waitFor()

@@ -120,6 +120,7 @@ describe('the history of a renamed secret', () => {
     await dialogOf(page).getByText('Nothing proves that this is a version of STORE_KEY').first().waitFor()
     await dialogOf(page).getByRole('button', { name: 'Reveal version 1' }).click()
     await dialogOf(page).getByText('sealed under an earlier key, or altered').waitFor()
+    expect(await dialogOf(page).getByRole('button', { name: 'Restore version 1' }).isDisabled()).toBe(true)
     await page.unroute('**/secrets/STORE_KEY/versions*', hide)
     await page.keyboard.press('Escape')
     await dialogOf(page).waitFor({ state: 'detached' })

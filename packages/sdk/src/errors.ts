@@ -80,10 +80,14 @@ export class DecryptionError extends SkerryError {
   /** Name of the secret; undefined when the layer's own key does not unwrap. */
   readonly secret: string | undefined
 
-  constructor(layer: string, secret: string | undefined) {
+  /** @param reason completes the message after “because”. */
+  constructor(layer: string, secret: string | undefined, reason?: string) {
     const what =
       secret === undefined ? 'the environment’s key is not encrypted for this private key' : `secret ${secret}`
-    super('decryption_failed', `${layer} cannot be decrypted: ${what}`)
+    super(
+      'decryption_failed',
+      `${layer} cannot be decrypted: ${what}${reason === undefined ? '' : `, because ${reason}`}`,
+    )
     this.layer = layer
     this.secret = secret
   }

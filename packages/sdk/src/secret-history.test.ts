@@ -254,4 +254,26 @@ describe('a version from before a rename', () => {
       code: 'invalid_request',
     })
   })
+
+  test('is not restored if the record does not prove it', async () => {
+    const [first, second, third] = [
+      await sealUnder('A', 'one'),
+      await sealUnder('B', 'two'),
+      await sealUnder('B', 'three'),
+    ]
+    const record = await sealFormerNames(
+      [{ name: 'A', since: 1, digests: [await ciphertextDigest(first)] }],
+      dek,
+      envId,
+      'B',
+    )
+    for (const shown of [record, null]) {
+      const { server, client } = await world(pageOf([second, second, third], ['A', null, null], shown))
+      const refusal = { error: { code: 'invalid_request', message: 'encrypted under A' } }
+      server.on('secrets.restore', () => ({ status: 400, text: JSON.stringify(refusal) }))
+      const restored = restoreSecret(client, { orgId, envId, name: 'B' }, 1, { openKey: async () => dek })
+      await expect(restored).rejects.toMatchObject({ code: 'decryption_failed' })
+      expect(server.requests.filter(({ line }) => line.startsWith('POST'))).toHaveLength(1)
+    }
+  })
 })

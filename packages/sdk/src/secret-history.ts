@@ -9,6 +9,7 @@ import {
   fitsRecord,
   openFormerNames,
   openVersion,
+  provenName,
   type StoredVersion,
   sealFormerNames,
 } from '@skerry/crypto/former-names'
@@ -26,6 +27,9 @@ interface Place {
   envId: string
   name: string
 }
+
+/** A version, and the former name that the server gives for it. */
+type ShownVersion = StoredVersion & { formerName?: string | null }
 
 /**
  * Makes a function that decrypts versions of a secret. A version from before a rename is encrypted under a former name, which
@@ -80,9 +84,31 @@ export async function unprovenVersions(
   return earlier.filter((_, index) => !areProven[index]).map(({ version }) => version)
 }
 
-async function isProven(stored: VersionsPage['versions'][number], record: FormerName[]): Promise<boolean> {
-  const end = Math.max(1, ...record.map(({ since, digests }) => since + digests.length))
-  return (stored.formerName == null || stored.version < end) && fitsRecord(stored, record)
+/** A version from before a rename is proven only by its digest in the record. */
+const isProven = async (stored: ShownVersion, record: FormerName[]): Promise<boolean> =>
+  stored.formerName == null ? fitsRecord(stored, record) : (await provenName(stored, record)) !== undefined
+
+/**
+ * Decrypts a version from before a rename, to restore it or to compare another value with it. It refuses a version that the
+ * record of former names does not prove, because a hostile server can show another value of the secret in its place.
+ *
+ * @param history a page of `client.secrets.versions`.
+ * @throws DecryptionError for a version that the record does not prove, or that does not open.
+ * @example
+ * const page = await client.secrets.versions({ params: { orgId, envId, name: 'API_KEY' } })
+ * const [newest] = page.versions
+ * if (newest?.formerName != null) console.log(await openProven(page, { envId, name: 'API_KEY' }, newest, key.dek))
+ */
+export async function openProven(
+  history: Pick<VersionsPage, 'formerNames'>,
+  { envId, name }: Pick<Place, 'envId' | 'name'>,
+  stored: StoredVersion,
+  dek: Dek,
+): Promise<string> {
+  const record = await openRecord(history.formerNames, dek, envId, name)
+  if ((await provenName(stored, record)) === undefined)
+    throw new DecryptionError(envId, name, `nothing proves that version ${stored.version} is one of its versions`)
+  return (await versionOpener(history, { envId, name }, dek))(stored)
 }
 
 /** Opens the record of former names. One that does not open proves nothing: any holder of the key can store one. */
@@ -94,6 +120,7 @@ const openRecord = async (record: string | null | undefined, dek: Dek, envId: st
  *
  * @returns the new ciphertext, and the current version that it was made for; undefined if the version has the present name,
  *   so that it can be restored as it is.
+ * @throws DecryptionError for a version that the record of former names does not prove, or that does not open.
  */
 export async function resealVersion(
   client: Client,
@@ -106,7 +133,7 @@ export async function resealVersion(
     if (!found) continue
     if (found.formerName == null) return undefined
     const dek = await openKey()
-    const value = await (await versionOpener(page, place, dek))(found)
+    const value = await openProven(page, place, found, dek)
     const ciphertext = await sealSecret(value, dek, place.envId, place.name)
     return { ciphertext, expectedVersion: page.currentVersion }
   }

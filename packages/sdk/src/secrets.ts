@@ -143,7 +143,7 @@ export interface RestoreOptions extends WriteOptions {
  *
  * @throws RefusedError `not_found` for an unknown version, `invalid_request` if the secret already has that value or was
  *   renamed since and there is no `openKey`, `forbidden`, `conflict`; DecryptionError for a version from before a rename
- *   that does not open; SkerryError `invalid_request`; UnavailableError; the errors of `openKey`.
+ *   that does not open, or that the record of former names does not prove; SkerryError `invalid_request`; UnavailableError; the errors of `openKey`.
  * @example const answer = await restoreSecret(client, { orgId, envId, name: 'API_KEY' }, 3)
  */
 export async function restoreSecret(

@@ -1,9 +1,10 @@
 import { type Dek, openSecret } from '@skerry/crypto/secret'
-import { versionOpener } from '@skerry/sdk/secret-history'
-import type { ChangeRequest } from '@skerry/sdk/secrets'
+import { openProven } from '@skerry/sdk/secret-history'
+import { type ChangeRequest, openDeleted } from '@skerry/sdk/secrets'
 import { toFailure } from '../failure.ts'
 import { maskedValue, printable } from '../output.ts'
 import type { Place } from '../places.ts'
+import { listDeletedIfAllowed } from '../secrets/deleted.ts'
 import { openKey } from '../secrets/values.ts'
 import type { Session } from '../session.ts'
 
@@ -18,9 +19,10 @@ export interface Comparison {
 }
 
 /**
- * The value of a restore, compared with the version that it names. The proposer encrypted it anew if the secret was renamed
- * since that version, and may have encrypted another value. `unproven`: the version does not open here, so nobody can compare.
- * Null for every other change: the server then replays the version itself.
+ * The value of a restore, compared with the version or the deleted secret that it names. The proposer encrypted it anew if the
+ * secret was deleted, or renamed since that version, and may have encrypted another value. `unproven`: the original is not
+ * found or does not open here, or nothing proves that it is the version, so nobody can compare. Null for every other change:
+ * the server then replays the version itself.
  */
 type Restored = 'same' | 'different' | 'unproven' | null
 
@@ -39,16 +41,13 @@ export async function compare(session: Session, place: Place, change: ChangeRequ
   const isReplay = change.action === 'restore' && change.deletedSecretId == null
   const sealed = change.ciphertext ?? (isReplay ? replayed : null)
   if (sealed == null) return { ...known, state: 'forgotten', proposed: undefined }
-  try {
-    const proposed = await open(sealed)
-    const state = current === undefined ? 'new' : current === proposed ? 'same' : 'changed'
-    return { ...known, state, proposed, restored: await restoredIn(history, place, change, dek, proposed) }
-  } catch {
-    return { ...known, state: 'unreadable', proposed: undefined }
-  }
+  const proposed = await open(sealed).catch(() => undefined)
+  if (proposed === undefined) return { ...known, state: 'unreadable', proposed }
+  const state = current === undefined ? 'new' : current === proposed ? 'same' : 'changed'
+  return { ...known, state, proposed, restored: await restoredIn(session, history, place, change, dek, proposed) }
 }
 
-/** Compares the value of a restore with the version that it names. */
+/** Compares the value of a restore with the version or the deleted secret that it names. */
 export async function compareRestored(
   session: Session,
   place: Place,
@@ -56,28 +55,49 @@ export async function compareRestored(
   dek: Dek,
   proposed: string,
 ): Promise<Restored> {
-  return isResealed(change) ? restoredIn(await historyOf(session, place, change), place, change, dek, proposed) : null
+  if (!isResealed(change)) return null
+  return restoredIn(session, await historyOf(session, place, change), place, change, dek, proposed)
 }
 
-/** Whether the proposer encrypted the value of an earlier version anew, because the secret was renamed since. */
-const isResealed = ({ action, ciphertext, deletedSecretId }: ChangeRequest) =>
-  action === 'restore' && ciphertext !== null && deletedSecretId == null
+/** Whether the proposer encrypted the value anew, because the secret was deleted, or renamed since that version. */
+const isResealed = ({ action, ciphertext }: ChangeRequest) => action === 'restore' && ciphertext !== null
+
+/** The deleted secret or the version that a restore names. */
+export const originalOf = ({ secretName, restoreVersion, deletedSecretId }: ChangeRequest): string =>
+  deletedSecretId == null ? `version ${restoreVersion} of ${secretName}` : `the deleted secret ${secretName}`
+
+/** Says that a restore cannot be compared, and the next step. */
+export const unprovenWarning = (original: string, id: string): string =>
+  `nobody can compare the proposed value with ${original}: nothing proves that value, or it does not open. Read it with \`skerry changes show ${id} --reveal\` before you approve.`
 
 async function restoredIn(
+  session: Session,
   { ciphertexts, formerNames }: Awaited<ReturnType<typeof historyOf>>,
-  { envId }: Place,
+  place: Place,
   change: ChangeRequest,
   dek: Dek,
   proposed: string,
 ): Promise<Restored> {
   if (!isResealed(change)) return null
-  const version = change.restoreVersion ?? 0
-  const ciphertext = ciphertexts.get(version)
-  if (ciphertext === undefined) return 'unproven'
-  const open = await versionOpener({ formerNames }, { envId, name: change.secretName }, dek)
-  const original = await open({ version, ciphertext }).catch(() => undefined)
+  // An applied restore has no deleted secret to compare with.
+  if (change.deletedSecretId != null && change.status !== 'open') return null
+  const openVersion = async () => {
+    const version = change.restoreVersion ?? 0
+    const ciphertext = ciphertexts.get(version)
+    if (ciphertext === undefined) return undefined
+    const named = { envId: place.envId, name: change.secretName }
+    return openProven({ formerNames }, named, { version, ciphertext }, dek).catch(() => undefined)
+  }
+  const original = await (change.deletedSecretId == null ? openVersion() : openOriginal(session, place, change, dek))
   if (original === undefined) return 'unproven'
   return original === proposed ? 'same' : 'different'
+}
+
+/** Decrypts the deleted secret that a restore names. Undefined if it is not found or does not open. */
+async function openOriginal(session: Session, place: Place, { secretName, deletedSecretId }: ChangeRequest, dek: Dek) {
+  const deleted = (await listDeletedIfAllowed(session, place)).find(({ id }) => id === deletedSecretId)
+  const { ciphertext = null } = deleted ?? {}
+  return openDeleted(place.envId, { name: secretName, ciphertext }, dek).catch(() => undefined)
 }
 
 /** Reads the current version. For a restore it reads back to the version that the change names. */

@@ -9,7 +9,7 @@ import { withoutCiphertext } from '../secrets/queued.ts'
 import { openKey } from '../secrets/values.ts'
 import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
-import { compareRestored } from './compare.ts'
+import { compareRestored, originalOf, unprovenWarning } from './compare.ts'
 import { findChange } from './find.ts'
 import { verbs } from './show.ts'
 
@@ -33,8 +33,8 @@ export async function approve(ids: string[], work: InOrg<ApproveOptions>): Promi
   return decideEach(ids, work, async (session, decided) => {
     const { id, names, together, params } = decided
     const place = await findPlaceById(session, params.orgId, together[0]!.environmentId)
-    const canSee = await checkReadable(session, place, decided)
-    await confirmApproval(decided, { place, canSee }, work.flags)
+    const seen = await checkReadable(session, place, decided)
+    await confirmApproval(decided, place, seen, work.flags)
     const { changeRequest, approvals, required } = await session.client.changes.approve({
       params,
       ...bodyOf(work.flags),
@@ -53,19 +53,20 @@ export async function approve(ids: string[], work: InOrg<ApproveOptions>): Promi
 
 /**
  * Refuses a value that does not open with the environment’s key, because it would break every read of the environment. Refuses
- * a restore whose value is not that of the version which it names.
+ * a restore whose value is not that of the version or the deleted secret which it names.
  * Only a client with the key can see that; a client without the key leaves it to others.
  *
- * @returns whether this credential can see the proposed values
+ * @returns whether this credential can see the proposed values, and the originals of restores that nobody can compare
  */
-async function checkReadable(session: Session, place: Place, { id, together }: Decided): Promise<boolean> {
-  if (together.every(({ action }) => action === 'delete')) return true
+async function checkReadable(session: Session, place: Place, { id, together }: Decided): Promise<Seen> {
+  const unproven: string[] = []
+  if (together.every(({ action }) => action === 'delete')) return { canSee: true, unproven }
   const key = await openKey(session, place).catch((error: unknown) => {
     if (toFailure(error).kind !== 'refused') throw error
   })
-  if (!key) return false
+  if (!key) return { canSee: false, unproven }
   for (const change of together) {
-    const { ciphertext, secretName, restoreVersion } = change
+    const { ciphertext, secretName } = change
     if (ciphertext === null) continue
     const value = await openSecret(ciphertext, key.dek, place.envId, secretName).catch(() => {
       throw new Failure(
@@ -75,25 +76,37 @@ async function checkReadable(session: Session, place: Place, { id, together }: D
       )
     })
     const restored = await compareRestored(session, place, change, key.dek, value)
-    const version = `version ${restoreVersion} of ${secretName}`
     if (restored === 'different')
       throw new Failure(
         'failure',
-        `${id} was not approved: the proposed value is not that of ${version}`,
+        `${id} was not approved: the proposed value is not that of ${originalOf(change)}`,
         `reject it with \`skerry changes reject ${id}\``,
       )
-    if (restored === 'unproven') warn(`${version} does not open, so the proposed value cannot be compared with it`)
+    if (restored === 'unproven') unproven.push(originalOf(change))
   }
-  return true
+  return { canSee: true, unproven }
 }
 
-/** Names the secrets that would change. Asks on a terminal only, so that scripts which approve go on. */
+interface Seen {
+  canSee: boolean
+  /** Versions and deleted secrets that nobody can compare with the proposed values. */
+  unproven: string[]
+}
+
+/**
+ * Names the secrets that would change. Asks on a terminal only, so that scripts which approve go on. A restore that nobody can
+ * compare needs `--yes` there.
+ */
 async function confirmApproval(
   { id, together }: Decided,
-  { place: { label }, canSee }: { place: Place; canSee: boolean },
+  { label }: Place,
+  { canSee, unproven }: Seen,
   { yes = false }: ApproveOptions,
 ): Promise<void> {
+  for (const original of unproven) warn(unprovenWarning(original, id))
   if (!canSee) warn(`you cannot see the values of ${id}, because you do not have the key of ${label}`)
+  if (!yes && !canAsk() && unproven.length > 0)
+    throw new Failure('failure', `${id} was not approved`, 'after you have read the value, run it again with `--yes`')
   if (yes || !canAsk()) return
   const effects = new Intl.ListFormat('en').format(
     together.map(({ action, secretName }) => `${verbs[action]} ${secretName}`),

@@ -8,7 +8,7 @@ import { withoutCiphertext } from '../secrets/queued.ts'
 import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { shownTime } from '../times.ts'
-import { type Comparison, compare, diffLines } from './compare.ts'
+import { type Comparison, compare, diffLines, originalOf, unprovenWarning } from './compare.ts'
 import { findChange } from './find.ts'
 
 type Found = Awaited<ReturnType<typeof findChange>>
@@ -120,10 +120,8 @@ function tellComparison(comparison: Comparison, change: ChangeRequest, { reveal 
   for (const line of diffLines(comparison, reveal)) writeLine(line)
   if (state === 'unreadable')
     warn('the proposed value cannot be decrypted with the environment’s key: do not approve it')
-  const version = `version ${change.restoreVersion} of ${change.secretName}`
-  if (restored === 'different') warn(`the proposed value is not that of ${version}: do not approve it`)
-  if (restored === 'unproven')
-    warn(`${version} does not open, so nobody can tell whether the proposed value is that of this version`)
+  if (restored === 'different') warn(`the proposed value is not that of ${originalOf(change)}: do not approve it`)
+  if (restored === 'unproven') warn(unprovenWarning(originalOf(change), change.id))
   if (change.status === 'open' && (currentVersion ?? 0) !== change.baseVersion)
     warn(`${change.secretName} changed after this was proposed: an approval only closes the change as superseded`)
 }

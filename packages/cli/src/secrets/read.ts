@@ -152,7 +152,7 @@ export function warnUnproven(name: string, versions: number[]): void {
   if (versions.length === 0) return
   const [them, are] = versions.length === 1 ? ['version', 'is'] : ['versions', 'are']
   warn(
-    `nothing proves that ${them} ${versions.join(', ')} ${are} of ${name}: the record of its former names does not fit; it may be hidden, or somebody with the key stored a wrong one`,
+    `nothing proves that ${them} ${versions.join(', ')} ${are} of ${name}: the server may hide the record of its former names, or somebody with the key stored a wrong one. Do not restore ${versions.length === 1 ? 'this version' : 'these versions'}.`,
   )
 }
 

@@ -80,6 +80,14 @@ it('a later value is not shown as a version from before the rename without a war
   expect((await shown()).stderr).toContain('nothing proves that version 1 is of NEW')
 })
 
+it('a later value that is shown with the former name as a version from before the rename is not restored', async () => {
+  const [, second] = (await historyOf('NEW')).versions
+  liar.lie(/\/secrets\/NEW\/versions/, withFirst({ ciphertext: second.ciphertext, formerName: 'OLD' }))
+  const { code, stderr } = await alice.shell('skerry secrets restore NEW 1')
+  expect([code, stderr]).toEqual([1, expect.stringContaining('nothing proves that version 1 is one of its versions')])
+  expect((await alice.ok('skerry secrets get NEW --reveal')).trim()).toBe('second')
+})
+
 it('a wrong record of somebody with the key closes no later version, and the secret can be renamed again', async () => {
   await alice.ok('echo -n x | skerry secrets set WAS && skerry secrets rename WAS IS')
   const { formerNames } = await historyOf('YOURS')

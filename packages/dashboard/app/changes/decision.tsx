@@ -24,7 +24,9 @@ export function Decision(props: { change: ChangeRequest; compared: Compared[] })
   const reject = useSubmit(form, (values) => api.changes.reject({ params, body: toBody(values) }), decided)
   const withdraw = useAction(() => api.changes.withdraw({ params }), decided)
   const unseen = compared.filter(({ sides }) => sides.data === null).length
-  const approvingUnseen = useConfirm(() => ({ ...unseenQuestion(unseen), onConfirm: approve.run }))
+  const unproven = compared.filter(({ comparison }) => comparison.data?.restored === 'unproven').length
+  const question = unseen > 0 ? unseenQuestion(unseen) : unprovenQuestion(unproven)
+  const approvingUnseen = useConfirm(() => ({ ...question, onConfirm: approve.run }))
   const withdrawing = useConfirm(() => ({ ...withdrawalQuestion, onConfirm: withdraw.run }))
   const pending = approve.pending || reject.pending || withdraw.pending
   if (!isAdmin && !isOwn) return null
@@ -49,9 +51,9 @@ export function Decision(props: { change: ChangeRequest; compared: Compared[] })
                 <Button
                   loading={approve.pending}
                   disabled={pending || !mayApprove(change, isOwn, compared)}
-                  onClick={() => (unseen > 0 ? approvingUnseen.open() : approve.run())}
+                  onClick={() => (unseen + unproven > 0 ? approvingUnseen.open() : approve.run())}
                 >
-                  {unseen > 0 ? approveUnseen(unseen) : 'Approve'}
+                  {unseen + unproven > 0 ? question.confirm : 'Approve'}
                 </Button>
                 <Button variant="default" disabled={pending} onClick={() => reject.run()}>
                   Reject
@@ -78,6 +80,13 @@ const unseenQuestion = (unseen: number) => ({
   title: `${approveUnseen(unseen)}?`,
   text: `You hold no key of this environment, so you cannot read ${unseen === 1 ? 'the value' : `these ${unseen} values`}. If the change has enough approvals with yours, programs get it. Ask a holder of the key to look at it first, or to grant you the key.`,
   confirm: approveUnseen(unseen),
+  decline: 'Do not approve',
+})
+
+const unprovenQuestion = (unproven: number) => ({
+  title: 'Approve without a comparison?',
+  text: `Nobody can compare ${unproven === 1 ? 'the value of this restore' : `the values of ${unproven} restores`} with the original. The proposer may have encrypted another value. Reveal and read it before you approve.`,
+  confirm: 'Approve without a comparison',
   decline: 'Do not approve',
 })
 

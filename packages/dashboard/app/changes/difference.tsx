@@ -20,7 +20,7 @@ const says: Record<Comparison, string> = {
   new: 'The secret does not exist yet.',
   changed: 'The proposed value differs from the current one.',
   same: 'The proposed value is the same as the current one.',
-  deleted: 'The secret is deleted with its whole history.',
+  deleted: 'The secret is deleted. Programs no longer get it.',
   unreadable: 'The key of this environment does not decrypt the proposed value.',
 }
 
@@ -123,23 +123,24 @@ function Shown({ compared: { change, sides, sealed, comparison } }: { compared: 
     )
   return (
     <>
-      <RestoredAlert restored={comparison.data.restored} version={change.restoreVersion} />
+      <RestoredAlert restored={comparison.data.restored} change={change} />
       <Values comparison={comparison.data.comparison} sealed={sealed} />
     </>
   )
 }
 
-function RestoredAlert({ restored, version }: { restored: Restored; version: number | null }) {
+function RestoredAlert({ restored, change }: { restored: Restored; change: ChangeRequest }) {
+  const original = change.deletedSecretId == null ? `version ${change.restoreVersion}` : 'the deleted secret'
   if (restored === 'different')
     return (
-      <Alert color="red" variant="light" role="alert" title={`The proposed value is not that of version ${version}`}>
-        The change says that it restores this version, but the proposer encrypted another value: reject it.
+      <Alert color="red" variant="light" role="alert" title={`The proposed value is not that of ${original}`}>
+        The change says that it restores {original}, but the proposer encrypted another value: reject it.
       </Alert>
     )
   if (restored === 'unproven')
     return (
-      <Alert color="yellow" variant="light" title={`Version ${version} does not open`}>
-        Nobody can tell whether the proposed value is that of this version. Read the value before you approve it.
+      <Alert color="yellow" variant="light" title={`Nobody can compare the value with ${original}`}>
+        Nothing proves the value of {original}, or it does not open. Read the proposed value before you approve it.
       </Alert>
     )
   return null

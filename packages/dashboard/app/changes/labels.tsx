@@ -12,8 +12,9 @@ const colors: Record<Status, string> = {
 export const StatusBadge = ({ status }: { status: Status }) => <Badge color={colors[status]}>{status}</Badge>
 
 /** Returns the verb of a change, to which the secret's name is added. */
-export function actionLabel({ action, baseVersion, restoreVersion }: ChangeRequest): string {
+export function actionLabel({ action, baseVersion, restoreVersion, deletedSecretId }: ChangeRequest): string {
   if (action === 'delete') return 'Delete'
+  if (action === 'restore' && deletedSecretId != null) return 'Restore the deleted secret'
   if (action === 'restore') return `Restore version ${restoreVersion} of`
   return baseVersion === 0 ? 'Create' : 'Change'
 }

@@ -1,5 +1,6 @@
 import { RefusedError } from '@skerry/sdk/errors'
 import { queryOptions } from '@tanstack/react-query'
+import { allPages } from '../all-pages.ts'
 import { api } from '../api.ts'
 import type { ChangeRequest } from './queries.ts'
 
@@ -13,13 +14,15 @@ export interface Sides {
   currentVersion: number
   /** Null if the change deletes the secret. Undefined if the value was deleted together with its secret. */
   proposed: string | null | undefined
-  /** The version that a restore names, if the proposer encrypted its value anew because the secret was renamed since. */
-  restored: RestoredVersion | null
+  /** The original of a restore whose value the proposer encrypted anew: the secret was deleted, or renamed since. */
+  restored: Original | null
 }
 
-interface RestoredVersion {
+/** The version that a restore names, or the last version of a deleted secret. */
+interface Original {
+  isDeleted: boolean
   version: number
-  /** Undefined if the history does not have the version. */
+  /** Undefined if the server does not have it. */
   ciphertext: string | undefined
   formerNames: string | null
 }
@@ -34,7 +37,8 @@ export const sidesQuery = (orgId: string, change: ChangeRequest) =>
         const { wrappedDek } = await api.grants.own({ params }, { signal })
         const { restored, formerNames, ...history } = await historyOf(orgId, change, signal)
         const sides = { wrappedDek, environmentId: change.environmentId, name: change.secretName, ...history }
-        const original = { version: change.restoreVersion ?? 0, ciphertext: restored, formerNames }
+        const version = { isDeleted: false, version: change.restoreVersion ?? 0, ciphertext: restored, formerNames }
+        const original = change.deletedSecretId == null ? version : await deletedOf(orgId, change, signal)
         return { ...sides, proposed: proposedOf(change, restored), restored: isResealed(change) ? original : null }
       } catch (error) {
         if (error instanceof RefusedError && error.code === 'forbidden') return null
@@ -44,8 +48,21 @@ export const sidesQuery = (orgId: string, change: ChangeRequest) =>
     staleTime: 0,
   })
 
-const isResealed = ({ action, ciphertext, deletedSecretId }: ChangeRequest) =>
-  action === 'restore' && ciphertext !== null && deletedSecretId == null
+const isResealed = ({ action, ciphertext }: ChangeRequest) => action === 'restore' && ciphertext !== null
+
+/** Finds the deleted secret that a restore names. Null after the decision, because an applied restore leaves none. */
+async function deletedOf(orgId: string, change: ChangeRequest, signal: AbortSignal): Promise<Original | null> {
+  if (change.status !== 'open') return null
+  const params = { orgId, envId: change.environmentId }
+  const pages = await allPages((query) => api.deletedSecrets.list({ params, query }, { signal }))
+  const deleted = pages.flatMap(({ deletedSecrets }) => deletedSecrets).find(({ id }) => id === change.deletedSecretId)
+  return {
+    isDeleted: true,
+    version: deleted?.version ?? 0,
+    ciphertext: deleted?.ciphertext ?? undefined,
+    formerNames: null,
+  }
+}
 
 function proposedOf({ action, ciphertext }: ChangeRequest, restored: string | undefined): string | null | undefined {
   if (action === 'delete') return null

@@ -20,14 +20,17 @@ interface Props {
   entry: Entry
   history: VersionHistory
   version: Version
-  /** Nothing proves that this is a version of the secret, from before it was renamed. */
-  isUnproven: boolean
+  /**
+   * False if nothing proves that this is a version of the secret, from before it was renamed. Undefined while the keyring's
+   * worker has not said so.
+   */
+  isProven: boolean | undefined
   /** The reason of a restoration that is proposed. */
   note: string
 }
 
 /** A version with its value, its difference from another version, and a button that restores it. */
-export function HistoryItem({ orgId, column, entry, history, version, isUnproven, note }: Props) {
+export function HistoryItem({ orgId, column, entry, history, version, isProven, note }: Props) {
   const { name } = entry.secret
   const isCurrent = version.version === entry.secret.version
   const nameOf = useNameOf(orgId)
@@ -60,6 +63,7 @@ export function HistoryItem({ orgId, column, entry, history, version, isUnproven
               size="compact-xs"
               variant="default"
               loading={restore.pending}
+              disabled={isProven !== true}
               onClick={() => restore.run()}
               aria-label={`${restoring} version ${version.version}`}
             >
@@ -73,10 +77,10 @@ export function HistoryItem({ orgId, column, entry, history, version, isUnproven
         {version.restoredFromVersion !== null && `, restored from version ${version.restoredFromVersion}`}
         {version.formerName != null && `, when it was called ${version.formerName}`}
       </Text>
-      {isUnproven && (
+      {isProven === false && (
         <Text size="xs" className="matrix-broken">
-          Nothing proves that this is a version of {name}. The record of its former names does not fit: it may be
-          hidden, or somebody with the key stored a wrong one.
+          Nothing proves that this is a version of {name}. The server may hide the record of its former names, or
+          somebody with the key stored a wrong one. You cannot restore this version.
         </Text>
       )}
       <Reveal name={`version ${version.version}`} open={() => openVersion(entry, history, version)} />

@@ -1,4 +1,4 @@
-import { Button } from '@mantine/core'
+import { Button, Text } from '@mantine/core'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import { keyring, useUnlocked } from '../keyring.ts'
@@ -6,14 +6,15 @@ import type { Column, Entry } from '../secrets/columns.ts'
 import { NoteField } from '../secrets/preview.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Section } from '../ui/page.tsx'
+import { ProblemAlert } from '../ui/problem.tsx'
 import { HistoryItem } from './history-item.tsx'
 import { type VersionHistory, versionsQuery } from './queries.ts'
 
 /**
  * Finds the versions that the record of former names does not prove. The keyring's worker opens the record, and only an
- * unlocked keyring has the key for that.
+ * unlocked keyring has the key for that. The versions are undefined until the worker has answered.
  */
-function useUnproven({ layer, secret }: Entry, history: VersionHistory | undefined): number[] {
+function useUnproven({ layer, secret }: Entry, history: VersionHistory | undefined) {
   const unlocked = useUnlocked()
   const { wrappedDek, environmentId } = layer
   const { name } = secret
@@ -24,7 +25,7 @@ function useUnproven({ layer, secret }: Entry, history: VersionHistory | undefin
     enabled: unlocked && isRenamed === true,
     throwOnError: false,
   })
-  return query.data ?? []
+  return { unlocked, error: query.error, retry: query.refetch, versions: isRenamed === false ? [] : query.data }
 }
 
 /** The versions of a secret, newest first. */
@@ -40,6 +41,12 @@ export function History({ orgId, column, entry }: { orgId: string; column: Colum
   const unproven = useUnproven(entry, all)
   return (
     <Section title="History">
+      {all && !unproven.versions && !unproven.unlocked && (
+        <Text size="sm" c="dimmed">
+          Unlock the keyring to restore a version. It checks that the version is from before {name} was renamed.
+        </Text>
+      )}
+      <ProblemAlert error={unproven.error} retry={() => unproven.retry()} />
       {column.isProtected && version > 1 && <NoteField note={note} onChange={setNote} />}
       <Loaded query={query}>
         {() =>
@@ -51,7 +58,7 @@ export function History({ orgId, column, entry }: { orgId: string; column: Colum
                   {...{ orgId, column, entry, note }}
                   history={all}
                   version={one}
-                  isUnproven={unproven.includes(one.version)}
+                  isProven={unproven.versions && !unproven.versions.includes(one.version)}
                 />
               ))}
             </ol>

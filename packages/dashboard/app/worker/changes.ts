@@ -1,5 +1,5 @@
 import { openSecret } from '@skerry/crypto/secret'
-import { versionOpener } from '@skerry/sdk/secret-history'
+import { openProven } from '@skerry/sdk/secret-history'
 import { dekOf } from './deks.ts'
 import { diffLines, type Line } from './diff-lines.ts'
 
@@ -12,8 +12,9 @@ interface SealedSides {
   proposed: string | null
 }
 
-/** The version that a restore names. */
+/** The version that a restore names, or the last version of a deleted secret. */
 interface SealedOriginal {
+  isDeleted: boolean
   version: number
   ciphertext: string | undefined
   formerNames: string | null
@@ -40,17 +41,20 @@ export const changeOperations = {
   },
 
   /**
-   * Compares the value of a restore, which the proposer encrypted anew, with the version that it names. `unproven` means that
-   * the version does not open, so nobody can compare.
+   * Compares the value of a restore, which the proposer encrypted anew, with the version or the deleted secret that it names.
+   * `unproven` means that the original is not found or does not open, or that nothing proves the version, so nobody can compare.
    */
   compareRestored: async (
     given: SealedSides & { restored: SealedOriginal },
   ): Promise<'same' | 'different' | 'unproven'> => {
     const { wrappedDek, environmentId: envId, name, restored } = given
-    const { version, ciphertext, formerNames } = restored
+    const { isDeleted, version, ciphertext, formerNames } = restored
     if (ciphertext === undefined) return 'unproven'
-    const open = await versionOpener({ formerNames }, { envId, name }, await dekOf(wrappedDek))
-    const original = await open({ version, ciphertext }).catch(() => undefined)
+    const dek = await dekOf(wrappedDek)
+    const original = await (isDeleted
+      ? openSecret(ciphertext, dek, envId, name)
+      : openProven({ formerNames }, { envId, name }, { version, ciphertext }, dek)
+    ).catch(() => undefined)
     if (original === undefined) return 'unproven'
     return original === (await (await openerOf(given))(given.proposed)) ? 'same' : 'different'
   },

@@ -1,6 +1,13 @@
 import { randomText } from '@skerry/crypto/random'
 import { openSecret, sealSecret } from '@skerry/crypto/secret'
-import { type Renaming, referringTo, sealRenaming, unprovenVersions, versionOpener } from '@skerry/sdk/secret-history'
+import {
+  openProven,
+  type Renaming,
+  referringTo,
+  sealRenaming,
+  unprovenVersions,
+  versionOpener,
+} from '@skerry/sdk/secret-history'
 import { dekOf } from './deks.ts'
 import { diffLines, type Line } from './diff-lines.ts'
 import type { SealedLayer } from './layers.ts'
@@ -44,9 +51,11 @@ export const secretOperations = {
   diffVersions: async ({ before, after }: { before: PlacedVersion; after: PlacedVersion }): Promise<Line[]> =>
     diffLines((await openVersion(before)).split('\n'), (await openVersion(after)).split('\n')),
 
-  /** Encrypts the value of a version anew under the present name. */
-  resealVersion: async (version: PlacedVersion) =>
-    sealSecret(await openVersion(version), await dekOf(version.wrappedDek), version.environmentId, version.name),
+  /** Encrypts the value of a version from before a rename anew. Refuses a version that nothing proves. */
+  resealVersion: async ({ wrappedDek, environmentId: envId, name, history, ...version }: PlacedVersion) => {
+    const dek = await dekOf(wrappedDek)
+    return sealSecret(await openProven(history, { envId, name }, version, dek), dek, envId, name)
+  },
 
   /** Encrypts everything of a secret that is renamed. */
   sealRenaming: async ({
