@@ -137,7 +137,7 @@ export async function fitsRecord(stored: StoredVersion, formerNames: readonly Fo
 
 /**
  * Decrypts one version of a secret. It opens under the former name that the record proves for it, or under the present name,
- * and under no other. So a wrong record, which any holder of the key can store, closes no version of the present name. Without
+ * and under no other. So versions of the present name open despite a wrong record, which any holder of the key can store. Without
  * a record, every ciphertext that was once encrypted under the present name opens, as for a secret that was never renamed:
  * `fitsRecord` says whether a version is the one that the renaming client saw.
  *

@@ -119,22 +119,24 @@ describe('a rename', () => {
   })
 
   test.each([
-    ['does not open', async () => sealFormerNames([], dek, envId, 'OTHER')],
-    ['has other versions', async () => sealFormerNames([{ name: 'X', since: 1, digests: wrong }], dek, envId, 'B')],
-    ['begins later', async () => sealFormerNames([{ name: 'X', since: 70, digests: wrong }], dek, envId, 'B')],
-  ])('after a holder of the key stored a record that %s makes a new record, and says what it lacks', async (_, bad) => {
-    const [first, second, third] = [
-      await sealUnder('A', 'one'),
-      await sealUnder('B', 'two'),
-      await sealUnder('B', 'three'),
-    ]
-    const { client, last } = await world(pageOf([first, second, third], ['A', null, null], await bad()))
-    const { unproven } = await renameSecret(client, orgId, secretOf('B', 3, third), 'C', dek)
-    expect(unproven).toContain(1)
-    expect(await openFormerNames(last().formerNames ?? '', dek, envId, 'C')).toEqual([
-      { name: 'B', since: 2, digests: [await ciphertextDigest(second), await ciphertextDigest(third)] },
-    ])
-  })
+    ['does not open', 2, async () => sealFormerNames([], dek, envId, 'OTHER')],
+    ['has other versions', 3, async () => sealFormerNames([{ name: 'X', since: 1, digests: wrong }], dek, envId, 'B')],
+    ['begins later', 3, async () => sealFormerNames([{ name: 'X', since: 70, digests: wrong }], dek, envId, 'B')],
+  ])(
+    'after a holder of the key stored a record that %s records only proven versions, and says which it lacks',
+    async (_, since, bad) => {
+      const [first, second, third] = [
+        await sealUnder('A', 'one'),
+        await sealUnder('B', 'two'),
+        await sealUnder('B', 'three'),
+      ]
+      const { client, last } = await world(pageOf([first, second, third], ['A', null, null], await bad()))
+      const { unproven } = await renameSecret(client, orgId, secretOf('B', 3, third), 'C', dek)
+      expect(unproven).toEqual(since === 2 ? [1] : [1, 2])
+      const digests = await Promise.all([second, third].slice(since - 2).map(ciphertextDigest))
+      expect(await openFormerNames(last().formerNames ?? '', dek, envId, 'C')).toEqual([{ name: 'B', since, digests }])
+    },
+  )
 
   test('lists the values that refer to the former name', async () => {
     const rows = [
@@ -194,7 +196,7 @@ describe('a version from before a rename', () => {
     }
   })
 
-  test('is closed by a wrong record, which closes no version of the present name', async () => {
+  test('does not open with a wrong record, with which versions of the present name still open', async () => {
     const ciphertexts = [await sealUnder('A', 'one'), await sealUnder('B', 'two'), await sealUnder('B', 'three')]
     for (const record of [
       'sn1.of-somebody',

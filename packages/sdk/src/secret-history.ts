@@ -68,20 +68,18 @@ export async function versionOpener(
  * @example const unproven = await unprovenVersions(page, { envId, name: 'API_KEY' }, key.dek)
  */
 export async function unprovenVersions(
-  {
-    versions,
-    formerNames,
-    currentVersion,
-    keySinceVersion = 1,
-  }: Pick<VersionsPage, 'versions' | 'formerNames' | 'currentVersion' | 'keySinceVersion'>,
+  { versions, formerNames, keySinceVersion = 1 }: Pick<VersionsPage, 'versions' | 'formerNames' | 'keySinceVersion'>,
   { envId, name }: Pick<Place, 'envId' | 'name'>,
   dek: Dek,
 ): Promise<number[]> {
   const record = await openRecord(formerNames, dek, envId, name)
-  // The current version always has the present name. Those from before a re-key are closed to everybody.
-  const earlier = versions.filter(({ version }) => version >= keySinceVersion && version !== currentVersion)
-  const areProven = await Promise.all(earlier.map((one) => isProven(one, record)))
-  return earlier.filter((_, index) => !areProven[index]).map(({ version }) => version)
+  // A version from before a re-key does not open. The server says where these end, so only those that do not open are left out.
+  const isLost = async (one: StoredVersion) =>
+    one.version < keySinceVersion && (await openVersion(one, record, dek, envId, name).catch(() => null)) === null
+  const named = await Promise.all(
+    versions.map(async (one) => ((await isProven(one, record)) || (await isLost(one)) ? [] : [one.version])),
+  )
+  return named.flat()
 }
 
 /** A version from before a rename is proven only by its digest in the record. */
@@ -157,7 +155,7 @@ export interface Renaming {
   /** The record of former names, if the secret was renamed before. */
   formerNames: string | null
   /** Versions of the present name, oldest first, without gaps. */
-  versions: StoredVersion[]
+  versions: ShownVersion[]
   details: { sealed: string; revision: number } | null
 }
 
@@ -182,7 +180,9 @@ export async function readRenaming(client: Client, orgId: string, secret: Secret
     throw new SkerryError('conflict', `${name} was changed meanwhile`)
   if (newestFirst.some(({ version }, index) => version !== secret.version - index))
     throw clientError('malformed_answer', 'the history of the secret has gaps')
-  const versions = newestFirst.toReversed().map(({ version, ciphertext }) => ({ version, ciphertext }))
+  const versions = newestFirst
+    .toReversed()
+    .map(({ version, ciphertext, formerName }) => ({ version, ciphertext, formerName }))
   return { secret, formerNames, versions, details: await sealedDetailsOf(client, orgId, secret) }
 }
 
@@ -194,8 +194,7 @@ async function sealedDetailsOf(client: Client, orgId: string, { environmentId: e
 
 /**
  * Encrypts the value and the description of a secret under another name, and records the names and the versions that it had. A
- * version that the record of earlier names does not prove, and that does not open under the present name, is left out of the
- * new record.
+ * version that the record of earlier names does not prove is left out of the new record, so that clients go on naming it.
  *
  * @returns also `unproven`, the versions that the record of earlier names does not prove.
  * @throws DecryptionError if the value or the description does not open.
@@ -230,7 +229,7 @@ interface NamedVersion {
 }
 
 const openAll = (
-  versions: StoredVersion[],
+  versions: ShownVersion[],
   record: FormerName[],
   dek: Dek,
   { environmentId, name: present, version: current }: Renaming['secret'],
@@ -238,17 +237,17 @@ const openAll = (
   Promise.all(
     versions.map(async (stored) => {
       const opened = await openVersion(stored, record, dek, environmentId, present).catch(() => undefined)
-      const fits = stored.version === current || (await fitsRecord(stored, record))
+      const fits = stored.version === current || (await isProven(stored, record))
       const digest = await ciphertextDigest(stored.ciphertext)
       return { version: stored.version, digest, name: opened?.name, isProven: opened !== undefined && fits }
     }),
   )
 
-/** Groups versions that follow each other by the name that they open under. */
+/** Groups proven versions that follow each other by the name that they open under. */
 function namesAfter(versions: NamedVersion[]): FormerName[] {
   const names: { name: string; since: number; digests: string[] }[] = []
-  for (const { version, digest, name } of versions) {
-    if (name === undefined) continue
+  for (const { version, digest, name, isProven } of versions) {
+    if (name === undefined || !isProven) continue
     const last = names.at(-1)
     if (last?.name === name && last.since + last.digests.length === version) last.digests.push(digest)
     else names.push({ name, since: version, digests: [digest] })
