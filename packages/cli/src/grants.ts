@@ -154,7 +154,7 @@ export async function lookUpGrantee(
 ): Promise<Grantee & { name: string; wantedName: string | undefined }> {
   const { id: orgId } = await session.org()
   if (who.token !== undefined) {
-    const found = await findToken(session, who.token)
+    const found = await findToken(session, who.token).catch((error) => suggestMember(session, error, who.token!))
     if (found.revokedAt !== null)
       throw new Failure('conflict', `the token ${found.name} is revoked`, 'create another with `skerry token create`')
     const { id, name, publicKeyJwk } = found
@@ -164,6 +164,8 @@ export async function lookUpGrantee(
   const { members } = await session.client.orgs.members({ params: { orgId } })
   const { user } = who
   const found = members.find(({ userId: id, email: name }) => user !== undefined && isNamed(user, 'user', { id, name }))
+  if (!found && user !== undefined && (await isInvited(session, user)))
+    throw new Failure('notFound', `${user} is invited and has not accepted yet`, 'see `skerry invite ls`')
   if (!found)
     throw new Failure('notFound', `${who.user} is not a member of this organization`, 'see `skerry members ls`')
   if (found.publicKeyJwk === null) {
@@ -172,4 +174,25 @@ export async function lookUpGrantee(
   const { userId, email, publicKeyJwk } = found
   const wantedName = user !== undefined && !new RegExp(idPattern('user')).test(user) ? user : undefined
   return { principalType: 'user', principalId: userId, name: email ?? userId, wantedName, publicKeyJwk }
+}
+
+/** Suggests the member whose name, or address before the @, a user wrote where a token was looked for. */
+async function suggestMember(session: Session, error: unknown, wanted: string): Promise<never> {
+  const { kind, message } = toFailure(error)
+  if (kind !== 'notFound') throw error
+  const { id: orgId } = await session.org()
+  const { members } = await session.client.orgs.members({ params: { orgId } })
+  const found = members.filter(({ email, name }) => email !== null && [name, email.split('@')[0]].includes(wanted))
+  if (found.length !== 1) throw error
+  throw new Failure(kind, message, `did you mean ${found[0]!.email}?`)
+}
+
+/** Whether an invitation of this address is open. Only admins may know. */
+async function isInvited(session: Session, address: string): Promise<boolean> {
+  const { id: orgId } = await session.org()
+  const { invites } = await session.client.invites.list({ params: { orgId } }).catch((error) => {
+    if (toFailure(error).kind !== 'refused') throw error
+    return { invites: [] }
+  })
+  return invites.some(({ email }) => email.toLowerCase() === address.toLowerCase())
 }

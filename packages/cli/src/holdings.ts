@@ -71,7 +71,11 @@ async function isStillKey({ client }: Session, orgId: string, envId: string, los
   return entries.length === 0
 }
 
-async function everyEntry({ client }: Session, orgId: string, query: Query<typeof audit.list>): Promise<Entry[]> {
+export async function everyEntry(
+  { client }: Session,
+  orgId: string,
+  query: Query<typeof audit.list>,
+): Promise<Entry[]> {
   const found: Entry[] = []
   let cursor: string | undefined
   do {

@@ -31,6 +31,8 @@ interface Pin {
   name: string
   publicKeyJwk: string
   pinnedAt: string
+  /** The e-mail address of a person whom this machine removed. */
+  removedAs?: string
 }
 
 /** The known keys by server and organization, then by principal. */
@@ -123,6 +125,20 @@ export function renamePin(session: Session, orgId: string, principalId: string, 
   changePins(session, orgId, (pins) => ({ ...withoutName(pins, principalId, entry.name), [principalId]: entry }))
 }
 
+/** Remembers that this machine removed a person. The key is then known by the person's id alone. */
+export function noteRemovedPerson(session: Session, orgId: string, principalId: string, email: string | null): void {
+  renamePin(session, orgId, principalId, null)
+  const known = findPin(session, orgId, principalId)
+  if (!known || email === null) return
+  changePins(session, orgId, (pins) => ({ ...pins, [principalId]: { ...known, removedAs: email } }))
+}
+
+/** Whether this machine removed the person whom the user names by this e-mail address. */
+export function wasRemovedAs(session: Session, orgId: string, principalId: string, email: string): boolean {
+  const removedAs = findPin(session, orgId, principalId)?.removedAs
+  return removedAs !== undefined && isSameName(principalId, removedAs, email)
+}
+
 type Pins = Record<string, Pin>
 
 /** Takes the name from every other principal of the same kind. */
@@ -193,9 +209,10 @@ async function changed(session: Session, orgId: string, grantee: PinnedGrantee):
       `the server’s reader ${name} has a different key than before; nothing was changed`,
       'ask the operator of the server if its key was replaced, or leave it out with --drop-readers',
     )
+  const rejoined = wasRemovedAs(session, orgId, grantee.principalId, name) ? 'was removed and joined again, and ' : ''
   return new Failure(
     'refused',
-    `${name} has a different key than before; nothing was granted`,
+    `${name} ${rejoined}has a different key than before; nothing was granted`,
     `ask them for the words of \`skerry keys fingerprint\`, then run \`skerry members trust ${name}\``,
   )
 }

@@ -13,6 +13,7 @@ import {
   isPinnedToAnother,
   type PinnedGrantee,
   pin,
+  wasRemovedAs,
   wordsOf,
 } from './pins.ts'
 import { ask, canAsk, confirmOrRefuse } from './prompt.ts'
@@ -29,6 +30,8 @@ interface Receivers extends Shared {
   /** The key in words for people: `the key of shop/production`. */
   what: string
   readers: readonly PinnedGrantee[]
+  /** A warning about a reader, by the reader's id. */
+  remarks?: ReadonlyMap<string, string>
   /**
    * The readers of the source get the key without a question, as a branch is for the readers of its parent. The source
    * itself gains no reader.
@@ -66,6 +69,7 @@ export async function acceptReaders(session: Session, audience: Audience, flags:
   const elsewhere = receivers?.source ? await unknownReaders(session, receivers.source, others) : others
   const unknown = receivers ? await unknownReaders(session, receivers, elsewhere) : []
   const labelled = await nameReaders(session, unknown)
+  for (const remark of receivers?.remarks?.values() ?? []) warn(remark)
   if (receivers && unknown.length > 0) {
     await showReaders(labelled, receivers.what)
     await confirmReaders(
@@ -232,6 +236,8 @@ export function mismatchOf(
 ): string | undefined {
   const known = findPin(session, orgId, principalId)
   if (wantedName === undefined || !known || isPinnedAs(session, orgId, wantedName, principalId)) return undefined
+  if (wasRemovedAs(session, orgId, principalId, wantedName))
+    return `${wantedName} was removed and joined again, with the same key as before`
   const name = known.name === principalId ? 'by its id alone' : `as ${known.name}`
   return `this machine knows ${principalId} ${name}, not as ${wantedName}`
 }

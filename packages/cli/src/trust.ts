@@ -2,9 +2,11 @@ import { createSkerry } from '@skerry/sdk'
 import type { Rollback } from '@skerry/sdk/rollback'
 import { environmentKey } from '@skerry/sdk/secrets'
 import { findNamed } from './current-place.ts'
+import { Failure, isBoundElsewhere, lacksKey } from './failure.ts'
 import { memoryHere } from './known-state.ts'
 import { note } from './output.ts'
 import type { Place } from './places.ts'
+import { refusalAt } from './run/refusal.ts'
 import { type Session, userAgent } from './session.ts'
 import type { Flags } from './settings.ts'
 
@@ -41,6 +43,16 @@ interface Asked {
  */
 async function lookAt(session: Session, asked: Asked): Promise<Place> {
   const place = asked.place ?? (await findNamed(session, asked.named, asked.flags))
+  try {
+    await checkAsRead(session, asked, place)
+  } catch (error) {
+    if (!(error instanceof Error) || error instanceof Failure) throw error
+    throw lacksKey(error) || isBoundElsewhere(error) ? await refusalAt(error, session, place) : error
+  }
+  return place
+}
+
+async function checkAsRead(session: Session, asked: Asked, place: Place): Promise<void> {
   const { client, settings, knownState } = session
   const { orgId, envId, parentId, label } = place
   if (place.kind !== 'group') {
@@ -55,5 +67,4 @@ async function lookAt(session: Session, asked: Asked): Promise<Place> {
     client.secrets.list({ params: { orgId, envId } }),
   ])
   await knownState.reading.check({ environments: [{ environmentId: envId, label, key: key.bytes, secrets }] })
-  return place
 }

@@ -10,6 +10,7 @@ import { confirmOrRefuse } from '../prompt.ts'
 import type { Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
 import { shownTime } from '../times.ts'
+import { clientCreators, openMakers } from '../tokens/made-by.ts'
 
 type MachineClient = Answer<typeof machineClients.list>['clients'][number]
 
@@ -56,11 +57,24 @@ async function list({ session, orgId }: InOrg): Promise<Output> {
   const { clients } = await session.client.machineClients.list({ params: { orgId } })
   return {
     json: { clients },
-    text: () =>
+    text: async () => {
+      const creatorOf = await clientCreators(session)
+      const makerOf = await openMakers(
+        session,
+        clients.map(({ id }) => creatorOf(id)),
+      )
       writeTable(
-        ['id', 'name', 'state', 'last used', 'made'],
-        clients.map((one) => [one.id, one.name, stateOf(one), shownTime(one.lastUsedAt), shownTime(one.createdAt)]),
-      ),
+        ['id', 'name', 'state', 'last used', 'made', 'made by'],
+        clients.map((one) => [
+          one.id,
+          one.name,
+          stateOf(one),
+          shownTime(one.lastUsedAt),
+          shownTime(one.createdAt),
+          makerOf(creatorOf(one.id)),
+        ]),
+      )
+    },
   }
 }
 

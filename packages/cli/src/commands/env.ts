@@ -26,6 +26,8 @@ import { noteRemoved } from '../removed-layers.ts'
 import { ownPublicKey, type Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
 import { environmentCells, environmentHeader } from '../tables.ts'
+import { listTokens, tokenState } from '../tokens/find.ts'
+import { readersOfRemoved } from '../tokens/made-by.ts'
 import { count } from '../units.ts'
 import { checkProtect, protect, protectionWords, unprotect } from './env-protection.ts'
 import { readers } from './env-readers.ts'
@@ -158,7 +160,12 @@ async function rekey(_env: string | undefined, { session, flags, place }: AtPlac
   for (const reader of grantees.filter(isReader)) warnOfReader(reader, label, isDropped(reader))
   const stay = grantees.filter((one) => !isDropped(one))
   const shared = await environmentShared(orgId, envId, oldKey)
-  const receivers = { ...shared, what: `the new key of ${label}`, readers: stay }
+  const receivers = {
+    ...shared,
+    what: `the new key of ${label}`,
+    readers: stay,
+    remarks: await readersOfRemoved(session, stay),
+  }
   const recovery = await withRecovery(session)
   const { isAccepted, keep } = await acceptReaders(session, { receivers, ...recovery }, flags)
   await confirmOrRefuse(
@@ -177,11 +184,7 @@ async function rekey(_env: string | undefined, { session, flags, place }: AtPlac
   note(
     `${label} has a new key: ${count(rekeyedSecrets, 'secret')} encrypted again, readable by ${count(kept.length, 'holder')}`,
   )
-  const nameOf = await openDirectory(
-    session,
-    lost.map(({ principalId }) => principalId),
-  )
-  for (const { principalId } of lost) note(`  ${nameOf(principalId) ?? principalId} lost access`)
+  await noteLost(session, lost)
   if (waiting.length > 0)
     note(`  open changes were sealed with the old key and are superseded; propose them again: ${waiting.join(', ')}`)
   note(`other people, and machines that remember the old key, must run \`${trustCommand(label)}\` once`)
@@ -191,6 +194,19 @@ async function rekey(_env: string | undefined, { session, flags, place }: AtPlac
   note('  versions from before stay in the history, and can no longer be restored')
   if (place.kind === 'app') note(`  branches have keys of their own: ${await branchesOf(session, place.orgId, envId)}`)
   return { json: { environment: { id: envId, label }, rekeyedSecrets, kept, readers, lost } }
+}
+
+/** Names those who lost access by id and state, because a live token may have the name of an expired one. */
+async function noteLost(session: Session, lost: readonly { principalId: string }[]): Promise<void> {
+  const ids = lost.map(({ principalId }) => principalId)
+  const nameOf = await openDirectory(session, ids)
+  const tokens = ids.some((id) => id.startsWith('skt_')) ? await listTokens(session).catch(() => []) : []
+  for (const id of ids) {
+    const token = tokens.find((one) => one.id === id)
+    const known = token ? `${id}, ${tokenState(token)}` : id
+    const name = nameOf(id)
+    note(`  ${name === undefined ? known : `${name} (${known})`} lost access`)
+  }
 }
 
 /** The open changes, under the ids that other commands show. A caller who may not see them gets none. */

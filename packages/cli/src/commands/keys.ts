@@ -76,8 +76,7 @@ async function init({ session }: SignedIn): Promise<Output> {
   }
 }
 
-const haveKeys = () =>
-  new Failure('conflict', 'you have keys already', 'open them with `skerry keys unlock`, or see `skerry keys replace`')
+const haveKeys = () => new Failure('conflict', 'you have keys already', 'open them here with `skerry keys unlock`')
 
 async function unlock({
   session,

@@ -13,18 +13,22 @@ import { shellWord } from '../labels.ts'
 import { type EndLeases, endingLeases, leasesInQuestion, liveLeasesOf, settleLeases } from '../leases/outliving.ts'
 import { argumentOr, confirmable, formerly, leaf } from '../options.ts'
 import { note, type Output, warn, writeTable } from '../output.ts'
-import { canonical, findPin, isPinnedAs, type PinState, pin, pinState, renamePin } from '../pins.ts'
+import { canonical, findPin, isPinnedAs, noteRemovedPerson, type PinState, pin, pinState } from '../pins.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
 import { notedTime } from '../times.ts'
+import { hintRevoke, listMadeBy } from '../tokens/made-by.ts'
 
 type Member = Answer<typeof orgs.members>['members'][number]
 
 export function register(command: Command): void {
   command.description('Manage the members of the organization. A member is named by e-mail address.')
   leaf(command, 'ls', 'List members, their roles and the words of their keys').action(inOrg(list))
-  formerly(leaf(command, 'role <member> [role]', 'Change the role of a member: owner, admin or member'), '--to <role>')
+  formerly(
+    confirmable(leaf(command, 'role <member> [role]', 'Change the role of a member: owner, admin or member')),
+    '--to <role>',
+  )
     .usage('<member> <role>')
     .action(signedIn(role, parseRole))
   endingLeases(confirmable(leaf(command, 'rm <member>', 'Remove a member from the organization'))).action(
@@ -38,9 +42,9 @@ export function register(command: Command): void {
 const stateWords: Record<KeyState, string> = {
   yours: 'yours',
   pinned: 'known',
-  new: 'not used yet',
+  new: 'new on this machine',
   changed: 'CHANGED',
-  none: 'no keys yet',
+  none: 'none',
 }
 
 async function list({ session, orgId }: InOrg): Promise<Output> {
@@ -72,6 +76,8 @@ async function list({ session, orgId }: InOrg): Promise<Output> {
 type KeyState = PinState | 'none' | 'yours'
 
 function stateOf(session: Session, orgId: string, { userId, email, publicKeyJwk }: Member): KeyState {
+  if (userId === session.principal.id && publicKeyJwk === null && !readSealed(session.settings.url, userId))
+    return 'none'
   if (userId === session.principal.id) return isOwnKey(session, userId, publicKeyJwk) ? 'yours' : 'changed'
   if (publicKeyJwk === null) return findPin(session, orgId, userId) ? 'changed' : 'none'
   return pinState(session, orgId, { principalId: userId, name: email, publicKeyJwk })
@@ -95,6 +101,10 @@ async function find(session: Session, who: string): Promise<Member & { orgId: st
 }
 
 type Role = Member['role']
+const rights: Record<Exclude<Role, 'member'>, string> = {
+  admin: 'who can invite and remove members, and make and revoke tokens',
+  owner: 'who can do everything in the organization',
+}
 const roles: readonly string[] = ['owner', 'admin', 'member'] satisfies Role[]
 
 function parseRole(flags: Flags & { to?: string }, _who: string, wanted: string | undefined): Role {
@@ -106,32 +116,42 @@ function parseRole(flags: Flags & { to?: string }, _who: string, wanted: string 
 async function role(
   who: string,
   _role: string | undefined,
-  { session, input }: SignedIn<Flags, typeof parseRole>,
+  { session, flags, input }: SignedIn<Confirmable, typeof parseRole>,
 ): Promise<Output> {
-  const { orgId, userId, label } = await find(session, who)
+  const { orgId, userId, label, role: before } = await find(session, who)
+  if (input !== before && input !== 'member')
+    await confirmOrRefuse(`makes ${label} an ${input}, ${rights[input]}`, flags)
   const { member } = await session.client.members.update({ params: { orgId, userId }, body: { role: input } })
   note(`${label} is ${member.role} now`)
   return { json: { member } }
 }
 
 async function remove(who: string, { session, flags }: SignedIn<Confirmable & EndLeases>): Promise<Output> {
-  const { orgId, userId, label } = await find(session, who)
+  const { orgId, userId, label, email } = await find(session, who)
   await checkMayRemove(session, orgId, userId)
   const leases = leasesInQuestion(await liveLeasesOf(session, userId), flags)
   const shares = sharesWithout(await recoveryIfVisible(session, orgId), userId)
   if (shares) warn(`${label} holds a share of the recovery key: ${sharesText(shares)}`)
   await confirmOrRefuse(`removes ${label} with every key grant${leases}`, flags)
-  // Read first, because the member's grants are deleted with the member.
+  // Read both first, because the member's grants are deleted with the member.
   const holdings = await heldByIfKnown(session, userId)
+  const made = await listMadeBy(session, userId)
   await session.client.members.remove({ params: { orgId, userId } })
   forgetReader(session, orgId, userId)
-  renamePin(session, orgId, userId, null)
+  noteRemovedPerson(session, orgId, userId, email)
   note(`removed ${label} (${userId}); \`skerry audit --actor ${shellWord(label)}\` shows what they did`)
+  hintRevoke(session, label, made)
   hintRekey(label, holdings)
   if (shares) note('  skerry recovery rotate --custodian <member> for each custodian makes new shares')
   const live = await settleLeases(session, { id: userId, label }, flags)
   return {
-    json: { removed: userId, held: holdings?.held.map((one) => one.label) ?? null, leases: live, recovery: shares },
+    json: {
+      removed: userId,
+      made: { tokens: made.tokens ?? null, clients: made.clients ?? null },
+      held: holdings?.held.map((one) => one.label) ?? null,
+      leases: live,
+      recovery: shares,
+    },
   }
 }
 

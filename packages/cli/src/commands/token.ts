@@ -17,7 +17,8 @@ import { confirmOrRefuse } from '../prompt.ts'
 import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { shownTime } from '../times.ts'
-import { findToken, listTokens, wantedTokenName } from '../tokens/find.ts'
+import { findToken, listTokens, tokenState, wantedTokenName } from '../tokens/find.ts'
+import { openMakers } from '../tokens/made-by.ts'
 import { registerAgain } from '../tokens/register.ts'
 
 interface CreateOptions extends Flags {
@@ -157,25 +158,24 @@ async function list({ session, orgId }: InOrg): Promise<Output> {
         session,
         tokens.map(({ environmentId }) => environmentId),
       )
+      const makerOf = await openMakers(
+        session,
+        tokens.map(({ createdById }) => createdById),
+      )
       writeTable(
-        ['name', 'role', 'state', 'bound to', 'last used', 'id'],
+        ['name', 'role', 'state', 'bound to', 'last used', 'made by', 'id'],
         tokens.map((one) => [
           one.name,
           one.role,
-          stateOf(one),
+          tokenState(one),
           nameOf(one.environmentId) ?? one.environmentId ?? '',
           shownTime(one.lastUsedAt),
+          makerOf(one.createdById),
           one.id,
         ]),
       )
     },
   }
-}
-
-function stateOf({ revokedAt, expiresAt }: { revokedAt: string | null; expiresAt: string | null }): string {
-  if (revokedAt !== null) return 'revoked'
-  if (expiresAt === null) return 'active'
-  return Date.parse(expiresAt) <= Date.now() ? 'expired' : `until ${shownTime(expiresAt)}`
 }
 
 async function show(id: string, { session }: SignedIn): Promise<Output> {
@@ -185,8 +185,9 @@ async function show(id: string, { session }: SignedIn): Promise<Output> {
     text: async () => {
       writeLine(`${token.id} (${token.name})`)
       writeLine(
-        `${token.role}, ${stateOf(token)}, created ${shownTime(token.createdAt)}, last used ${shownTime(token.lastUsedAt)}`,
+        `${token.role}, ${tokenState(token)}, created ${shownTime(token.createdAt)}, last used ${shownTime(token.lastUsedAt)}`,
       )
+      writeLine(`made by ${(await openMakers(session, [token.createdById]))(token.createdById)}`)
       const { environmentId } = token
       if (environmentId === null) return writeLine('not bound to an environment')
       const label = (await openDirectory(session, [environmentId]))(environmentId)

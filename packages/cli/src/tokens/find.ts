@@ -4,6 +4,7 @@ import type { tokens as endpoints } from '@skerry/contract/tokens/endpoints'
 import { findOne } from '../find-one.ts'
 import { checkTokenId } from '../names.ts'
 import type { Session } from '../session.ts'
+import { shownTime } from '../times.ts'
 
 type ServiceToken = Answer<typeof endpoints.list>['tokens'][number]
 
@@ -18,6 +19,19 @@ export async function listTokens(session: Session): Promise<ServiceToken[]> {
     cursor = page.nextCursor
   }
   return tokens
+}
+
+type Ending = Pick<ServiceToken, 'revokedAt' | 'expiresAt'>
+
+const hasExpired = ({ expiresAt }: Ending) => expiresAt !== null && Date.parse(expiresAt) <= Date.now()
+
+export const isLive = (token: Ending): boolean => token.revokedAt === null && !hasExpired(token)
+
+/** The state of a token in words: `until 2026-05-01 10:00`. */
+export function tokenState(token: Ending): string {
+  if (token.revokedAt !== null) return 'revoked'
+  if (token.expiresAt === null) return 'active'
+  return hasExpired(token) ? 'expired' : `until ${shownTime(token.expiresAt)}`
 }
 
 /** Finds a token by id or name. A name finds active tokens first, and revoked ones only if no active token has it. */

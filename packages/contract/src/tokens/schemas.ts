@@ -14,4 +14,6 @@ export const ServiceToken = Strict({
   lastUsedAt: Nullable(Instant),
   revokedAt: Nullable(Instant),
   createdAt: Instant,
+  createdByType: Type.String(),
+  createdById: Type.String(),
 })

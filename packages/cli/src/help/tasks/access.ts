@@ -26,10 +26,13 @@ export const access = [
     words: 'offboard offboarding leave fire delete user revoke access person quit rekey',
     steps: [
       ['skerry members rm bob@example.com --end-leases', 'Remove the person and end their leases'],
+      ['skerry token ls', 'Find the tokens that they made or know, in the column MADE BY'],
+      ['skerry token revoke ci', 'Revoke each of these tokens, before you replace a key'],
+      ['skerry client ls', 'Do the same with machine clients: `skerry client revoke`'],
       ['skerry env rekey production', 'Replace the key of each environment that they could read'],
       ['skerry rotation run DB_PASSWORD', 'Replace values that they know'],
     ],
-    document: 'docs/command-line.md#who-gets-a-key',
+    document: 'docs/command-line.md#when-somebody-leaves',
   },
   {
     title: 'Change what a member may do',

@@ -35,6 +35,8 @@ describe('registering', () => {
       lastUsedAt: null,
       revokedAt: null,
       createdAt: answer.token.createdAt,
+      createdByType: 'service_token',
+      createdById: tenant.admin.id,
     })
     expect((await whoAmI(bearer)).body.principal).toEqual({ type: 'service_token', id: body.tokenId })
     expect((await whoAmI(body.tokenHash)).status).toBe(401)

@@ -8,7 +8,8 @@ export type TokenRow = Static<typeof ServiceToken>
 
 /** Columns of `service_tokens t left join service_token_uses u`. The hash is never among them. */
 export const tokenColumns = `t.id, t.org_id, t.role, t.environment_id, t.name, t.public_key_jwk,
-  t.expires_at_given as expires_at, u.last_used_at, t.revoked_at, t.created_at`
+  t.expires_at_given as expires_at, u.last_used_at, t.revoked_at, t.created_at, t.created_by_type,
+  t.created_by_id`
 
 /** SQL condition on `service_tokens t`, at the instant of a parameter: the token is not revoked, deleted or expired. */
 export const tokenStands = (now: `$${number}`) =>
