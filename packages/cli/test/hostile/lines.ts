@@ -40,7 +40,7 @@ export const lines: Record<string, string> = {
   'changes ls': '',
   'changes propose': 'values.env --env guarded-{n}',
   'changes show': '{change} --reveal',
-  'changes approve': '{change}',
+  'changes approve': '{change} --yes',
   'changes reject': '{change}',
   'changes withdraw': '{change}',
   'env unprotect': 'guarded-{n}',
