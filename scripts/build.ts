@@ -19,9 +19,10 @@ const named = process.argv.slice(2)
 const isWanted = (name: string) => named.length === 0 || named.includes(name)
 
 const pageWords = { dashboard: 'the dashboard', connect: 'the Connect page' }
+const bundleWords = { dashboard: 'This takes one to two minutes.', connect: 'This takes a few seconds.' }
 for (const bundle of bundles.filter((one) => isWanted(one.name)))
   await attempt(pageWords[bundle.name], (name) => {
-    const done = buildPages(root, bundle)
+    const done = buildPages(root, bundle, () => console.log(`Building ${name} once. ${bundleWords[bundle.name]}`))
     if (!done) return
     const kilobytes = Math.ceil(done.firstLoadBytes / 1000)
     console.log(`Built ${name} in ${done.seconds.toFixed(1)} s; a first load is ${kilobytes} kB of script at most`)

@@ -13,6 +13,6 @@ export default defineConfig({
     reportCompressedSize: false,
     modulePreload: { polyfill: false },
     // One script, so that the page itself can name the integrity of all of it.
-    rolldownOptions: { output: { codeSplitting: false } },
+    rolldownOptions: { output: { codeSplitting: false }, checks: { bundlerTimings: false } },
   },
 })

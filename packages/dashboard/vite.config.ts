@@ -32,7 +32,8 @@ export default defineConfig({
     emptyOutDir: true,
     reportCompressedSize: false,
     modulePreload: { polyfill: false },
-    rolldownOptions: { output: { codeSplitting: { groups: [shared] } } },
+    // `npm start` builds, and its output is for people who use Skerry: it tells them no timings of plugins.
+    rolldownOptions: { output: { codeSplitting: { groups: [shared] } }, checks: { bundlerTimings: false } },
   },
   // For work on pages: run `npx vite packages/dashboard` beside `npm start`.
   server: {

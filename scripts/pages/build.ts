@@ -11,13 +11,20 @@ import { hashSources } from './sources.ts'
  * Builds pages into the `dist` of their package, unless that was built from the same sources. They are built in another
  * folder and then moved, so that a server that starts meanwhile finds a complete build or none. Returns null if nothing
  * was built.
+ *
+ * @param begin is called before a build.
  */
-export function buildPages(root: string, pages: Bundle): { seconds: number; firstLoadBytes: number } | null {
+export function buildPages(
+  root: string,
+  pages: Bundle,
+  begin: () => void = () => {},
+): { seconds: number; firstLoadBytes: number } | null {
   const startedAt = performance.now()
   const home = join(root, 'packages', pages.name)
   const dist = join(home, 'dist')
   const sources = hashSources(root, pages.sources)
   if (sourcesOf(dist) === sources) return null
+  begin()
   const fresh = join(home, `dist.${process.pid}`)
   try {
     bundle(home, fresh)

@@ -1,4 +1,5 @@
 import { formatDuration } from './units.ts'
+import { hintOfRefusal } from './used-credential.ts'
 
 /**
  * Exit codes, documented for scripts: they never change their meaning.
@@ -72,7 +73,7 @@ const nextOfCode: Readonly<Record<string, string>> = {
   old_server: 'upgrade the server',
   internal: 'check the server’s log, and try again',
   rate_limited: 'wait a moment and try again',
-  malformed_token: 'a service token has the form skt_<22 characters>_<key>; check that you copied all of it',
+  malformed_token: 'check that you copied all of it',
   kdf_too_weak: 'do not enter your passphrase for this server: it may be trying to guess the passphrase',
   kdf_too_strong: 'do not use your keyring with this server: its answer looks like an attack',
   malformed_answer: 'check with `skerry doctor` that the address belongs to a Skerry server',
@@ -141,10 +142,6 @@ export function toFailure(error: unknown): Failure {
 /** The server answers somebody who was removed like somebody who asks for an organization that never existed. */
 const noOrg = 'you are not a member of this organization any more, or it was deleted'
 
-/** The hint for a pipeline, where nobody can sign in and the stored token must be replaced. */
-const inPipeline =
-  'the token may have expired or been revoked (check with `skerry token ls`); create another with `skerry token create`, and store it as SKERRY_TOKEN in your pipeline'
-
 function hintOf(code: string, told: string): string | undefined {
   // Another credential would be refused, too.
   if (code === 'forbidden' && told.endsWith(' is disabled')) return 'enable it first, or ask an admin to do so'
@@ -153,8 +150,7 @@ function hintOf(code: string, told: string): string | undefined {
   if (told === noOrg) return 'see `skerry whoami` for your organizations; an admin can invite you again'
   if (code === 'forbidden' && told.endsWith(' a share of the recovery key'))
     return 'ask a custodian; `skerry recovery status` lists them'
-  const isPipeline = Boolean(process.env.CI) && process.env.SKERRY_TOKEN !== undefined
-  return code === 'unauthorized' && isPipeline ? inPipeline : rowOf(nextOfCode, code)
+  return (code === 'unauthorized' ? hintOfRefusal() : undefined) ?? rowOf(nextOfCode, code)
 }
 
 /** `query.limit: must be <= 200` -> `--limit must be at most 200`; undefined if no option sets the field. */

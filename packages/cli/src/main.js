@@ -4,7 +4,11 @@
 // version.
 const needed = 24
 if (Number.parseInt(process.versions.node, 10) < needed) {
-  process.stderr.write(`skerry: Node ${needed} or newer is needed, and this is ${process.versions.node}\n`)
+  const root = decodeURIComponent(new URL('../../../', import.meta.url).pathname)
+  process.stderr.write(
+    `skerry: Node ${needed} or newer is needed, and this is ${process.versions.node}; ` +
+      `use the Node of the checkout: ${root}node_modules/.bin/node ${root}packages/cli/src/main.js\n`,
+  )
   process.exit(1)
 }
 await import('./start.js')

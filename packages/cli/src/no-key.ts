@@ -69,7 +69,10 @@ async function grantHint(session: Session, label: string, groups: readonly strin
     return 'nobody has this key, so nobody can grant it. Recovery custodians can restore it if recovery covers the environment: see `skerry recovery status`'
   const command = `skerry grant ${await granteeName(session)} ${placeOptions(label)}`
   const profile = await readingProfile(session, [label, ...groups], groups.length === 0 ? holders : undefined)
-  if (profile === undefined) return `an admin who can read it must run \`${command}\``
+  if (profile === undefined) {
+    const ask = session.principal.type === 'user' ? `: ask for it with \`skerry access ask ${label}\`` : ''
+    return `an admin who can read it must run \`${command}\`${ask}`
+  }
   return session.principal.type === 'user'
     ? `run \`${command} --profile ${shellWord(profile)}\`, or ask an admin who can read it to run it without --profile`
     : `add ${namedHere(profile)}, or ask an admin who can read it to run \`${command}\``

@@ -17,6 +17,7 @@ import { knownStateHere, type Look } from './known-state.ts'
 import { note, warn } from './output.ts'
 import { bearerOf, isPersonBearer, personOf } from './person.ts'
 import { type Flags, readSettings, refuseHalfClient, type Settings } from './settings.ts'
+import { noteUsedCredential } from './used-credential.ts'
 
 /** The person or token that a credential belongs to. `name` is for people: an e-mail address, or the id. */
 interface Principal {
@@ -80,14 +81,27 @@ export async function openSession(flags: Flags): Promise<Session> {
 }
 
 async function tokenSession(settings: Settings, token: string, profile: Profile | undefined): Promise<Session> {
-  const { bearer, tokenId, privateKey } = await parseToken(token)
+  const isFromVariable = settings.credential.from === 'environment'
+  const { bearer, tokenId, privateKey } = await parseToken(token).catch((error) => {
+    throw isFromVariable ? malformedVariable(error) : error
+  })
+  noteUsedCredential({ tokenId, isFromVariable })
   const client = connect(settings, { bearer })
   const principal = { type: 'service_token', id: tokenId, name: tokenId } as const
   const reader = async () => ({ token })
   return assemble({ settings, client, principal, reader, holder: async () => privateKey, known: profile?.org })
 }
 
+/** Names the variable instead of the text in it, which may be a part of a token. */
+const malformedVariable = (error: Error): Failure =>
+  new Failure(
+    'refused',
+    error.message.replace(/^the text/, 'SKERRY_TOKEN'),
+    'check that the variable has all of the token, skt_<22 characters>_<key>',
+  )
+
 async function personSession(settings: Settings, bearer: string, profile: Profile | undefined): Promise<Session> {
+  noteUsedCredential({ tokenId: undefined, isFromVariable: settings.credential.from === 'environment' })
   const client = connect(settings, { bearer })
   const { id, email } = await personOf(settings, client, bearer, profile?.session)
   const principal = { type: 'user', id, name: email ?? id } as const

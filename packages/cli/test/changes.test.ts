@@ -323,13 +323,13 @@ describe('two people, each signed in at a terminal', () => {
     const { body } = await send(changes.get, { as: proposer, params: { orgId, changeRequestId: id } })
     const { ciphertext } = body.changeRequest
 
-    const own = await member.skerry(['changes', 'approve', id])
+    const own = await member.skerry(['changes', 'approve', id, '--yes'])
     expect([own.code, own.stderr]).toEqual([3, expect.stringContaining('admin')])
 
     const seen = await okOn(admin, `skerry changes show ${id} --reveal`)
     expect(seen).toContain('as we said')
     expect(seen).toContain('agreed')
-    expect(await okOn(admin, `skerry changes approve ${id} --json`)).toContain('"applied"')
+    expect(await okOn(admin, `skerry changes approve ${id} --json --yes`)).toContain('"applied"')
 
     const { body: stored } = await send(secrets.list, { as: proposer, params: { orgId, envId } })
     expect(ciphertext).toMatch(/^sc1\./)
@@ -344,7 +344,7 @@ describe('two people, each signed in at a terminal', () => {
     const { id } = JSON.parse(await okOn(member, proposed)).changeRequest
     // A second approval by the same admin does not count.
     for (const _ of [1, 2]) {
-      const { code, stderr } = await admin.shell(`skerry changes approve ${id}`)
+      const { code, stderr } = await admin.shell(`skerry changes approve ${id} --yes --note fine`)
       expect([code, stderr]).toEqual([0, expect.stringContaining('1 of 2 approvals and still waits')])
     }
     expect((await shown(id)).changeRequest.status).toBe('open')
@@ -367,6 +367,12 @@ describe('two people, each signed in at a terminal', () => {
     await ok('skerry grant revoke admin@example.com --env development --yes')
     const asked = await admin.terminal(`skerry changes approve ${unseen}`, [[`You approve ${unseen}`, 'n']])
     expect([asked.code, asked.stdout]).toEqual([1, expect.stringContaining(`you cannot see the values of ${unseen}`)])
+    const script = await admin.shell(`skerry changes approve ${unseen}`)
+    expect([script.code, script.stderr]).toEqual([
+      2,
+      expect.stringContaining('You cannot see the values. Run again with'),
+    ])
+    expect((await shown(unseen)).changeRequest.status).toBe('open')
     const { code, stderr } = await admin.shell(`skerry changes approve ${unseen} --yes`)
     expect([code, stderr]).toEqual([0, expect.stringContaining(`you cannot see the values of ${unseen}`)])
   })

@@ -88,8 +88,8 @@ describe('skerry keys kit', () => {
     expect([exit, code]).toEqual([0, expect.any(String)])
     expect(await machine.ok('skerry keys status')).toMatch(/recovery kit: made \d{4}-/)
     const forgotten = await machine.terminal('env -u SKERRY_PASSPHRASE_FILE skerry keys passphrase', [
-      ['Passphrase', 'not the one\r'],
-      ['or the code of your recovery kit', `${code.toLowerCase().replaceAll('-', ' ')}\r`],
+      ['Passphrase of your keyring, or the code of your recovery kit', 'not the one\r'],
+      ['once more, or the code of your recovery kit', `${code.toLowerCase().replaceAll('-', ' ')}\r`],
       ['New passphrase', 'five new words of mine\r'],
       ['New passphrase, once more', 'five new words of mine\r'],
     ])

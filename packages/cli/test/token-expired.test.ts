@@ -32,6 +32,8 @@ test('an expired token is listed as expired, and the server refuses it', async (
   )
   machine.env.SKERRY_TOKEN = token
   const { code, stderr } = await machine.shell('skerry secrets ls')
-  const next = 'check the credential with `skerry whoami`, or sign in again with `skerry login`'
+  const next =
+    `the token ${id} may have expired or been revoked: an admin can look it up with \`skerry token show ${id}\`; ` +
+    'create another with `skerry token create`, and set SKERRY_TOKEN to it'
   expect([code, stderr]).toEqual([3, `skerry: unknown service token; ${next}\n`])
 })

@@ -289,7 +289,7 @@ describe('a failure', () => {
 })
 
 describe('an older Node', () => {
-  it('gets an error of one sentence about the needed version, for every command', async () => {
+  it('gets an error about the needed version that names the Node of the checkout, for every command', async () => {
     const main = fileURLToPath(new URL('../src/main.js', import.meta.url))
     const older = `data:text/javascript,Object.defineProperty(process.versions, 'node', { value: '20.11.0' })`
     const run = promisify(execFile)(process.execPath, ['--import', older, main, 'run', '--', 'true'])
@@ -297,7 +297,13 @@ describe('an older Node', () => {
       () => ({ code: 0, stdout: '', stderr: '' }),
       (failed: { code: number; stdout: string; stderr: string }) => failed,
     )
-    expect([code, stdout, stderr]).toEqual([1, '', 'skerry: Node 24 or newer is needed, and this is 20.11.0\n'])
+    const root = fileURLToPath(new URL('../../..', import.meta.url))
+    const next = `use the Node of the checkout: ${root}node_modules/.bin/node ${main}`
+    expect([code, stdout, stderr]).toEqual([
+      1,
+      '',
+      `skerry: Node 24 or newer is needed, and this is 20.11.0; ${next}\n`,
+    ])
   })
 })
 

@@ -1,6 +1,6 @@
 import { openSecret } from '@skerry/crypto/secret'
 import type { ChangeRequest } from '@skerry/sdk/secrets'
-import { exitCodes, Failure, toFailure } from '../failure.ts'
+import { exitCodes, Failure, toFailure, usage } from '../failure.ts'
 import type { InOrg } from '../frame.ts'
 import { note, type Output, warn } from '../output.ts'
 import { findPlaceById, type Place } from '../places.ts'
@@ -15,6 +15,8 @@ import { verbs } from './show.ts'
 
 interface Options extends Flags {
   comment?: string
+  /** The same as `comment`: proposals have a note, so people try it here. */
+  note?: string
 }
 
 interface ApproveOptions extends Options {
@@ -35,10 +37,11 @@ export async function approve(ids: string[], work: InOrg<ApproveOptions>): Promi
     const place = await findPlaceById(session, params.orgId, together[0]!.environmentId)
     const seen = await checkReadable(session, place, decided)
     await confirmApproval(decided, place, seen, work.flags)
-    const { changeRequest, approvals, required } = await session.client.changes.approve({
-      params,
-      ...bodyOf(work.flags),
-    })
+    const { changeRequest, approvals, required } = await session.client.changes
+      .approve({ params, ...bodyOf(work.flags) })
+      .catch(async (error) => {
+        throw (await onlyAdmin(error, session, place, id)) ?? error
+      })
     const { status } = changeRequest
     if (status === 'applied') note(`approved ${id}: applied to ${names}`)
     else if (status === 'open') note(`approved ${id}: it has ${approvals} of ${required} approvals and still waits`)
@@ -93,10 +96,7 @@ interface Seen {
   unproven: string[]
 }
 
-/**
- * Names the secrets that would change. Asks on a terminal only, so that scripts which approve go on. A restore that nobody can
- * compare needs `--yes` there.
- */
+/** Names the secrets that would change, and asks. A script must say `--yes`, because the last approval writes. */
 async function confirmApproval(
   { id, together }: Decided,
   { label }: Place,
@@ -104,16 +104,27 @@ async function confirmApproval(
   { yes = false }: ApproveOptions,
 ): Promise<void> {
   for (const original of unproven) warn(unprovenWarning(original, id))
-  if (!canSee) warn(`you cannot see the values of ${id}, because you do not have the key of ${label}`)
-  if (!yes && !canAsk() && unproven.length > 0)
-    throw new Failure('failure', `${id} was not approved`, 'after you have read the value, run it again with `--yes`')
-  if (yes || !canAsk()) return
   const effects = new Intl.ListFormat('en').format(
     together.map(({ action, secretName }) => `${verbs[action]} ${secretName}`),
   )
   const unseen = canSee ? '' : ' You cannot see the values.'
-  if (await ask(`You approve ${id}: ${effects} in ${label}.${unseen} Continue?`)) return
+  if (!yes && !canAsk())
+    throw usage(`This approves ${id}: ${effects} in ${label}.${unseen}`, 'Run again with `--yes` to do it.')
+  if (!canSee) warn(`you cannot see the values of ${id}, because you do not have the key of ${label}`)
+  if (yes || (await ask(`You approve ${id}: ${effects} in ${label}.${unseen} Continue?`))) return
   throw new Failure('failure', `${id} was not approved`)
+}
+
+/** The failure of an only admin who may not approve their own change, and finds nobody else who could. */
+async function onlyAdmin(error: unknown, session: Session, { orgId, label }: Place, id: string) {
+  if (!toFailure(error).message.startsWith('someone else has to approve')) return undefined
+  const { members } = await session.client.orgs.members({ params: { orgId } })
+  if (members.filter(({ role }) => role !== 'member').length > 1) return undefined
+  return new Failure(
+    'refused',
+    `you proposed ${id}, and you are the only admin, so nobody can approve it`,
+    `make another member an admin with \`skerry members role\`, or count your own approval with \`skerry env protect ${label} --self-approval\``,
+  )
 }
 
 export async function reject(ids: string[], work: InOrg<Options>): Promise<Output> {
@@ -132,7 +143,9 @@ export async function withdraw(ids: string[], work: InOrg<Options>): Promise<Out
   })
 }
 
-const bodyOf = ({ comment }: Options) => ({ body: comment === undefined ? {} : { comment } })
+const bodyOf = ({ note: sameAsComment, comment = sameAsComment }: Options) => ({
+  body: comment === undefined ? {} : { comment },
+})
 
 /** Decides one change after the other and reports each. A change that is closed already does not stop the others. */
 async function decideEach(

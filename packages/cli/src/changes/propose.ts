@@ -27,8 +27,7 @@ export async function propose(
   const missing = gone.filter((name) => !versions.has(name))
   if (missing.length > 0) throw new Failure('notFound', `there is no secret ${missing.join(', ')} in ${place.label}`)
   const plan = makePlan(values, stored)
-  tellPlan(plan, place)
-  for (const name of gone) note(`  - ${name}`)
+  tellPlan(plan, place, gone)
   const puts = [...plan.added, ...plan.changed]
   await refuseCycles(session, place, new Map(puts.map(({ name, value }) => [name, value])), ownReferenceHint)
   const deletes = gone.map((name) => ({ name, expectedVersion: versions.get(name)! }))

@@ -9,7 +9,9 @@ import { addressed, confirmable, explained, gather, leaf, noted, reading } from 
 const statuses = ['open', 'applied', 'superseded', 'rejected', 'withdrawn', 'any']
 
 const reviewed = (command: Command) =>
-  command.option('--comment <text>', 'comment for the proposer and the other approvers')
+  command
+    .option('--comment <text>', 'comment for the proposer and the other approvers')
+    .addOption(new Option('--note <text>', 'the same as --comment').conflicts('comment').hideHelp())
 
 export function register(command: Command): void {
   explained(command, 'An admin who is signed in as a person approves and rejects. A token cannot.')

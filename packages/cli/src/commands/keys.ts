@@ -131,10 +131,10 @@ async function status({ session }: SignedIn): Promise<Output> {
     text: () => {
       writeLine(`${user} at ${owner.url}`)
       writeLine(`keys: ${keys}`)
-      if (publicKeyJwk !== null)
-        writeLine(
-          `recovery kit: ${recoveryKit ? `made ${shownTime(recoveryKit.createdAt)}` : 'none; make one with `skerry keys kit`'}`,
-        )
+      if (publicKeyJwk === null) return
+      writeLine(
+        `recovery kit: ${recoveryKit ? `made ${shownTime(recoveryKit.createdAt)}` : 'none; make one with `skerry keys kit`'}`,
+      )
       writeLine(agent ? `unlocked for another ${formatAge(agent.locksInSeconds)}` : 'locked')
     },
   }

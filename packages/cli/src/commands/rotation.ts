@@ -91,6 +91,7 @@ async function create(
   { session, flags, place, input: { intervalSeconds, config } }: AtPlace<CreateOptions, typeof parseCreate>,
 ): Promise<Output> {
   const { orgId, envId, label } = place
+  const target = flags.target === undefined ? {} : { targetId: await findTargetId(session, flags.target) }
   await checkReplacement(session, { orgId, envId, label, secretName, config }, flags)
   const { key } = await openPlace(session, orgId, envId, label)
   const rotator = await session.client.rotation.rotatorKey({ params: { orgId } })
@@ -105,7 +106,6 @@ async function create(
     const { publicKeyJwk } = rotator
     await checkKeys(session, [{ principalType: 'rotator', principalId: orgId, name: null, publicKeyJwk }])
   }
-  const target = flags.target === undefined ? {} : { targetId: await findTargetId(session, flags.target) }
   const now = flags.now ? { rotateNow: true } : {}
   const settings = { orgId, environmentId: envId, secretName, config, intervalSeconds, ...target, ...now }
   const { rotation, version } = await configureRotation(session.client, settings, key, rotator).catch(async (error) => {
@@ -221,14 +221,16 @@ async function find(session: Session, wanted: string): Promise<{ orgId: string; 
 
 async function show(wanted: string, { session }: SignedIn): Promise<Output> {
   const { rotation, label } = await find(session, wanted)
+  const target = rotation.targetId === null ? null : await targetName(session, rotation.targetId)
   return {
     json: { rotation },
     text: () => {
       writeLine(`${rotation.secretName} in ${label}, ${rotation.id}: ${rotation.status}`)
       const { kind, ...settings } = rotation.config as Record<string, unknown>
       writeLine(`kind: ${kind}`)
-      for (const [name, value] of Object.entries(settings)) writeLine(`${name}: ${JSON.stringify(value)}`)
-      if (rotation.targetId !== null) writeLine(`target: ${rotation.targetId}`)
+      for (const [name, value] of Object.entries(settings))
+        writeLine(`${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+      if (target !== null) writeLine(`target: ${target}`)
       writeLine(
         `every: ${formatDuration(rotation.intervalSeconds)}, next: ${shownTime(rotation.nextRunAt, 'when resumed')}`,
       )
@@ -238,6 +240,13 @@ async function show(wanted: string, { session }: SignedIn): Promise<Output> {
     },
   }
 }
+
+/** The name of a target, or its id for a credential that may not list targets. */
+const targetName = (session: Session, targetId: string): Promise<string> =>
+  targetOf(session, targetId).then(
+    ({ name }) => name,
+    () => targetId,
+  )
 
 async function edit(
   wanted: string,

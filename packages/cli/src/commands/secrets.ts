@@ -165,7 +165,7 @@ function registerFiles(command: Command): void {
     ),
     'If you import the result, it also stores the values of groups and of the parent. Use --stored to edit and import.',
   )
-    .usage('')
+    .usage('[options]')
     .addOption(new Option('--format <format>', 'output format (default: dotenv)').choices([...exportFormats]))
     .option('--out <path>', 'write to a file that only you can read; - is stdout')
     .option('--reveal', 'allow values on a terminal')

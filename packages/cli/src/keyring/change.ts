@@ -15,7 +15,7 @@ import { findKit, removeKit } from './kit.ts'
 import { ownerOf } from './owner.ts'
 import { readAnotherPassphrase } from './passphrase.ts'
 import { readSealed } from './sealed.ts'
-import { keepOpened, openAnew, sealedKeys, storedKeys } from './unlock.ts'
+import { keepOpened, openAnew, passphraseOrCode, sealedKeys, storedKeys } from './unlock.ts'
 
 type Holding = Answer<typeof me.keyHoldings>['holdings'][number]
 interface NewFile {
@@ -27,7 +27,8 @@ type PassphraseFlags = Flags & NewFile & { removeKit?: true }
 export async function changePassphrase({ session, flags }: SignedIn<PassphraseFlags>): Promise<Output> {
   const owner = ownerOf(session)
   const sealed = await sealedKeys(owner)
-  const privateKey = await openAnew(owner, sealed)
+  const hasKit = (await findKit(owner.client)) !== null
+  const privateKey = await openAnew(owner, sealed, hasKit ? passphraseOrCode : undefined)
   const passphrase = await readAnotherPassphrase([session.principal.name], flags.newFile)
   const encryptedPrivateKey = await sealWithPassphrase(privateKey, passphrase, owner.userId)
   const { publicKeyJwk } = sealed
@@ -36,15 +37,18 @@ export async function changePassphrase({ session, flags }: SignedIn<PassphraseFl
   note('your keyring now opens with the new passphrase; your key and your access did not change')
   note('earlier copies of your sealed key, such as a printed one, still open with the old passphrase')
   if (flags.removeKit) await removeKit(owner)
-  else if (await findKit(owner.client))
-    note('the code of your recovery kit still opens your keyring; `skerry keys kit --remove` ends that')
+  else if (hasKit) note('the code of your recovery kit still opens your keyring; `skerry keys kit --remove` ends that')
   return { json: { userId: owner.userId, publicKeyJwk } }
 }
 
 export async function replace({ session, flags }: SignedIn<Confirmable & NewFile>): Promise<Output> {
   const owner = ownerOf(session)
-  const { holdings } = await owner.client.me.keyHoldings()
+  const [{ holdings }, recoveryKit] = await Promise.all([owner.client.me.keyHoldings(), findKit(owner.client)])
   tellHoldings(holdings)
+  if (recoveryKit)
+    warn(
+      `you have a recovery kit from ${shownTime(recoveryKit.createdAt)}: use it first with \`skerry keys passphrase\``,
+    )
   const count = holdings.length === 1 ? '1 environment' : `${holdings.length} environments`
   await confirmOrRefuse(`replaces your keypair, and you lose the keys of ${count}`, flags)
   const passphrase = await readAnotherPassphrase([session.principal.name], flags.newFile)

@@ -45,8 +45,11 @@ async function openHere(owner: Owner, options: { extractable?: boolean } = {}): 
   return askUntilOpen(owner, sealed, options)
 }
 
+/** The keyring is locked, and nobody can be asked for the passphrase. */
+export class LockedFailure extends Failure {}
+
 const locked = () =>
-  new Failure('refused', 'your keyring is locked', 'run `skerry keys unlock`, or set SKERRY_PASSPHRASE_FILE')
+  new LockedFailure('refused', 'your keyring is locked', 'run `skerry keys unlock`, or set SKERRY_PASSPHRASE_FILE')
 
 /**
  * Returns the encrypted keys of the server, or the copy on this machine if the server is unavailable. It refuses a
@@ -125,18 +128,25 @@ async function openWithKit(
  * Opens the keys with the passphrase, even if an agent has them. Somebody who finds an unlocked terminal therefore
  * cannot change them.
  */
-export function openAnew(owner: Owner, sealed: SealedKeys): Promise<PrivateKey> {
+export function openAnew(owner: Owner, sealed: SealedKeys, question?: string): Promise<PrivateKey> {
   const asks = passphraseFromFile() === undefined && canAsk()
-  if (asks) return askUntilOpen(owner, sealed, { extractable: true })
+  if (asks) return askUntilOpen(owner, sealed, { extractable: true }, question)
   return readPassphrase().then((passphrase) => openSealed(owner, sealed, passphrase, { extractable: true }))
 }
 
+/** The question where the person has a recovery kit, and may have forgotten the passphrase. */
+export const passphraseOrCode = 'Passphrase of your keyring, or the code of your recovery kit'
+
 /** Asks for the passphrase until it opens the keys, at most three times. */
-export async function askUntilOpen(owner: Owner, sealed: SealedKeys, options: OpenOptions = {}): Promise<PrivateKey> {
+export async function askUntilOpen(
+  owner: Owner,
+  sealed: SealedKeys,
+  options: OpenOptions = {},
+  question = 'Passphrase of your keyring',
+): Promise<PrivateKey> {
   for (let left = attempts - 1; ; left--) {
     const isFirst = left === attempts - 1
-    const question = isFirst ? 'Passphrase of your keyring' : 'Passphrase, once more, or the code of your recovery kit'
-    const passphrase = await askHidden(question)
+    const passphrase = await askHidden(isFirst ? question : 'Passphrase, once more, or the code of your recovery kit')
     try {
       return await openSealed(owner, sealed, passphrase === '' ? ' ' : passphrase, options)
     } catch (error) {

@@ -1,7 +1,7 @@
 import { createSkerry, type Resolved, type Skerry } from '@skerry/sdk'
 import type { Cache } from '@skerry/sdk/cache'
 import { RollbackError } from '@skerry/sdk/rollback'
-import { Failure, toFailure, usage } from '../failure.ts'
+import { Failure, lacksKey, toFailure, usage } from '../failure.ts'
 import { whyNoBranch } from '../git-branch.ts'
 import { fetchOverHttp } from '../http.ts'
 import { forget, recall, remember } from '../id-cache.ts'
@@ -100,7 +100,10 @@ async function resolveAt(
 ): Promise<Target> {
   const { branch, gitBranch } = session.settings
   const resolve = async (slug: string | undefined, more: ResolveOptions): Promise<Target> => {
-    const skerry = await create(session, env, slug, more)
+    const skerry = await create(session, env, slug, more).catch(async (error) => {
+      if (env !== undefined && !more.offline) await refuseWithoutKey(session, { env, label, branch: slug }, error)
+      throw error
+    })
     const resolved = await explained(skerry, label, session, slug)
     return { skerry, resolved, label: slug === undefined ? label : `${label}@${slug}`, isBound: false }
   }
@@ -122,6 +125,27 @@ async function resolveAt(
   const used = await resolve(undefined, { ...options, offline })
   note(`${why}: using ${env === undefined ? labelOfBound(used.resolved) : label} itself`)
   return used
+}
+
+/**
+ * Refuses a person who has no key of the environment. Their locked keyring failed first, but the passphrase would not
+ * help.
+ */
+async function refuseWithoutKey(
+  session: Session,
+  { env, label, branch }: { env: string; label: string; branch: string | undefined },
+  failed: unknown,
+): Promise<void> {
+  const { LockedFailure } = await import('../keyring/unlock.ts')
+  if (!(failed instanceof LockedFailure)) return
+  const query = { env, ...(branch === undefined ? {} : { branch }) }
+  const refused = await session.client.resolve.get({ query }).then(
+    () => undefined,
+    (error: Error) => error,
+  )
+  if (!lacksKey(refused)) return
+  const { refusal } = await import('./refusal.ts')
+  throw await refusal(refused as Error, session, label, branch)
 }
 
 /** The name of the environment that a token is bound to. The answer about a branch may not name its environment. */

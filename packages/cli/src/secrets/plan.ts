@@ -99,9 +99,12 @@ export const namesOf = ({ added, changed, unchanged }: Plan) => ({
   unchanged,
 })
 
-export function tellPlan(plan: Plan, place: Place): void {
+/** @param deleted names that are deleted together with the writes. */
+export function tellPlan(plan: Plan, place: Place, deleted: readonly string[] = []): void {
   const { new: added, changed, unchanged } = namesOf(plan)
-  note(`${place.label}: ${added.length} new, ${changed.length} changed, ${unchanged.length} unchanged`)
+  const gone = deleted.length === 0 ? '' : `, ${deleted.length} deleted`
+  note(`${place.label}: ${added.length} new, ${changed.length} changed, ${unchanged.length} unchanged${gone}`)
   for (const name of added) note(`  + ${name}`)
   for (const name of changed) note(`  ~ ${name}`)
+  for (const name of deleted) note(`  - ${name}`)
 }

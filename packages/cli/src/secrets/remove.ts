@@ -30,7 +30,7 @@ export async function remove(_given: string[], input: Input): Promise<Output> {
   const kept = flags.purge ? await keptOf(session, place, names) : []
   if (flags.dryRun) return tryRemove(session, place, { names, kept, ...expected }, flags)
   await refuseIfProtected(session, place, flags)
-  if (names.length > 1) await checkThere(session, place, names, kept)
+  await checkThere(session, place, names, kept)
   await confirmOrRefuse(`deletes ${names.join(', ')} from ${place.label} ${howDeleted(flags)}`, flags)
   const done: Done = { deleted: [], queued: [], keeper: newKeeper(flags) }
   for (const name of names) {
@@ -130,5 +130,6 @@ async function checkThere(
   const there = new Set([...answer.secrets, ...kept].map(({ name }) => name))
   const missing = names.filter((name) => !there.has(name))
   if (missing.length === 0) return
-  throw new Failure('notFound', `there is no secret ${missing.join(', ')} in ${label}; nothing was deleted`)
+  const nothingElse = names.length === 1 ? '' : '; nothing was deleted'
+  throw new Failure('notFound', `there is no secret ${missing.join(', ')} in ${label}${nothingElse}`)
 }

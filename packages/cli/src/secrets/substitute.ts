@@ -55,8 +55,8 @@ export async function parseSubstitute(flags: Options, path: string): Promise<{ f
 }
 
 function plainTemplate(text: string, path: string, except: readonly string[]): Template {
-  if (path.endsWith('.liquid'))
-    note(`${path} is filled as a plain text with \${NAME}; add --liquid for a Liquid template`)
+  if (path.endsWith('.liquid') || /\{\{|\{%/.test(text))
+    note(`${path} is filled as a plain text with \${NAME}. Did you mean a Liquid template? Then add --liquid`)
   const names = referencesIn(text).filter((name) => !except.includes(name))
   return {
     names,

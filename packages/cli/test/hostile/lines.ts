@@ -40,7 +40,7 @@ export const lines: Record<string, string> = {
   'changes ls': '',
   'changes propose': 'values.env --env guarded-{n}',
   'changes show': '{change} --reveal',
-  'changes approve': '{change}',
+  'changes approve': '{change} --yes',
   'changes reject': '{change}',
   'changes withdraw': '{change}',
   'env unprotect': 'guarded-{n}',
@@ -101,7 +101,7 @@ export const lines: Record<string, string> = {
   'notifications disable': 'sync_failed',
   'members ls': '',
   'members trust': '{bob} --yes',
-  'members role': '{bob} --role admin',
+  'members role': '{bob} admin --yes',
   // The owner cannot be removed, so the next commands still have a member.
   'members rm': 'words@example.com --yes',
   'invite create': 'carol-{n}@example.com',

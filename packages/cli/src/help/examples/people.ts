@@ -129,7 +129,7 @@ export const people = {
     ['skerry keys passkeys --json', 'Print your passkeys as JSON'],
   ],
   'keys passphrase': [
-    ['skerry keys passphrase', 'Change your passphrase'],
+    ['skerry keys passphrase', 'Change your passphrase, also with the code of your recovery kit'],
     ['skerry keys passphrase --new-file new-passphrase', 'Read the new passphrase from a file'],
   ],
   'keys kit': [
@@ -137,7 +137,7 @@ export const people = {
     ['skerry keys kit --remove', 'Remove your recovery kit'],
   ],
   'keys replace': [
-    ['skerry keys replace', 'Make new keys after you forgot the passphrase'],
+    ['skerry keys replace', 'Make new keys after you lost the passphrase and have no recovery kit'],
     ['skerry keys replace --new-file new-passphrase --yes', 'Replace the keys in a script'],
   ],
   'keys trust': [

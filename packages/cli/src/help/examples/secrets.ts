@@ -86,7 +86,10 @@ export const secrets = {
   ],
   'changes approve': [
     ['skerry changes approve chg_7Kq2mXw4RtB9vLs1NdYf3c', 'Approve a change'],
-    ['skerry changes approve chg_7Kq2mXw4RtB9vLs1NdYf3c --comment "tested"', 'Approve it with a comment'],
+    [
+      'skerry changes approve chg_7Kq2mXw4RtB9vLs1NdYf3c --comment "tested" --yes',
+      'Approve it in a script, with a comment',
+    ],
   ],
   'changes reject': [
     ['skerry changes reject chg_7Kq2mXw4RtB9vLs1NdYf3c', 'Reject a change'],

@@ -61,9 +61,10 @@ export const access = [
   },
   {
     title: 'Recover from a forgotten passphrase',
-    words: 'forgot lost password reset passphrase keyring locked unlock recover recovery',
+    words: 'forgot forgotten lost password reset passphrase kit code keyring locked unlock recover recovery',
     steps: [
-      ['skerry keys replace', 'Make new keys with a new passphrase'],
+      ['skerry keys passphrase', 'Enter the code of your recovery kit, and choose a new passphrase'],
+      ['skerry keys replace', 'Without a kit: make new keys. You lose access until it is granted again'],
       ['skerry members trust bob@example.com', 'As an admin, compare the words of the new key'],
       ['skerry grant bob@example.com --app shop --env production', 'Or as a reader, give access again'],
       ['skerry recovery request bob@example.com', 'If nobody can read it, ask the custodians'],
