@@ -174,7 +174,7 @@ describe('a restore whose original nobody can compare', () => {
     const { id } = (body as { changeRequest: { id: string } }).changeRequest
     expect((await shown(id)).comparison).toMatchObject({ proposed: 'x', restored: 'unproven' })
     const { code, stderr } = await machine.shell(`skerry changes approve ${id}`)
-    expect([code, stderr]).toEqual([1, expect.stringContaining('nobody can compare the proposed value with version 1')])
+    expect([code, stderr]).toEqual([2, expect.stringContaining('nobody can compare the proposed value with version 1')])
     expect(stderr).toContain('--yes')
     expect((await shown(id)).changeRequest.status).toBe('open')
   })
