@@ -114,7 +114,7 @@ const formerNameOf = (formerNames: readonly FormerName[], version: number): Form
  * Finds the former name that the record proves for a version, because it has the digest of the ciphertext. Undefined if it
  * proves none.
  *
- * @example const name = await provenName({ version: 1, ciphertext }, formerNames)
+ * @example const name = await provenName({ version: 1, ciphertext }, [])
  */
 export async function provenName(
   { version, ciphertext }: StoredVersion,

@@ -65,7 +65,9 @@ export async function versionOpener(
  * or its value may be of another version.
  *
  * @param history a page of `client.secrets.versions`.
- * @example const unproven = await unprovenVersions(page, { envId, name: 'API_KEY' }, key.dek)
+ * @example
+ * const page = await client.secrets.versions({ params: { orgId, envId, name: 'API_KEY' } })
+ * const unproven = await unprovenVersions(page, { envId, name: 'API_KEY' }, key.dek)
  */
 export async function unprovenVersions(
   { versions, formerNames, keySinceVersion = 1 }: Pick<VersionsPage, 'versions' | 'formerNames' | 'keySinceVersion'>,
