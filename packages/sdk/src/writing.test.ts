@@ -35,7 +35,8 @@ async function world() {
   server.on('tokens.create', ({ body }) => {
     const { tokenId, tokenHash, ...row } = body as Record<string, string>
     const dates = { lastUsedAt: null, revokedAt: null, createdAt: now }
-    const token = { environmentId: null, expiresAt: null, ...row, id: tokenId, orgId, ...dates }
+    const creator = { createdByType: 'service_token', createdById: me.tokenId }
+    const token = { environmentId: null, expiresAt: null, ...row, id: tokenId, orgId, ...creator, ...dates }
     return { status: 201, json: { token } }
   })
   const client = createClient({ baseUrl: server.baseUrl, credential: { bearer: me.bearer } })

@@ -187,7 +187,8 @@ async function show(id: string, { session }: SignedIn): Promise<Output> {
       writeLine(
         `${token.role}, ${tokenState(token)}, created ${shownTime(token.createdAt)}, last used ${shownTime(token.lastUsedAt)}`,
       )
-      writeLine(`made by ${(await openMakers(session, [token.createdById]))(token.createdById)}`)
+      const maker = (await openMakers(session, [token.createdById]))(token.createdById)
+      if (maker !== '') writeLine(`made by ${maker}`)
       const { environmentId } = token
       if (environmentId === null) return writeLine('not bound to an environment')
       const label = (await openDirectory(session, [environmentId]))(environmentId)

@@ -80,25 +80,28 @@ export async function clientCreators(session: Session): Promise<(clientId: strin
   return (clientId) => creators.get(clientId) ?? null
 }
 
+/** The id of the creator of a credential. A server of an earlier version does not say who made a token. */
+type Maker = string | null | undefined
+
 /** Loads the names of the creators of credentials, for people: `bob@example.com (removed)`. */
-export async function openMakers(
-  session: Session,
-  ids: readonly (string | null)[],
-): Promise<(id: string | null) => string> {
-  const nameOf = await openDirectory(session, ids)
+export async function openMakers(session: Session, ids: readonly Maker[]): Promise<(id: Maker) => string> {
+  const nameOf = await openDirectory(
+    session,
+    ids.map((id) => id ?? null),
+  )
   const isRemoved = await removedPeople(session)
   return (id) => {
-    if (id === null) return ''
+    if (id == null) return ''
     const name = nameOf(id) ?? id
     return isRemoved(id) ? `${name} (removed)` : name
   }
 }
 
-async function removedPeople(session: Session): Promise<(id: string) => boolean> {
+async function removedPeople(session: Session): Promise<(id: Maker) => boolean> {
   const { id: orgId } = await session.org()
   const { members } = await session.client.orgs.members({ params: { orgId } })
   const present = new Set(members.map(({ userId }) => userId))
-  return (id) => id.startsWith('usr_') && !present.has(id)
+  return (id) => id?.startsWith('usr_') === true && !present.has(id)
 }
 
 /**
