@@ -187,7 +187,7 @@ async function suggestMember(session: Session, error: unknown, wanted: string): 
   throw new Failure(kind, message, `did you mean ${found[0]!.email}?`)
 }
 
-/** Whether an invitation of this address is open. Only admins may know. */
+/** Returns true if an invitation of this address is open. Only admins can see invitations. */
 async function isInvited(session: Session, address: string): Promise<boolean> {
   const { id: orgId } = await session.org()
   const { invites } = await session.client.invites.list({ params: { orgId } }).catch((error) => {

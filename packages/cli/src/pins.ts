@@ -133,7 +133,7 @@ export function noteRemovedPerson(session: Session, orgId: string, principalId: 
   changePins(session, orgId, (pins) => ({ ...pins, [principalId]: { ...known, removedAs: email } }))
 }
 
-/** Whether this machine removed the person whom the user names by this e-mail address. */
+/** Returns true if this machine removed the person whom the user names by this e-mail address. */
 export function wasRemovedAs(session: Session, orgId: string, principalId: string, email: string): boolean {
   const removedAs = findPin(session, orgId, principalId)?.removedAs
   return removedAs !== undefined && isSameName(principalId, removedAs, email)

@@ -2,7 +2,7 @@
 interface UsedCredential {
   /** The id of a service token, by which an admin finds it. Undefined for a person. */
   tokenId: string | undefined
-  /** Whether SKERRY_TOKEN has it. */
+  /** True if the credential comes from SKERRY_TOKEN. */
   isFromVariable: boolean
 }
 

@@ -59,7 +59,7 @@ export async function compareRestored(
   return restoredIn(session, await historyOf(session, place, change), place, change, dek, proposed)
 }
 
-/** Whether the proposer encrypted the value anew, because the secret was deleted, or renamed since that version. */
+/** Returns true if the proposer encrypted the value anew, because the secret was deleted, or renamed since that version. */
 const isResealed = ({ action, ciphertext }: ChangeRequest) => action === 'restore' && ciphertext !== null
 
 /** The deleted secret or the version that a restore names. */

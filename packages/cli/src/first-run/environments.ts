@@ -27,7 +27,7 @@ interface Ensured {
   labels: string[]
   /** The recovery key that they were given. */
   recovery: Awaited<ReturnType<typeof withRecovery>>
-  /** Whether this credential can read the environment of the folder. */
+  /** True if this credential can read the environment of the folder. */
   isReadable: boolean
 }
 

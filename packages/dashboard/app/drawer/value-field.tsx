@@ -92,7 +92,7 @@ function Tools(
 
 const longestJson = 200_000
 
-/** Whether a text looks like a JSON object or array. */
+/** Returns true for a text that looks like a JSON object or array. */
 export const looksLikeJson = (text: string): boolean => /^\s*[[{]/.test(text) && text.length <= longestJson
 
 /**

@@ -87,7 +87,7 @@ const secretsIn = ({ own, entries }: Column, names: string[]) =>
         return entry?.own ? [entry.secret] : []
       })
 
-/** Whether an environment has the secret. A deleted one is there again after Undo. */
+/** Returns true if an environment has the secret. A deleted secret is there again after Undo. */
 const isThere = (columns: Column[], { id, environmentId, name }: Secret) =>
   columns.find((column) => column.environmentId === environmentId)?.entries.get(name)?.secret.id === id
 

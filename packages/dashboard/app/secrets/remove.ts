@@ -27,7 +27,7 @@ export function addRemoval(all: RemovalFrom[], { environmentId, name: where }: C
   return all.map((one) => (one === before ? { environmentId, where, deleted, queued, failed: next.failed } : one))
 }
 
-/** Whether the dialog has already proposed this deletion. It must not be proposed again. */
+/** Returns true if the dialog has already proposed this deletion. It must not be proposed again. */
 export const isProposed = (all: RemovalFrom[], { id, version }: Secret): boolean =>
   all.some(({ queued }) => queued.some((one) => one.id === id && one.version === version))
 
