@@ -14,7 +14,7 @@ import {
   save,
   value,
 } from './apps-steps.ts'
-import { openChange, protect } from './changes-steps.ts'
+import { lookAgain, openChange, protect } from './changes-steps.ts'
 import { leaks, openOwner } from './scene.ts'
 import { goTo } from './steps.ts'
 
@@ -36,6 +36,11 @@ async function openRename(name: string) {
   await page.getByRole('dialog', { name: `Rename ${name}` }).waitFor()
 }
 const submit = () => dialogOf(page).getByRole('button', { name: 'Rename', exact: true })
+
+async function hideFormerNames(route: Route) {
+  const response = await route.fetch()
+  await route.fulfill({ response, json: { ...(await response.json()), formerNames: null } })
+}
 
 describe('a rename', () => {
   test('is not possible to a name that exists or does not fit', async () => {
@@ -105,23 +110,39 @@ describe('a proposed restore of a version from before a rename', () => {
     await page.getByText('The proposed value is not that of version 1').waitFor()
     expect(await page.getByRole('button', { name: 'Approve' }).isDisabled()).toBe(true)
   })
+
+  test('asks once more before it is approved if nothing proves the version', async () => {
+    await page.route('**/secrets/SHOP_KEY/versions*', hideFormerNames)
+    await lookAgain(page)
+    const approve = () => page.getByRole('button', { name: 'Approve without a comparison' })
+    await approve().click()
+    await dialogOf(page).getByText('The proposer may have encrypted another value.').waitFor()
+    await dialogOf(page).getByRole('button', { name: 'Do not approve' }).click()
+    await dialogOf(page).waitFor({ state: 'detached' })
+    expect(await approve().isEnabled()).toBe(true)
+    await approve().click()
+    await dialogOf(page).getByRole('button', { name: 'Approve without a comparison' }).click()
+    await dialogOf(page).waitFor({ state: 'detached' })
+    await approve().waitFor({ state: 'detached' })
+    await page.unroute('**/secrets/SHOP_KEY/versions*', hideFormerNames)
+    const { orgId, envs } = await placeOf(world, owner.bearer(), 'web-shop')
+    const params = { orgId, envId: envs.staging as string, name: 'SHOP_KEY' }
+    const { body } = await world.call(secrets.versions, { as: owner.bearer(), params })
+    expect(body.versions[0]).toMatchObject({ version: 4 })
+  })
 })
 
 describe('the history of a renamed secret', () => {
   test('names the versions that nothing proves, if the record of former names is wrong', async () => {
-    const hide = async (route: Route) => {
-      const response = await route.fetch()
-      await route.fulfill({ response, json: { ...(await response.json()), formerNames: null } })
-    }
     await goTo(page, 'Applications')
     await page.getByRole('link', { name: 'Web shop' }).click()
-    await page.route('**/secrets/STORE_KEY/versions*', hide)
+    await page.route('**/secrets/STORE_KEY/versions*', hideFormerNames)
     await pickTool(page, 'STORE_KEY', 'Details of STORE_KEY in Production')
     await dialogOf(page).getByText('Nothing proves that this is a version of STORE_KEY').first().waitFor()
     await dialogOf(page).getByRole('button', { name: 'Reveal version 1' }).click()
     await dialogOf(page).getByText('sealed under an earlier key, or altered').waitFor()
     expect(await dialogOf(page).getByRole('button', { name: 'Restore version 1' }).isDisabled()).toBe(true)
-    await page.unroute('**/secrets/STORE_KEY/versions*', hide)
+    await page.unroute('**/secrets/STORE_KEY/versions*', hideFormerNames)
     await page.keyboard.press('Escape')
     await dialogOf(page).waitFor({ state: 'detached' })
   })
