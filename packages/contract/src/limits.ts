@@ -47,6 +47,8 @@ export const limits = {
   accessRequestEnvironmentsMax: 200,
   accessRequestsOpenMax: 50,
   accessRequestTtlSeconds: 30 * 86_400,
+  grantSecondsMin: 300,
+  grantSecondsMax: 90 * 86_400,
   machineAccessTtlSeconds: 3600,
   sessionTokenTtlSeconds: 600,
   sessionIdleSeconds: 14 * 86_400,

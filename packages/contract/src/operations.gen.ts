@@ -185,6 +185,7 @@ export const operations = {
     own: { method: 'GET', path: '/v1/orgs/:orgId/envs/:envId/key', surface: 'principal' },
     list: { method: 'GET', path: '/v1/orgs/:orgId/envs/:envId/keys', surface: 'principal' },
     readers: { method: 'GET', path: '/v1/orgs/:orgId/envs/:envId/readers', surface: 'principal' },
+    overview: { method: 'GET', path: '/v1/orgs/:orgId/grants', surface: 'principal' },
     create: { method: 'POST', path: '/v1/orgs/:orgId/envs/:envId/keys', surface: 'principal' },
     delete: { method: 'DELETE', path: '/v1/orgs/:orgId/envs/:envId/keys/:grantId', surface: 'principal' },
   },

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { billing } from '@skerry/contract/billing/endpoints'
 import { branches } from '@skerry/contract/branches/endpoints'
+import { grants } from '@skerry/contract/grants/endpoints'
 import { leases } from '@skerry/contract/leases/endpoints'
 import { logSink } from '@skerry/contract/log-sink/endpoints'
 import { me } from '@skerry/contract/me/endpoints'
@@ -20,6 +21,7 @@ import { archiveTrail } from '../src/features/audit-proof/archiving.ts'
 import { seal } from '../src/features/audit-proof/seal.ts'
 import { refresh } from '../src/features/billing/jobs.ts'
 import { expireBranches } from '../src/features/branches/jobs.ts'
+import { endGrants } from '../src/features/grants/jobs.ts'
 import { recordTrips } from '../src/features/honey-tokens/trips.ts'
 import { endDue } from '../src/features/leases/ending.ts'
 import { type Ending, findEnding } from '../src/features/leases/ledger-store.ts'
@@ -228,6 +230,18 @@ export const describeOtherwise = (scene: () => { world: World; place: OneOfEach;
       const what = { action: 'access_request.expired', resourceId: id, actorType: 'system' }
       expect(await newEntries(world, () => closeRequests(world.server.context))).toMatchObject([what])
       expect(await newEntries(world, () => closeRequests(world.server.context))).toEqual([])
+    })
+
+    test('records once that a temporary grant ended, with the system as the actor', async () => {
+      const { orgId, admin } = place.tenant
+      const { id: principalId } = await newToken(world, place.tenant)
+      const params = { orgId, envId: place.params.envId }
+      const body = { principalType: 'service_token' as const, principalId, wrappedDek: wrappedKey(), seconds: 300 }
+      const { grant } = (await world.call(grants.create, { as: admin.as, params, body })).body
+      world.clock.advance(301)
+      const what = { action: 'key.expired', resourceId: grant.id, actorType: 'system' }
+      expect(await newEntries(world, () => endGrants(world.server.context))).toMatchObject([what])
+      expect(await newEntries(world, () => endGrants(world.server.context))).toEqual([])
     })
 
     test('records changes by the payment provider and by the operator, with the system as the actor', async () => {

@@ -166,8 +166,11 @@ export async function buildSamples(world: World, place: OneOfEach): Promise<Reco
     },
     [`POST ${org}/change-requests/:changeRequestId/approve`]: { as: reviewer, body: { comment: 'Comment' } },
     [`POST ${org}/change-requests/:changeRequestId/reject`]: { as: reviewer, body: { comment: 'Comment' } },
-    [`POST ${inEnv}/keys`]: { as, body: grant },
-    [`POST ${org}/access-requests`]: { as: reviewer, body: { environmentIds: [params.envId], reason: 'Reason' } },
+    [`POST ${inEnv}/keys`]: { as, body: { ...grant, seconds: 3600 } },
+    [`POST ${org}/access-requests`]: {
+      as: reviewer,
+      body: { environmentIds: [params.envId], reason: 'Reason', forSeconds: 3600 },
+    },
     [`POST ${org}/access-requests/:accessRequestId/decline`]: { as, body: { reason: 'Reason' } },
     [`POST ${org}/tokens`]: { as, body: token },
     [`POST ${org}/honey-tokens`]: {

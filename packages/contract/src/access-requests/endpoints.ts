@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { get, post } from '../endpoint.ts'
+import { GrantSeconds } from '../grants/schemas.ts'
 import { limits } from '../limits.ts'
 import { FreeText, Id, NextCursor, Page, Strict } from '../schema.ts'
 import { AccessRequest } from './schemas.ts'
@@ -29,7 +30,7 @@ export const accessRequests = {
     },
   }),
   create: post('/v1/orgs/:orgId/access-requests', {
-    summary: 'Ask for environments; admins are told',
+    summary: 'Ask for environments, for some time or without an end; admins are told',
     body: Strict({
       environmentIds: Type.Array(Id('environment'), {
         minItems: 1,
@@ -37,6 +38,7 @@ export const accessRequests = {
         uniqueItems: true,
       }),
       ...Reason,
+      forSeconds: Type.Optional(GrantSeconds),
     }),
     responses: { 201: One },
     refuses: ['conflict'],

@@ -20,6 +20,11 @@ export const AccessRequest = Strict({
   userId: Id('user'),
   environments: Type.Array(AccessRequestEnvironment),
   reason: Nullable(Type.String()),
+  forSeconds: Nullable(
+    Type.Integer({
+      description: 'How long the person needs the keys. The client of the admin who grants them sets the end',
+    }),
+  ),
   createdAt: Instant,
   expiresAt: Instant,
   closedAt: Nullable(Instant),

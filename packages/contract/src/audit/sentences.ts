@@ -52,6 +52,7 @@ export const auditSentences: Readonly<Record<AuditAction, string>> = {
 
   'key.granted': '{actor} gave {principalId} access to {environment}',
   'key.revoked': '{actor} took the access to {environment} from {principalId}',
+  'key.expired': 'The access of {principalId} to {environment} ended, as planned',
 
   'access_request.opened': '{actor} asked for access[: {reason}]',
   'access_request.granted': '{actor} gave {userId} all the access that they had asked for',

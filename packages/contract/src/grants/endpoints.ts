@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { del, get, post } from '../endpoint.ts'
 import { BranchGrant } from '../envs/schemas.ts'
 import { NextCursor, Nullable, Ok, Page, Strict } from '../schema.ts'
-import { KeyGrant, Reader, RecoveryReaders } from './schemas.ts'
+import { Access, GrantSeconds, KeyGrant, Reader, RecoveryReaders } from './schemas.ts'
 
 export const grants = {
   own: get('/v1/orgs/:orgId/envs/:envId/key', {
@@ -18,10 +18,18 @@ export const grants = {
     summary: 'Who can read an environment, since when, and through which grant; and who could open it together',
     responses: { 200: Strict({ readers: Type.Array(Reader), recovery: Nullable(RecoveryReaders) }) },
   }),
+  overview: get('/v1/orgs/:orgId/grants', {
+    summary: 'Who can read which environment, in the whole organization; branches with `branches=true`',
+    query: Strict({
+      ...Page.properties,
+      branches: Type.Optional(Type.Union([Type.Literal('true'), Type.Literal('false')])),
+    }),
+    responses: { 200: Strict({ access: Type.Array(Access), nextCursor: NextCursor }) },
+  }),
   create: post('/v1/orgs/:orgId/envs/:envId/keys', {
     summary:
-      'Grant an environment’s key, wrapped to a principal, by an admin who holds it; the last grant that a person asked for closes the request',
-    body: BranchGrant,
+      'Grant an environment’s key, wrapped to a principal, by an admin who holds it, for some time or until it is revoked; the last grant that a person asked for closes the request',
+    body: Strict({ ...BranchGrant.properties, seconds: Type.Optional(GrantSeconds) }),
     responses: { 201: Strict({ grant: KeyGrant }) },
     refuses: ['conflict'],
     audits: ['key.granted', 'access_request.granted'],

@@ -60,6 +60,15 @@ describe('asking for access', () => {
     ])
   })
 
+  test('may say for how long, which the admins see', async () => {
+    const [place, person] = [await newPlace(), await newMember(world, tenant)]
+    const { request } = (await ask(person, [place], { forSeconds: 8 * 3600 })).body
+    expect((await show(tenant.admin, request.id)).body.request.forSeconds).toBe(8 * 3600)
+    expect((await trail(request.id))[0]?.[2]).toMatchObject({ forSeconds: 8 * 3600 })
+    for (const forSeconds of [299, 90 * day + 1, 1.5, '8h'])
+      expect((await ask(person, [await newPlace()], { forSeconds })).error?.message).toContain('body.forSeconds')
+  })
+
   test('says for each environment whether the caller could grant it', async () => {
     const [place, person] = [await newPlace(), await newMember(world, tenant)]
     const keyless = await newMember(world, tenant, 'admin')

@@ -29,7 +29,7 @@ type InPerson = InOrg & { principal: UserPrincipal }
 
 export async function create(input: In<typeof accessRequests.create, InPerson>): Out<typeof accessRequests.create> {
   const { context, db, org, principal, body, now, newId, audit, emit } = input
-  const { environmentIds, reason = null } = body
+  const { environmentIds, reason = null, forSeconds = null } = body
   if (!(await lockMember(db, org, principal.id))) throw fail('not_found', 'no such org')
   const labels = await checkWanted(input)
   if ((await countOpen(db, org, principal.id, now)) >= limits.accessRequestsOpenMax)
@@ -37,8 +37,13 @@ export async function create(input: In<typeof accessRequests.create, InPerson>):
   if (context.config.rateLimits) await takeAttempt(db, 'access_request', `${org.id} ${principal.id}`, now)
   const id = newId('accessRequest')
   const expiresAt = after(now, limits.accessRequestTtlSeconds)
-  await insertRequest(db, org, { id, userId: principal.id, reason, environmentIds, now, expiresAt })
-  audit('access_request.opened', id, { userId: principal.id, environmentIds, reason })
+  await insertRequest(db, org, { id, userId: principal.id, reason, forSeconds, environmentIds, now, expiresAt })
+  audit('access_request.opened', id, {
+    userId: principal.id,
+    environmentIds,
+    reason,
+    ...(forSeconds === null ? {} : { forSeconds }),
+  })
   const person = await findName(db, org.id, principal)
   await emit('access_request.opened', { requestId: id, userId: principal.id, person, environments: labels, reason })
   return { request: await getRequest(db, input, id, now) }

@@ -10,7 +10,8 @@ export const feature: Descriptor = {
       {
         name: 'accessRequests',
         table: 'access_requests',
-        columns: 'id, user_id, reason, status, created_at, expires_at, closed_at, closed_by_type, closed_by_id, answer',
+        columns:
+          'id, user_id, reason, for_seconds, status, created_at, expires_at, closed_at, closed_by_type, closed_by_id, answer',
         order: 'id',
       },
       {

@@ -20,7 +20,7 @@ export const holds = (type: string, id: string) => `exists (
 /** The columns of `access_requests r` for a caller. A request whose time is up shows as expired, even before the job runs. */
 export const requestColumns = (now: `$${number}`, callerType: `$${number}`, callerId: `$${number}`) => `r.id,
   case when r.status = 'open' and r.expires_at <= ${now} then 'expired' else r.status end as status,
-  r.user_id, r.reason, r.created_at, r.expires_at, r.closed_at, r.closed_by_type, r.closed_by_id, r.answer,
+  r.user_id, r.reason, r.for_seconds, r.created_at, r.expires_at, r.closed_at, r.closed_by_type, r.closed_by_id, r.answer,
   (select coalesce(jsonb_agg(jsonb_build_object('environmentId', x.environment_id, 'label', ${environmentLabel},
                                                 'granted', ${holds(`'user'`, 'r.user_id')},
                                                 'held', ${holds(callerType, callerId)})

@@ -69,15 +69,16 @@ export async function insertRequest(
     id: string
     userId: string
     reason: string | null
+    forSeconds: number | null
     environmentIds: string[]
     now: string
     expiresAt: string
   },
 ): Promise<void> {
   await db.rows(
-    `insert into access_requests (org_id, id, user_id, reason, status, created_at, expires_at)
-     values ($1, $2, $3, $4, 'open', $5, $6)`,
-    [org.id, request.id, request.userId, request.reason, request.now, request.expiresAt],
+    `insert into access_requests (org_id, id, user_id, reason, for_seconds, status, created_at, expires_at)
+     values ($1, $2, $3, $4, $5, 'open', $6, $7)`,
+    [org.id, request.id, request.userId, request.reason, request.forSeconds, request.now, request.expiresAt],
   )
   await db.rows(
     `insert into access_request_environments (org_id, request_id, environment_id)

@@ -1,15 +1,17 @@
 import type { Descriptor } from '../descriptor.ts'
+import { jobs } from './jobs.ts'
 import { routes } from './routes.ts'
 
 export const feature: Descriptor = {
   routes,
+  jobs,
   archive: {
     sections: [
       {
         name: 'keyGrants',
         table: 'key_grants',
         columns:
-          'id, environment_id, principal_type, principal_id, wrapped_dek, granted_by_type, granted_by_id, created_at',
+          'id, environment_id, principal_type, principal_id, wrapped_dek, granted_by_type, granted_by_id, created_at, ends_at',
         order: 'id',
       },
     ],

@@ -1,14 +1,16 @@
 import type { grants } from '@skerry/contract/grants/endpoints'
 import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
+import { after } from '../../identity/sessions.ts'
 import { fail } from '../../kernel/errors.ts'
 import { lockEnvironment } from '../../model/environments/table.ts'
 import { lockGrant } from '../../model/grants/table.ts'
 import { giveGrant, revokeGrant } from '../../model/grants/write.ts'
 import { closeAnswered } from '../access-requests/answered.ts'
 import type { InEnv } from '../envs/scope.ts'
+import type { InOrg } from '../orgs/scope.ts'
 import type { Grant } from './scope.ts'
-import { findRecoveryOf, findUsableToken, holdsKeys, listGrants, listReaders } from './store.ts'
+import { findRecoveryOf, findUsableToken, holdsKeys, listAccess, listGrants, listReaders } from './store.ts'
 
 export async function own({ env }: In<typeof grants.own, InEnv>): Out<typeof grants.own> {
   return { wrappedDek: env.wrappedDek as string }
@@ -25,13 +27,27 @@ export async function readers({ db, env, now }: In<typeof grants.readers, InEnv>
   return { readers: await listReaders(db, env, now), recovery: (await findRecoveryOf(db, env)) ?? null }
 }
 
+/** Lists who can read which environment. The wrapped keys are left out. */
+export async function overview({
+  db,
+  org,
+  query,
+  now,
+}: In<typeof grants.overview, InOrg>): Out<typeof grants.overview> {
+  const cursor = pageFrom(query, 'keyGrant')
+  const rows = await listAccess(db, org, { withBranches: query.branches === 'true', now }, cursor)
+  const { rows: page, nextCursor } = pageOf(rows, cursor, ({ since, grantId }) => [since, grantId])
+  return { access: page.map(({ grantId: _, ...access }) => access), nextCursor }
+}
+
 export async function create(input: In<typeof grants.create, InEnv>): Out<typeof grants.create> {
-  const { db, env, principal, body } = input
+  const { db, env, principal, body, now } = input
+  const { seconds, ...key } = body
   if (!(await lockEnvironment(db, env, 'key share'))) throw fail('not_found', 'no such env')
   const own = await lockGrant(db, env, { principalType: principal.type, principalId: principal.id })
   if (own !== env.wrappedDek) throw fail('conflict', 'the key has been replaced in the meantime')
   await checkGrantee(input)
-  const grant = await giveGrant(input, env, body)
+  const grant = await giveGrant(input, env, { ...key, endsAt: seconds === undefined ? null : after(now, seconds) })
   if (!grant) throw fail('conflict', `${body.principalId} already has a key grant on this environment`)
   if (body.principalType === 'user') await closeAnswered(input, env, body.principalId)
   return { grant }

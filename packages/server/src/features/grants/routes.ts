@@ -1,14 +1,15 @@
 import { grants } from '@skerry/contract/grants/endpoints'
 import { route } from '../../http/route.ts'
 import { env, grantee } from '../envs/scope.ts'
-import { admin, member } from '../orgs/scope.ts'
-import { create, list, own, readers, remove } from './grants.ts'
+import { admin, member, unbound } from '../orgs/scope.ts'
+import { create, list, overview, own, readers, remove } from './grants.ts'
 import { grant } from './scope.ts'
 
 export const routes = [
   route(grants.own, grantee(env(member)), own),
   route(grants.list, env(admin), list),
   route(grants.readers, env(admin), readers),
+  route(grants.overview, unbound(admin), overview, { heavy: 'search' }),
   route(grants.create, grantee(env(admin)), create), // an admin without the key could only invent one
   route(grants.delete, grant(env(admin)), remove),
 ]

@@ -1,7 +1,9 @@
-import type { Reader, RecoveryReaders } from '@skerry/contract/grants/schemas'
+import type { Access, Reader, RecoveryReaders } from '@skerry/contract/grants/schemas'
 import type { Static } from 'typebox'
 import type { Sql } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
+import { environmentLabel, labelJoins } from '../../model/environments/label.ts'
+import { notExpired } from '../../model/environments/table.ts'
 import { type GrantRow, grantColumns } from '../../model/grants/table.ts'
 import { tokenStands } from '../../model/tokens/table.ts'
 import type { Env } from '../envs/scope.ts'
@@ -39,7 +41,7 @@ type ReaderRow = Static<typeof Reader>
 export const listReaders = (db: Sql, env: Env, now: string) =>
   db.rows<ReaderRow>(
     `select k.id as grant_id, k.principal_type, k.principal_id, coalesce(u.name, u.email, t.name, c.name) as name,
-            k.created_at as since, k.granted_by_type, k.granted_by_id,
+            k.created_at as since, k.ends_at, k.granted_by_type, k.granted_by_id,
             (select coalesce(b.name, b.email) from users b where b.id = k.granted_by_id) as granted_by_name,
             t.id is null or t.revoked_at is null and (t.expires_at is null or t.expires_at > $3) as in_force
        from key_grants k
@@ -50,6 +52,32 @@ export const listReaders = (db: Sql, env: Env, now: string) =>
       where k.org_id = $1 and k.environment_id = $2
       order by k.created_at, k.id`,
     [env.orgId, env.id, now],
+  )
+
+type AccessRow = Static<typeof Access> & { grantId: string }
+
+/** Lists the grants of the organization with the names of their holders, the oldest first. */
+export const listAccess = (
+  db: Sql,
+  org: Org,
+  { withBranches, now }: { withBranches: boolean; now: string },
+  cursor: KeysetCursor,
+) =>
+  db.rows<AccessRow>(
+    `select k.id as grant_id, k.environment_id, ${environmentLabel} as label, k.principal_type, k.principal_id,
+            coalesce(u.name, u.email, t.name, c.name) as name, k.created_at as since, k.ends_at,
+            t.id is null or ${tokenStands('$2')} as in_force
+       from key_grants k
+       join environments e on e.org_id = k.org_id and e.id = k.environment_id
+       ${labelJoins}
+       left join users u on k.principal_type = 'user' and u.id = k.principal_id
+       left join service_tokens t on k.principal_type = 'service_token' and t.org_id = k.org_id and t.id = k.principal_id
+       left join sync_connections c
+         on k.principal_type = 'sync_connection' and c.org_id = k.org_id and c.id = k.principal_id
+      where k.org_id = $1 and ($3 or e.parent_environment_id is null) and ${notExpired('$2')}
+        and ($4::timestamptz is null or (k.created_at, k.id) > ($4, $5))
+      order by k.created_at, k.id limit $6`,
+    [org.id, now, withBranches, cursor.at, cursor.id, cursor.take],
   )
 
 /** Returns undefined if no recovery key covers the environment. */

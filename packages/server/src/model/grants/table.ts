@@ -16,7 +16,7 @@ export interface Holder {
 /** The only rotator of an organization, as a holder. */
 export const rotatorHolder = (orgId: string): Holder => ({ principalType: 'rotator', principalId: orgId })
 
-export const grantColumns = 'id, environment_id, principal_type, principal_id, wrapped_dek, created_at'
+export const grantColumns = 'id, environment_id, principal_type, principal_id, wrapped_dek, created_at, ends_at'
 
 /** SQL condition on `key_grants k` and `environments e`: the grant is the principal's, on this environment. */
 export const ownGrant = (type: string, id: string) =>

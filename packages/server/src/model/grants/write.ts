@@ -19,6 +19,8 @@ type Audited<A extends string> = { audit: (action: A, grantId: string, metadata:
 export interface Key extends Holder {
   environmentId: string
   wrappedDek: string
+  /** The instant at which the grant ends by itself. A grant without it stays until it is revoked. */
+  endsAt?: string | null
 }
 
 /** The treatment of a grant that the holder already has. */
@@ -26,6 +28,10 @@ const onHeld = {
   keep: 'do nothing',
   replace: `do update set wrapped_dek = excluded.wrapped_dek, granted_by_type = excluded.granted_by_type,
                           granted_by_id = excluded.granted_by_id`,
+  /** A temporary grant gets the new end, or none. A grant without an end is kept as it is. */
+  extend: `do update set wrapped_dek = excluded.wrapped_dek, granted_by_type = excluded.granted_by_type,
+                         granted_by_id = excluded.granted_by_id, ends_at = excluded.ends_at
+            where key_grants.ends_at is not null`,
 }
 
 /**
@@ -41,10 +47,11 @@ const insertGrants = (
 ) =>
   db.rows<GrantRow>(
     `insert into key_grants (org_id, id, environment_id, principal_type, principal_id, wrapped_dek, granted_by_type,
-                             granted_by_id, created_at)
-     select p.org_id, given.id, given.environment_id, p.type, p.id, given.wrapped_dek, $7, $8, $9::timestamptz
-       from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
-              as given(id, environment_id, principal_type, principal_id, wrapped_dek)
+                             granted_by_id, created_at, ends_at)
+     select p.org_id, given.id, given.environment_id, p.type, p.id, given.wrapped_dek, $7, $8, $9::timestamptz,
+            given.ends_at
+       from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $10::timestamptz[])
+              as given(id, environment_id, principal_type, principal_id, wrapped_dek, ends_at)
        join principals p on p.org_id = $1 and p.type = given.principal_type and p.id = given.principal_id
         for key share of p
      on conflict (org_id, environment_id, principal_type, principal_id) ${onHeld[held]}
@@ -59,16 +66,20 @@ const insertGrants = (
       principal.type,
       principal.id,
       now,
+      keys.map(({ endsAt = null }) => endsAt),
     ],
   )
 
-/** Gives a grant and records `key.granted`. Returns undefined if the holder already has a grant, or was removed. */
+/**
+ * Gives a grant and records `key.granted`. A temporary grant of the holder gets the new end. Returns undefined if the
+ * holder already has a grant without an end, or was removed.
+ */
 export async function giveGrant(
   giving: Giving & Audited<'key.granted'>,
   env: OfEnvironment & { slug?: string },
   key: Omit<Key, 'environmentId'>,
 ): Promise<GrantRow | undefined> {
-  const [grant] = await insertGrants(giving, env.orgId, [{ ...key, environmentId: env.id }], 'keep')
+  const [grant] = await insertGrants(giving, env.orgId, [{ ...key, environmentId: env.id }], 'extend')
   if (grant) giving.audit('key.granted', grant.id, about(env, grant))
   return grant
 }
@@ -185,9 +196,35 @@ export const deleteGrantsOfPerson = (db: Tx, userId: string) =>
     [userId],
   )
 
-const about = (env: OfEnvironment & { slug?: string }, { principalType, principalId }: Holder) => ({
+/** A temporary grant whose time is over, or the same holder’s grant of a branch of that environment. */
+export interface EndedGrant extends UnreadGrant {
+  endsAt: string | null
+}
+
+/**
+ * Deletes temporary grants whose time is over. The holder loses the keys of the environment’s branches, too. The caller
+ * records `key.expired` for each.
+ */
+export const deleteEndedGrants = (db: Tx, now: string) =>
+  db.rows<EndedGrant>(
+    `with ended as (
+       select k.org_id, k.environment_id, k.principal_type, k.principal_id from key_grants k where k.ends_at <= $1
+     )
+     delete from key_grants k using environments e, ended
+      where e.org_id = k.org_id and e.id = k.environment_id
+        and ended.org_id = k.org_id and ended.environment_id in (e.id, e.parent_environment_id)
+        and ended.principal_type = k.principal_type and ended.principal_id = k.principal_id
+     returning k.org_id, k.id, k.environment_id, k.principal_type, k.principal_id, k.ends_at`,
+    [now],
+  )
+
+const about = (
+  env: OfEnvironment & { slug?: string },
+  { principalType, principalId, endsAt }: Holder & { endsAt?: string | null },
+) => ({
   environmentId: env.id,
   ...(env.slug === undefined ? {} : { environment: env.slug }),
   principalType,
   principalId,
+  ...(endsAt ? { endsAt } : {}),
 })
