@@ -96,13 +96,16 @@ async function parentOf(session: Session, place: Place) {
 export const keysOf = (places: readonly OpenPlace[]): string =>
   places.length === 1 ? `the key of ${places[0]!.label}` : `the keys of ${places.length} environments`
 
-/** Grants the key of each environment. Returns the granted labels, and those whose key the grantee already had. */
-export async function grantAll(session: Session, places: OpenPlace[], grantee: Grantee) {
+/**
+ * Grants the key of each environment, for some time if `seconds` is given. Returns the granted labels, and those whose
+ * key the grantee already had.
+ */
+export async function grantAll(session: Session, places: OpenPlace[], grantee: Grantee, seconds?: number) {
   const granted: string[] = []
   const held: string[] = []
   for (const { orgId, envId, label, key } of places) {
     try {
-      await grantEnvironment(session.client, { orgId, envId, ...grantee }, key.bytes)
+      await grantEnvironment(session.client, { orgId, envId, ...grantee }, key.bytes, seconds)
       granted.push(label)
     } catch (error) {
       if (toFailure(error).kind !== 'conflict') throw await incomplete(session, error, { granted, at: label, grantee })

@@ -292,7 +292,9 @@ function noted({ note, expectedVersion: _, headers, ...options }: WriteOptions):
  * the wrapped key.
  *
  * @param bytes the environment's key, `(await environmentKey(...)).bytes`.
- * @throws RefusedError `forbidden`, `not_found`, `conflict` when the principal has a grant; CryptoError `malformed_key`
+ * @param seconds the time after which the server ends the grant, from 300 to 7,776,000 (90 days). Without it, the grant
+ *   stays until it is revoked. A second grant gives a temporary one a new end.
+ * @throws RefusedError `forbidden`, `not_found`, `conflict` when the principal has a grant without an end; CryptoError `malformed_key`
  *   for the public key; UnavailableError.
  * @example await grantEnvironment(client, { orgId, envId, principalType: 'user', principalId, publicKeyJwk }, key.bytes)
  */
@@ -300,9 +302,10 @@ export async function grantEnvironment(
   client: Client,
   { orgId, envId, principalType, principalId, publicKeyJwk }: EnvironmentPlace & Grantee,
   bytes: Bytes,
+  seconds?: number,
 ): Promise<KeyGrant> {
   const wrappedDek = await wrapKey(bytes, publicKeyJwk)
-  const body = { principalType, principalId, wrappedDek }
+  const body = { principalType, principalId, wrappedDek, ...(seconds === undefined ? {} : { seconds }) }
   return (await client.grants.create({ params: { orgId, envId }, body })).grant
 }
 

@@ -3,21 +3,27 @@ import type { endpoints } from '@skerry/contract/endpoints'
 import { idPattern } from '@skerry/contract/prefixes'
 import { type Command, Option } from 'commander'
 import { findNamed } from '../current-place.ts'
-import { openDirectory } from '../directory.ts'
+import { openDirectory, principalIdOf } from '../directory.ts'
+import { formatSpan, parseGrantTime } from '../duration.ts'
 import { Failure, usage } from '../failure.ts'
 import { type InOrg, inOrg, type SignedIn, signedIn } from '../frame.ts'
 import { grantAll, lookUpGrantee, openPlace } from '../grants.ts'
 import { accepting, confirmable, explained, leaf } from '../options.ts'
 import { note, type Output, writeLine, writeTable } from '../output.ts'
 import { checkNames } from '../places.ts'
+import { typeName } from '../principals.ts'
 import { acceptGrant, type ReaderFlags } from '../readers.ts'
 import type { Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
-import { shownTime } from '../times.ts'
+import { notedTime, shownTime } from '../times.ts'
 
 type AccessRequest = Answer<typeof endpoints.accessRequests.get>['request']
+type Held = Answer<typeof endpoints.grants.overview>['access'][number]
 interface Reason {
   reason?: string
+}
+interface Span {
+  for?: string
 }
 
 export function register(command: Command): void {
@@ -30,7 +36,8 @@ export function register(command: Command): void {
     'Name each environment as app/env or group:env.',
   )
     .option('--reason <text>', 'reason for the admins and the audit log; the server can read it')
-    .action(signedIn(askFor))
+    .option('--for <duration>', 'how long you need it, for example 8h or 7d; access ends by itself then')
+    .action(signedIn(askFor, parseSpan))
   explained(leaf(command, 'ls', 'List requests for access'), 'An admin sees those of everyone, a member their own.')
     .addOption(
       new Option('--status <status>', 'only requests with this status')
@@ -38,18 +45,38 @@ export function register(command: Command): void {
         .default('open'),
     )
     .action(inOrg(list))
-  accepting(confirmable(leaf(command, 'grant <request>', 'Give the access that was asked for'))).action(inOrg(grant))
+  explained(
+    accepting(confirmable(leaf(command, 'grant <request>', 'Give the access that was asked for'))),
+    'The access ends after the time that the person asked for. Give another time with --for.',
+  )
+    .option('--for <duration>', 'the server ends the access after this time, for example 8h or 7d')
+    .action(inOrg(grant, parseSpan))
   leaf(command, 'decline <request>', 'Decline a request')
     .option('--reason <text>', 'reason for the person who asked; the server can read it')
     .action(inOrg(decline))
+  explained(
+    leaf(command, 'map [holder]', 'List who can read which environment'),
+    'For admins. A holder is the e-mail address of a member or the name of a token; without one, everyone is listed.',
+  )
+    .option('--branches', 'with branches')
+    .action(inOrg(map))
   leaf(command, 'withdraw <request>', 'Take your request back').action(inOrg(withdraw))
 }
 
-async function askFor(named: string[], { session, flags }: SignedIn<Flags & Reason>): Promise<Output> {
+const parseSpan = (flags: Flags & Span): number | undefined => parseGrantTime(flags.for)
+
+async function askFor(
+  named: string[],
+  { session, flags, input: forSeconds }: SignedIn<Flags & Reason & Span, typeof parseSpan>,
+): Promise<Output> {
   const places = await Promise.all(named.map((name) => findNamed(session, name, flags)))
   const { id: orgId } = await session.org()
   const environmentIds = [...new Set(places.map(({ envId }) => envId))]
-  const body = { environmentIds, ...(flags.reason === undefined ? {} : { reason: flags.reason }) }
+  const body = {
+    environmentIds,
+    ...(flags.reason === undefined ? {} : { reason: flags.reason }),
+    ...(forSeconds === undefined ? {} : { forSeconds }),
+  }
   const { request } = await session.client.accessRequests.create({ params: { orgId }, body })
   note(`asked for ${places.map(({ label }) => label).join(', ')}; the admins were told`)
   return { json: { request }, text: () => writeLine(request.id) }
@@ -67,10 +94,12 @@ async function list({
     text: async () => {
       const nameOf = await namesOf(session, requests)
       writeTable(
-        ['by', 'asks for', 'status', 'reason', 'at', 'id'],
+        ['by', 'asks for', 'for', 'status', 'reason', 'at', 'id'],
         requests.map((one) => [
           nameOf(one),
           one.environments.map(({ label, granted }) => (granted ? `${label} (granted)` : label)).join(', '),
+          // A server of an earlier release does not send a time.
+          one.forSeconds ? formatSpan(one.forSeconds) : '',
           one.status,
           one.reason ?? '',
           shownTime(one.createdAt),
@@ -83,7 +112,7 @@ async function list({
 
 async function grant(
   wanted: string,
-  { session, flags, orgId }: InOrg<Flags & Confirmable & ReaderFlags>,
+  { session, flags, orgId, input }: InOrg<Flags & Confirmable & ReaderFlags & Span, typeof parseSpan>,
 ): Promise<Output> {
   const request = await find(session, orgId, wanted)
   const missing = request.environments.filter(({ granted }) => !granted)
@@ -98,10 +127,45 @@ async function grant(
   const receiver = { ...grantee, name, wantedName }
   const keep = await acceptGrant(session, { labels: held.map(({ label }) => label), grantee: receiver }, flags)
   keep()
-  const { granted } = await grantAll(session, places, grantee)
-  for (const label of granted) note(`granted ${label} to ${name}`)
+  const seconds = input ?? request.forSeconds ?? undefined
+  const { granted } = await grantAll(session, places, grantee, seconds)
+  const span = seconds === undefined ? '' : ` for ${formatSpan(seconds)}`
+  for (const label of granted) note(`granted ${label} to ${name}${span}`)
   if (others.length > 0) note(`you do not have the key of ${labelsOf(others)}; another admin must grant the rest`)
   return { json: { request: request.id, granted, left: others.map(({ label }) => label) } }
+}
+
+async function map(
+  wanted: string | undefined,
+  { session, orgId, flags }: InOrg<Flags & { branches?: boolean }>,
+): Promise<Output> {
+  const query = flags.branches ? { branches: 'true' as const } : {}
+  const { access } = await session.client.grants.overview({ params: { orgId }, query })
+  const holderId = wanted === undefined ? undefined : await principalIdOf(session, wanted, 'the holder')
+  const rows = access.filter(({ principalId }) => holderId === undefined || principalId === holderId)
+  return {
+    json: { access: rows },
+    text: async () => {
+      const nameOf = await openDirectory(
+        session,
+        rows.map(({ principalId }) => principalId),
+      )
+      writeTable(
+        ['holder', 'type', 'can read', 'id'],
+        [...Map.groupBy(rows, ({ principalId }) => principalId)].map(([id, held]) => [
+          nameOf(id) ?? id,
+          typeName(held[0]!.principalType),
+          held.map(heldLabel).sort().join(', '),
+          id,
+        ]),
+      )
+    },
+  }
+}
+
+const heldLabel = ({ label, endsAt, inForce }: Held): string => {
+  const until = endsAt === null ? '' : ` (until ${notedTime(endsAt)})`
+  return inForce ? `${label}${until}` : `${label} (revoked)`
 }
 
 async function decline(wanted: string, { session, flags, orgId }: InOrg<Flags & Reason>): Promise<Output> {

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { findCurrent } from '../current-place.ts'
 import { openDirectory, principalIdOf } from '../directory.ts'
+import { formatSpan, parseGrantTime } from '../duration.ts'
 import { Failure, usage } from '../failure.ts'
 import { type AtPlace, atPlace, type SignedIn, signedIn, withOptionsAbove } from '../frame.ts'
 import { everyOpenPlace, grantAll, keysOf, lookUpGrantee, openWithGroups } from '../grants.ts'
@@ -17,6 +18,7 @@ import { shownTime } from '../times.ts'
 
 interface Options extends Flags, ReaderFlags, HolderFlags {
   all?: boolean
+  for?: string
   yes?: boolean
 }
 
@@ -29,6 +31,7 @@ export function register(command: Command): void {
   )
     .usage('[member or token]')
     .option('--all', 'grant every environment that you can read')
+    .option('--for <duration>', 'the server ends the access after this time, for example 8h or 7d')
     .action(signedIn(grantOrList, checkGrant))
   formerly(formerly(command, '--token <token>'), '--user <member>')
   addressed(leaf(command, 'ls', 'List who has the key of an environment')).action(withOptionsAbove(atPlace(list)))
@@ -45,8 +48,8 @@ async function grantOrList(
   return list({ session, flags, input: undefined, place: await findCurrent(session, flags) })
 }
 
-async function grant({ session, flags, input }: { session: Session; flags: Options; input: Holder }): Promise<Output> {
-  const { name, wantedName, ...grantee } = await lookUpGrantee(session, input)
+async function grant({ session, flags, input }: { session: Session; flags: Options; input: Given }): Promise<Output> {
+  const { name, wantedName, ...grantee } = await lookUpGrantee(session, input.holder)
   const places = flags.all
     ? await everyOpenPlace(session)
     : await openWithGroups(session, await findCurrent(session, flags))
@@ -56,26 +59,37 @@ async function grant({ session, flags, input }: { session: Session; flags: Optio
     ? await acceptGrant(session, { labels: places.map(({ label }) => label), grantee: receiver }, flags)
     : await acceptGrantees(session, { what: keysOf(places), grantees: [receiver] }, flags)
   keep()
-  const { granted, held } = await grantAll(session, places, grantee)
-  for (const label of granted) note(`granted ${label} to ${name}`)
+  const { granted, held } = await grantAll(session, places, grantee, input.seconds)
+  const span = input.seconds === undefined ? '' : ` for ${formatSpan(input.seconds)}`
+  for (const label of granted) note(`granted ${label} to ${name}${span}`)
   for (const label of held) note(`${name} already has the key of ${label}`)
   return { json: { grantee: grantee.principalId, granted, alreadyHeld: held } }
 }
 
-function checkGrant(flags: Options, argument: string | undefined): Holder | undefined {
+interface Given {
+  holder: Holder
+  seconds: number | undefined
+}
+
+function checkGrant(flags: Options, argument: string | undefined): Given | undefined {
   const holder = holderNamed(argument, flags)
-  if (holder === undefined && flags.all) throw usage('--all grants, so it needs a member or a token', 'name one')
-  return holder
+  const seconds = parseGrantTime(flags.for)
+  if (holder !== undefined) return { holder, seconds }
+  if (flags.all) throw usage('--all grants, so it needs a member or a token', 'name one')
+  if (flags.for !== undefined) throw usage('--for grants, so it needs a member or a token', 'name one')
+  return undefined
 }
 
 async function list({ session, place: { orgId, envId, label } }: AtPlace): Promise<Output> {
   const { grants } = await session.client.grants.list({ params: { orgId, envId } })
   // The wrapped key is left out, because only its holder can use it.
-  const rows = grants.map(({ id, principalType, principalId, createdAt }) => ({
+  const rows = grants.map(({ id, principalType, principalId, createdAt, endsAt }) => ({
     id,
     principalType,
     principalId,
     createdAt,
+    // A server of an earlier release has no temporary grants, and does not send this.
+    endsAt: endsAt ?? null,
   }))
   return {
     json: { environment: { id: envId, label }, grants: rows },
@@ -85,11 +99,12 @@ async function list({ session, place: { orgId, envId, label } }: AtPlace): Promi
         rows.map(({ principalId }) => principalId),
       )
       writeTable(
-        ['holder', 'type', 'since', 'id'],
+        ['holder', 'type', 'since', 'until', 'id'],
         rows.map((row) => [
           nameOf(row.principalId) ?? row.principalId,
           typeName(row.principalType),
           shownTime(row.createdAt),
+          shownTime(row.endsAt, ''),
           row.id,
         ]),
       )
