@@ -8,6 +8,7 @@ import {
   IconBot,
   IconCheck,
   IconCloudUpload,
+  IconEye,
   IconGauge,
   IconGitPullRequest,
   IconHexagon,
@@ -101,6 +102,13 @@ export const navGroups: NavGroup[] = [
         to: '/orgs/$org/requests',
         also: 'ask access grant decline',
         badge: openRequests,
+      },
+      {
+        label: 'Who can read',
+        icon: IconEye,
+        to: '/orgs/$org/access',
+        also: 'access readers holders overview who',
+        admins: true,
       },
       { label: 'Service tokens', icon: IconKey, to: '/orgs/$org/tokens', also: 'machines ci', admins: true },
       {

@@ -24,6 +24,7 @@ import { Route as AppCliIndexRouteImport } from './routes/_app/cli/index.tsx'
 import { Route as AppCliCodeRouteImport } from './routes/_app/cli/$code.tsx'
 import { Route as AppOrgsOrgRouteImport } from './routes/_app/orgs.$org.tsx'
 import { Route as AppOrgsOrgIndexRouteImport } from './routes/_app/orgs.$org/index.ts'
+import { Route as AppOrgsOrgAccessRouteImport } from './routes/_app/orgs.$org/access.tsx'
 import { Route as AppOrgsOrgAuditRouteImport } from './routes/_app/orgs.$org/audit.tsx'
 import { Route as AppOrgsOrgClientsRouteImport } from './routes/_app/orgs.$org/clients.tsx'
 import { Route as AppOrgsOrgHoneyTokensRouteImport } from './routes/_app/orgs.$org/honey-tokens.tsx'
@@ -143,6 +144,11 @@ const AppOrgsOrgRoute = AppOrgsOrgRouteImport.update({
 const AppOrgsOrgIndexRoute = AppOrgsOrgIndexRouteImport.update({
   id: '/',
   path: '/',
+  getParentRoute: () => AppOrgsOrgRoute,
+} as any)
+const AppOrgsOrgAccessRoute = AppOrgsOrgAccessRouteImport.update({
+  id: '/access',
+  path: '/access',
   getParentRoute: () => AppOrgsOrgRoute,
 } as any)
 const AppOrgsOrgAuditRoute = AppOrgsOrgAuditRouteImport.update({
@@ -402,6 +408,7 @@ export interface FileRoutesByFullPath {
   '/cli/$code': typeof AppCliCodeRoute
   '/orgs/$org': typeof AppOrgsOrgRouteWithChildren
   '/cli/': typeof AppCliIndexRoute
+  '/orgs/$org/access': typeof AppOrgsOrgAccessRoute
   '/orgs/$org/audit': typeof AppOrgsOrgAuditRoute
   '/orgs/$org/clients': typeof AppOrgsOrgClientsRoute
   '/orgs/$org/honey-tokens': typeof AppOrgsOrgHoneyTokensRoute
@@ -463,6 +470,7 @@ export interface FileRoutesByTo {
   '/account/signing-in': typeof AppAccountSigningInRoute
   '/cli/$code': typeof AppCliCodeRoute
   '/cli': typeof AppCliIndexRoute
+  '/orgs/$org/access': typeof AppOrgsOrgAccessRoute
   '/orgs/$org/audit': typeof AppOrgsOrgAuditRoute
   '/orgs/$org/clients': typeof AppOrgsOrgClientsRoute
   '/orgs/$org/honey-tokens': typeof AppOrgsOrgHoneyTokensRoute
@@ -525,6 +533,7 @@ export interface FileRoutesById {
   '/_app/cli/$code': typeof AppCliCodeRoute
   '/_app/orgs/$org': typeof AppOrgsOrgRouteWithChildren
   '/_app/cli/': typeof AppCliIndexRoute
+  '/_app/orgs/$org/access': typeof AppOrgsOrgAccessRoute
   '/_app/orgs/$org/audit': typeof AppOrgsOrgAuditRoute
   '/_app/orgs/$org/clients': typeof AppOrgsOrgClientsRoute
   '/_app/orgs/$org/honey-tokens': typeof AppOrgsOrgHoneyTokensRoute
@@ -589,6 +598,7 @@ export interface FileRouteTypes {
     | '/cli/$code'
     | '/orgs/$org'
     | '/cli/'
+    | '/orgs/$org/access'
     | '/orgs/$org/audit'
     | '/orgs/$org/clients'
     | '/orgs/$org/honey-tokens'
@@ -650,6 +660,7 @@ export interface FileRouteTypes {
     | '/account/signing-in'
     | '/cli/$code'
     | '/cli'
+    | '/orgs/$org/access'
     | '/orgs/$org/audit'
     | '/orgs/$org/clients'
     | '/orgs/$org/honey-tokens'
@@ -711,6 +722,7 @@ export interface FileRouteTypes {
     | '/_app/cli/$code'
     | '/_app/orgs/$org'
     | '/_app/cli/'
+    | '/_app/orgs/$org/access'
     | '/_app/orgs/$org/audit'
     | '/_app/orgs/$org/clients'
     | '/_app/orgs/$org/honey-tokens'
@@ -873,6 +885,13 @@ declare module '@tanstack/react-router' {
       path: '/'
       fullPath: '/orgs/$org/'
       preLoaderRoute: typeof AppOrgsOrgIndexRouteImport
+      parentRoute: typeof AppOrgsOrgRoute
+    }
+    '/_app/orgs/$org/access': {
+      id: '/_app/orgs/$org/access'
+      path: '/access'
+      fullPath: '/orgs/$org/access'
+      preLoaderRoute: typeof AppOrgsOrgAccessRouteImport
       parentRoute: typeof AppOrgsOrgRoute
     }
     '/_app/orgs/$org/audit': {
@@ -1243,6 +1262,7 @@ const AppOrgsOrgEnvsEnvRouteWithChildren =
   AppOrgsOrgEnvsEnvRoute._addFileChildren(AppOrgsOrgEnvsEnvRouteChildren)
 
 interface AppOrgsOrgRouteChildren {
+  AppOrgsOrgAccessRoute: typeof AppOrgsOrgAccessRoute
   AppOrgsOrgAuditRoute: typeof AppOrgsOrgAuditRoute
   AppOrgsOrgClientsRoute: typeof AppOrgsOrgClientsRoute
   AppOrgsOrgHoneyTokensRoute: typeof AppOrgsOrgHoneyTokensRoute
@@ -1281,6 +1301,7 @@ interface AppOrgsOrgRouteChildren {
 }
 
 const AppOrgsOrgRouteChildren: AppOrgsOrgRouteChildren = {
+  AppOrgsOrgAccessRoute: AppOrgsOrgAccessRoute,
   AppOrgsOrgAuditRoute: AppOrgsOrgAuditRoute,
   AppOrgsOrgClientsRoute: AppOrgsOrgClientsRoute,
   AppOrgsOrgHoneyTokensRoute: AppOrgsOrgHoneyTokensRoute,

@@ -129,6 +129,8 @@ const filled: Row[] = [
   { name: 'change', path: changeOf, shows: 'Unlock to compare', unlocked: true, step: steps.press('Reveal values') },
   { name: 'members', path: at('members'), shows: 'not compared' },
   { name: 'requests', path: at('requests'), shows: 'On call' },
+  { name: 'access', path: at('access'), shows: 'Can read' },
+  { name: 'access-by-environment', path: at('access?by=environment'), shows: 'Can be read by' },
   { name: 'tokens', path: at('tokens'), shows: 'In use' },
   { name: 'clients', path: at('clients'), shows: 'New machine client' },
   { name: 'honey-tokens', path: at('honey-tokens'), shows: 'once' },

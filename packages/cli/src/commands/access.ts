@@ -94,7 +94,7 @@ async function list({
     text: async () => {
       const nameOf = await namesOf(session, requests)
       writeTable(
-        ['by', 'asks for', 'for', 'status', 'reason', 'at', 'id'],
+        ['by', 'asks for', 'how long', 'status', 'reason', 'at', 'id'],
         requests.map((one) => [
           nameOf(one),
           one.environments.map(({ label, granted }) => (granted ? `${label} (granted)` : label)).join(', '),

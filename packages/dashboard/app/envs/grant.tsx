@@ -7,6 +7,7 @@ import type { Environment } from '../secrets/use-columns.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { showToast } from '../ui/toast.ts'
+import { GrantSpan } from './grant-span.tsx'
 import { GranteeFields, useGrantee } from './grantee.tsx'
 import type { Grantee } from './grantees.ts'
 import { layersBelow } from './layers-below.ts'
@@ -27,11 +28,12 @@ export function GrantDialog(props: { environment: Environment; grantees: Grantee
   })
   const lowerLayers = query.data ?? []
   const [withLayers, setWithLayers] = useState(true)
+  const [seconds, setSeconds] = useState<number | null>(null)
   const envIds = [environment.id, ...(withLayers ? lowerLayers.map(({ environmentId }) => environmentId) : [])]
   const grant = async () => {
     if (!to || !checked) return
     await checkMeanings(envIds)
-    for (const envId of envIds) await grantOne(org.id, envId, to)
+    for (const envId of envIds) await grantOne(org.id, envId, to, seconds)
     pin(to.principalId, checked.fingerprint)
     showToast(`${to.label} can decrypt ${environment.name} now.`)
   }
@@ -46,6 +48,7 @@ export function GrantDialog(props: { environment: Environment; grantees: Grantee
       size="lg"
     >
       <GranteeFields grantee={grantee} />
+      <GrantSpan label="For how long" value={seconds} onChange={setSeconds} />
       <ProblemAlert error={query.error} retry={() => query.refetch()} />
       {to && lowerLayers.length > 0 && (
         <Checkbox

@@ -146,7 +146,20 @@ function Holders({ environment, isAdmin }: { environment: Environment; isAdmin: 
         if (!grant) return null
         const by = grant.grantedByName ?? nameOf(grant.grantedById)
         return (
-          <TwoLines main={<RelativeTime at={grant.since} />} below={`granted by ${by}`} belowTitle={grant.grantId} />
+          <TwoLines
+            main={<RelativeTime at={grant.since} />}
+            below={
+              <>
+                granted by {by}
+                {grant.endsAt && (
+                  <>
+                    , ends <RelativeTime at={grant.endsAt} />
+                  </>
+                )}
+              </>
+            }
+            belowTitle={grant.grantId}
+          />
         )
       },
       sort: (one) => since(one)?.since ?? null,

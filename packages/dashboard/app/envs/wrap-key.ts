@@ -17,17 +17,24 @@ export async function wrapEnvironmentKey(orgId: string, envId: string, reader: C
   return wrapped
 }
 
-/** Grants one key. A conflict means that the principal already holds it, and is no error. */
+/**
+ * Grants one key, for some time if `seconds` is given. A conflict means that the principal already holds it, and is no
+ * error.
+ */
 export async function grantOne(
   orgId: string,
   envId: string,
   to: ChosenReader & { principalType: 'user' | 'service_token' },
+  seconds: number | null = null,
 ): Promise<void> {
   const params = { orgId, envId }
   const { principalType, principalId } = to
   const wrappedDek = await wrapEnvironmentKey(orgId, envId, to)
   try {
-    await api.grants.create({ params, body: { principalType, principalId, wrappedDek } })
+    await api.grants.create({
+      params,
+      body: { principalType, principalId, wrappedDek, ...(seconds === null ? {} : { seconds }) },
+    })
   } catch (error) {
     if (!(error instanceof RefusedError) || error.code !== 'conflict') throw error
   }

@@ -4,9 +4,11 @@ import { api } from '../api.ts'
 import type { Entry } from '../audit/queries.ts'
 import { forgetReader } from '../envs/known-readers.ts'
 import { queryClient } from '../queries.ts'
+import { membersQuery, tokensQuery } from '../secrets/use-name-of.ts'
 import { environmentLabelsQuery } from './environment-labels.ts'
+import { nameOfMember } from './member.ts'
 
-// A removed member or a revoked token may have kept keys. The environments to re-key come from the audit log, which
+// A removed member, a revoked token or a person whose temporary access ended may have kept keys. The environments to re-key come from the audit log, which
 // records who had which key and which environments were re-keyed since. So the list survives a reload, and several
 // removals add up.
 
@@ -29,21 +31,33 @@ export const rekeyDueQuery = (orgId: string) =>
     queryFn: async ({ signal }): Promise<RekeyDue[]> => {
       const load = async (action: string) =>
         (await api.audit.list({ params: { orgId }, query: { action, limit: pageSize } }, { signal })).entries
-      const [places, rekeyed, removed, tokens, ...lost] = await Promise.all([
+      const [places, { members }, { tokens: all }, rekeyed, removed, tokens, expired, ...lost] = await Promise.all([
         queryClient.fetchQuery(environmentLabelsQuery(orgId)),
+        queryClient.fetchQuery(membersQuery(orgId)),
+        queryClient.fetchQuery(tokensQuery(orgId)),
         load('env.rekeyed'),
         load('member.removed'),
         load('token.revoked'),
+        load('key.expired'),
         load('user.keys_replaced'),
         load('key.revoked'),
       ])
       const labels = new Map(places.map(({ id, label }) => [id, label]))
-      return dueOf(labels, rekeyed, [...removed, ...tokens], lost.flat())
+      const names = new Map([
+        ...members.map((member) => [member.userId, nameOfMember(member)] as const),
+        ...all.map(({ id, name }) => [id, `the token “${name}”`] as const),
+      ])
+      return dueOf({ labels, names }, rekeyed, [...removed, ...tokens, ...expired], lost.flat())
     },
   })
 
 /** @param lost entries about keys that a person or token lost before their access ended */
-function dueOf(labels: ReadonlyMap<string, string>, rekeyed: Entry[], ended: Entry[], lost: Entry[]): RekeyDue[] {
+function dueOf(
+  { labels, names }: Record<'labels' | 'names', ReadonlyMap<string, string>>,
+  rekeyed: Entry[],
+  ended: Entry[],
+  lost: Entry[],
+): RekeyDue[] {
   const lastRekey = new Map<string, number>()
   for (const { resourceId, createdAt } of rekeyed)
     lastRekey.set(resourceId ?? '', Math.max(Date.parse(createdAt), lastRekey.get(resourceId ?? '') ?? 0))
@@ -54,7 +68,7 @@ function dueOf(labels: ReadonlyMap<string, string>, rekeyed: Entry[], ended: Ent
       // A deleted environment has no key.
       if (label === undefined || (lastRekey.get(environmentId) ?? 0) > Date.parse(lostAt)) continue
       const before = due.get(environmentId) ?? { environmentId, label, entryIds: [], who: [] }
-      const who = [...new Set([...before.who, nameOfEnded(entry)])]
+      const who = [...new Set([...before.who, nameOfEnded(entry, names)])]
       due.set(environmentId, { ...before, entryIds: [...before.entryIds, entry.id], who })
     }
   return [...due.values()].sort((a, b) => (a.label < b.label ? -1 : 1))
@@ -76,7 +90,11 @@ const environmentsOf = ({ metadata: { environmentId, environmentIds } }: Entry):
 /** Names of people that this page has removed, because the server does not send the name of a former member. */
 const removedHere = new Map<string, string>()
 
-function nameOfEnded({ action, resourceId, metadata: { name } }: Entry): string {
+function nameOfEnded(
+  { action, resourceId, metadata: { name, principalId } }: Entry,
+  names: ReadonlyMap<string, string>,
+): string {
+  if (action === 'key.expired') return names.get(String(principalId)) ?? 'a former member or token'
   if (action === 'token.revoked') return `the token ${typeof name === 'string' ? `“${name}”` : ''}`.trim()
   return removedHere.get(resourceId ?? '') ?? 'a former member'
 }

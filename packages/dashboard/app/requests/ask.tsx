@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
+import { GrantSpan } from '../envs/grant-span.tsx'
 import { EnvName } from '../ui/env-name.tsx'
 import { Form } from '../ui/form.tsx'
 import { FormDialog } from '../ui/form-dialog.tsx'
@@ -18,14 +19,19 @@ const told = 'The admins were told. The page shows the values as soon as an admi
 function useAsk(orgId: string, first: readonly string[]) {
   const [chosen, setChosen] = useState<readonly string[]>(first)
   const [reason, setReason] = useState('')
+  const [seconds, setSeconds] = useState<number | null>(null)
   const send = () => {
     const text = reason.trim()
-    const body = { environmentIds: [...chosen], ...(text === '' ? {} : { reason: text }) }
+    const body = {
+      environmentIds: [...chosen],
+      ...(text === '' ? {} : { reason: text }),
+      ...(seconds === null ? {} : { forSeconds: seconds }),
+    }
     return api.accessRequests.create({ params: { orgId }, body })
   }
   const count = chosen.length
   const submit = count === 0 ? 'Ask for access' : `Ask for ${count} ${count === 1 ? 'environment' : 'environments'}`
-  return { orgId, chosen, setChosen, reason, setReason, send, submit, isReady: count > 0 }
+  return { orgId, chosen, setChosen, reason, setReason, seconds, setSeconds, send, submit, isReady: count > 0 }
 }
 
 /** The fields to ask for environments, on a page. */
@@ -71,7 +77,7 @@ export function AskDialog(props: { orgId: string; first?: readonly string[]; onC
 }
 
 function AskFields({ ask }: { ask: ReturnType<typeof useAsk> }) {
-  const { orgId, chosen, setChosen, reason, setReason } = ask
+  const { orgId, chosen, setChosen, reason, setReason, seconds, setSeconds } = ask
   const owners = useQuery(ownersQuery(orgId))
   const open = useQuery(openRequestsQuery(orgId)).data?.requests ?? []
   const asked = new Set(open.flatMap(({ environments }) => environments.map(({ environmentId }) => environmentId)))
@@ -123,6 +129,7 @@ function AskFields({ ask }: { ask: ReturnType<typeof useAsk> }) {
         onChange={(event) => setReason(event.currentTarget.value)}
         autoComplete="off"
       />
+      <GrantSpan label="For how long" value={seconds} onChange={setSeconds} />
     </>
   )
 }

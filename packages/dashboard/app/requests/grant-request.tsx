@@ -2,6 +2,7 @@ import { Alert, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Fingerprint, Words } from '../envs/fingerprint.tsx'
+import { GrantSpan } from '../envs/grant-span.tsx'
 import { layersBelow } from '../envs/layers-below.ts'
 import { checkMeanings } from '../envs/meanings.ts'
 import { type Checked, pin, useChecked } from '../envs/pins.ts'
@@ -29,6 +30,7 @@ export function GrantRequest(props: { orgId: string; request: AccessRequest; onC
     publicKeyJwk === null ? null : { principalType: 'user' as const, principalId: request.userId, publicKeyJwk }
   const checked = useChecked(to ? [to] : [])?.[0]
   const [comparedKey, setComparedKey] = useState<string | null>(null)
+  const [seconds, setSeconds] = useState<number | null>(request.forSeconds)
   const missing = request.environments.filter(({ granted }) => !granted)
   const wanted = missing.filter(({ held }) => held)
   const others = missing.filter(({ held }) => !held)
@@ -39,7 +41,7 @@ export function GrantRequest(props: { orgId: string; request: AccessRequest; onC
   const grant = async () => {
     if (!to || !checked) return
     await checkMeanings(envIds)
-    for (const envId of envIds) await grantOne(orgId, envId, to)
+    for (const envId of envIds) await grantOne(orgId, envId, to, seconds)
     pin(to.principalId, checked.fingerprint)
     showToast(`${name} can read ${countOf(wanted.length)} now.`)
   }
@@ -56,6 +58,7 @@ export function GrantRequest(props: { orgId: string; request: AccessRequest; onC
     >
       <RequestedEnvironments orgId={orgId} environments={wanted} />
       {request.reason && <Text size="sm">“{request.reason}”</Text>}
+      <GrantSpan label="For how long" value={seconds} onChange={setSeconds} />
       {below.data && below.data.length > 0 && (
         <Text size="sm" c="dimmed">
           Their programs also need {below.data.map(({ label }) => label).join(', ')}, which is composed in. You grant

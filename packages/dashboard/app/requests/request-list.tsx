@@ -5,6 +5,7 @@ import { lazy, Suspense } from 'react'
 import { api } from '../api.ts'
 import { useNameOf } from '../secrets/use-name-of.ts'
 import { OneLine, TwoLines } from '../ui/cells.tsx'
+import { durationText } from '../ui/durations.ts'
 import { Empty } from '../ui/empty.tsx'
 import { List, type ListColumn } from '../ui/list.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
@@ -44,6 +45,11 @@ export function RequestList({ status }: { status: 'open' | 'closed' }) {
       cell: ({ environments }) => <RequestedEnvironments orgId={org.id} environments={environments} />,
     },
     { header: 'Reason', cell: ({ reason }) => <OneLine text={reason ?? ''} /> },
+    {
+      header: 'For',
+      cell: ({ forSeconds }) => (forSeconds === null ? '' : durationText(forSeconds)),
+      width: 90,
+    },
     status === 'open'
       ? {
           header: 'Answer',
@@ -72,7 +78,7 @@ export function RequestList({ status }: { status: 'open' | 'closed' }) {
         })}
         rows={({ pages }) => pages.flatMap(({ requests }) => requests)}
         columns={columns}
-        minWidth={760}
+        minWidth={850}
         rowId={({ id }) => id}
         rowName={({ userId }) => nameOf(userId)}
         empty={<Nothing status={status} isAdmin={isAdmin} slug={org.slug} />}

@@ -54,6 +54,7 @@ export const people = {
   ],
   grant: [
     ['skerry grant bob@example.com --env production', 'Let a member read production'],
+    ['skerry grant bob@example.com --env production --for 8h', 'Let a member read production for eight hours'],
     ['skerry grant ci --all', 'Let a token read all environments that you can read'],
   ],
   'grant ls': [
@@ -70,6 +71,7 @@ export const people = {
   ],
   'access ask': [
     ['skerry access ask shop/staging --reason "I fix the checkout"', 'Ask for an environment'],
+    ['skerry access ask shop/production --for 8h', 'Ask for an environment for eight hours'],
     ['skerry access ask shop/staging shared:staging', 'Ask for an environment and one of a group'],
   ],
   'access ls': [
@@ -79,6 +81,10 @@ export const people = {
   'access grant': [
     ['skerry access grant bob@example.com', 'Give a member what they asked for'],
     ['skerry access grant bob@example.com --yes', 'Give it without a question'],
+  ],
+  'access map': [
+    ['skerry access map', 'List who can read which environment'],
+    ['skerry access map bob@example.com', 'List what a member can read'],
   ],
   'access decline': [
     ['skerry access decline bob@example.com', 'Decline a request'],

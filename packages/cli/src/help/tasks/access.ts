@@ -35,6 +35,18 @@ export const access = [
     document: 'docs/command-line.md#when-somebody-leaves',
   },
   {
+    title: 'Give access for a limited time',
+    words: 'temporary expire expiring access on call just in time jit break glass hours grant ends',
+    steps: [
+      ['skerry access ask shop/production --for 8h', 'As a member, ask for eight hours'],
+      ['skerry access grant bob@example.com', 'As an admin, give what was asked for'],
+      ['skerry grant bob@example.com --env production --for 8h', 'Or give it without a request'],
+      ['skerry access map bob@example.com', 'See what the member can read, and until when'],
+      ['skerry env rekey production', 'Replace the key when the access has ended'],
+    ],
+    document: 'docs/command-line.md#access-for-some-time',
+  },
+  {
     title: 'Change what a member may do',
     words: 'role permission admin owner rights access control rbac grant revoke read',
     steps: [
