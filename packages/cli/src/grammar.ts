@@ -41,6 +41,7 @@ export const verbs: Readonly<Record<string, string>> = {
   init: 'make the first settings',
   lock: 'forget an unlocked key',
   ls: 'list',
+  map: 'list who can read what',
   mine: 'list what waits for you',
   pause: 'stop scheduled work until it is resumed',
   plan: 'show what would be done',

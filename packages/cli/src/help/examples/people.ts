@@ -55,7 +55,6 @@ export const people = {
   grant: [
     ['skerry grant bob@example.com --env production', 'Let a member read production'],
     ['skerry grant bob@example.com --env production --for 8h', 'Let a member read production for eight hours'],
-    ['skerry grant ci --all', 'Let a token read all environments that you can read'],
   ],
   'grant ls': [
     ['skerry grant ls', 'List who can read this folder’s environment'],
@@ -72,7 +71,6 @@ export const people = {
   'access ask': [
     ['skerry access ask shop/staging --reason "I fix the checkout"', 'Ask for an environment'],
     ['skerry access ask shop/production --for 8h', 'Ask for an environment for eight hours'],
-    ['skerry access ask shop/staging shared:staging', 'Ask for an environment and one of a group'],
   ],
   'access ls': [
     ['skerry access ls', 'List open requests'],
