@@ -8,6 +8,7 @@ import { Failure, usage } from '../failure.ts'
 import { type AtPlace, lookingUp } from '../frame.ts'
 import { groupEnvironment, openPlace } from '../grants.ts'
 import { environmentShared, noteReaders } from '../known-readers.ts'
+import { orNearest } from '../nearest.ts'
 import { accepting, confirmable, leaf } from '../options.ts'
 import { note, type Output, warn, writeTable } from '../output.ts'
 import { findGroup, type Place } from '../places.ts'
@@ -157,7 +158,11 @@ async function remove(
 ): Promise<Output> {
   const { groups } = await session.client.composition.list({ params: { orgId, envId } })
   const found = groups.find(({ groupId: id, slug: name }) => isNamed(groupSlug, 'group', { id, name }))
-  if (!found) throw new Failure('notFound', `${groupSlug} is not composed into ${label}`, 'see `skerry compose ls`')
+  if (!found) {
+    const slugs = groups.map(({ slug }) => slug)
+    const next = orNearest(groupSlug, slugs, 'see `skerry compose ls`')
+    throw new Failure('notFound', `${groupSlug} is not composed into ${label}`, next)
+  }
   await confirmOrRefuse(`removes group ${found.slug} from ${label}`, flags)
   const { environments } = await session.client.groups.envs({ params: { orgId, groupId: found.groupId } })
   await session.client.composition.delete({ params: { orgId, envId, groupId: found.groupId } })

@@ -9,6 +9,7 @@ import {
   verifyingKeys,
 } from '@skerry/sdk/internal/kms'
 import { Failure } from '../failure.ts'
+import { orNearest } from '../nearest.ts'
 import type { Session } from '../session.ts'
 import { checkName, checkVersions } from './pins.ts'
 
@@ -41,7 +42,9 @@ export async function lookUp(session: Session, wanted: string): Promise<{ orgId:
   const { orgId, keys } = await listKeys(session)
   const key = keys.find((one) => isNamed(wanted, 'kmsKey', one))
   if (key) return { orgId, key }
-  throw new Failure('notFound', `there is no managed key ${wanted} that you can see`, 'see `skerry kms ls`')
+  const names = keys.map(({ name }) => name)
+  const next = orNearest(wanted, names, 'see `skerry kms ls`')
+  throw new Failure('notFound', `there is no managed key ${wanted} that you can see`, next)
 }
 
 export async function openKey(

@@ -3,6 +3,7 @@ import { isNamed } from '@skerry/contract/prefixes'
 import type { vaultProjects } from '@skerry/contract/vault/projects'
 import { Failure, usage } from '../failure.ts'
 import { lookingUp, type Prepare, type SignedIn } from '../frame.ts'
+import { orNearest } from '../nearest.ts'
 import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 
@@ -36,7 +37,9 @@ export async function findProject(session: Session, wanted: string): Promise<{ p
   const { orgId, projects } = await listProjects(session)
   const found = projects.filter((project) => isNamed(wanted, 'vaultProject', project))
   if (found.length > 1) throw usage(`${found.length} projects are called ${wanted}`, 'use the id of one of them')
-  return placed(orgId, found[0], `there is no vault project ${wanted} that you can see`)
+  const names = projects.map(({ name }) => name)
+  const next = orNearest(wanted, names, seeProjects)
+  return placed(orgId, found[0], `there is no vault project ${wanted} that you can see`, next)
 }
 
 /** Finds the project that the option names, or the only one. */
@@ -53,7 +56,9 @@ export const atProject = lookingUp(projectOf)
 export type AtProject<F extends InProject = InProject, P extends Prepare = () => undefined> = SignedIn<F, P> &
   Awaited<ReturnType<typeof projectOf>>
 
-function placed(orgId: string, project: Project | undefined, message: string): { place: Place; project: Project } {
-  if (!project) throw new Failure('notFound', message, 'see `skerry vault project ls`')
+const seeProjects = 'see `skerry vault project ls`'
+
+function placed(orgId: string, project: Project | undefined, message: string, next = seeProjects) {
+  if (!project) throw new Failure('notFound', message, next)
   return { place: { orgId, projectId: project.id }, project }
 }
