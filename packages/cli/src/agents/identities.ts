@@ -54,6 +54,7 @@ export async function list({ session }: SignedIn): Promise<Output> {
           shownTime(one.lastPolicyFetchAt),
           one.id,
         ]),
+        'no agents yet; create one with `skerry agent create <slug>`',
       ),
   }
 }

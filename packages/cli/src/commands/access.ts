@@ -77,6 +77,7 @@ async function list({
           shownTime(one.createdAt),
           one.id,
         ]),
+        'nobody asks for access; members ask with `skerry access ask <env>`',
       )
     },
   }

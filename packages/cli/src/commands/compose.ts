@@ -148,6 +148,7 @@ async function list({ session, place: { orgId, envId } }: AtPlace): Promise<Outp
       writeTable(
         ['position', 'slug', 'name'],
         groups.map((group) => [String(group.position), group.slug, group.name]),
+        'no groups here yet; add one with `skerry compose set <group>`',
       ),
   }
 }

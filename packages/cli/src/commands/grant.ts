@@ -92,6 +92,7 @@ async function list({ session, place: { orgId, envId, label } }: AtPlace): Promi
           shownTime(row.createdAt),
           row.id,
         ]),
+        'nobody has this key; see `skerry recovery status`',
       )
     },
   }

@@ -72,6 +72,7 @@ async function list({
           shownTime(one.acceptedAt, ''),
           one.id,
         ]),
+        'nobody is invited; invite someone with `skerry invite create <address>`',
       ),
   }
 }
@@ -91,6 +92,7 @@ async function mine({ session: { client } }: SignedIn): Promise<Output> {
           shownTime(one.expiresAt),
           one.id,
         ]),
+        'no invitation waits for you; ask an admin to run `skerry invite create <your address>`',
       ),
   }
 }

@@ -70,6 +70,7 @@ async function list({ session, orgId }: InOrg): Promise<Output> {
           stateWords[row.key],
           row.fingerprint ?? '',
         ]),
+        'no members in person yet; invite someone with `skerry invite create <address>`',
       ),
   }
 }

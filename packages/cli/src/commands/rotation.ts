@@ -198,6 +198,7 @@ async function list({ session, orgId }: InOrg): Promise<Output> {
           shownTime(one.nextRunAt, ''),
           one.failureStreak === 0 ? '' : String(one.failureStreak),
         ]),
+        'no rotations yet; create one with `skerry rotation create <NAME>`',
       )
       if (grantedEnvironmentIds.length > 0)
         note(`through the rotator the server can read ${grantedEnvironmentIds.map(labelOf).join(', ')}`)

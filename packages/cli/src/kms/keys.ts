@@ -79,6 +79,7 @@ export async function list({ session }: SignedIn): Promise<Output> {
           stateOf(one),
           shownTime(one.createdAt),
         ]),
+        'no managed keys yet; create one with `skerry kms create <name>`',
       ),
   }
 }

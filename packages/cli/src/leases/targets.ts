@@ -126,6 +126,7 @@ export async function list({ session, orgId }: InOrg): Promise<Output> {
           one.lastError ?? one.status,
           one.server ?? '',
         ]),
+        'no targets yet; add one with `skerry lease target create <name>`',
       ),
   }
 }

@@ -4,6 +4,7 @@ import type { vaultProjects } from '@skerry/contract/vault/projects'
 import { Failure, usage } from '../failure.ts'
 import { lookingUp, type Prepare, type SignedIn } from '../frame.ts'
 import { orNearest } from '../nearest.ts'
+import { everyRow } from '../pages.ts'
 import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 
@@ -23,13 +24,11 @@ const pageLimit = 200
 
 export async function listProjects(session: Session): Promise<{ orgId: string; projects: Project[] }> {
   const { id: orgId } = await session.org()
-  const page = (cursor?: string) =>
-    session.client.vaultProjects.list({ params: { orgId }, query: { limit: pageLimit, ...(cursor && { cursor }) } })
-  const projects: Project[] = []
-  for (let next = await page(); ; next = await page(next.nextCursor)) {
-    projects.push(...next.projects)
-    if (next.nextCursor === null) return { orgId, projects }
-  }
+  const projects = await everyRow(
+    (at) => session.client.vaultProjects.list({ params: { orgId }, query: { limit: pageLimit, ...at } }),
+    (page) => page.projects,
+  )
+  return { orgId, projects }
 }
 
 /** Finds a project by its id, or by a name that only one project has. */
