@@ -23,14 +23,21 @@ export function nearestName(wanted: string, names: Iterable<string | null>): str
   if (given.length < 2 || given.length > namedMax) return undefined
   const ranked = [...new Set(names)]
     .filter((name): name is string => name !== null && name !== wanted && name.length <= namedMax)
+    .filter((name) => withoutDigits(name.toLowerCase()) !== withoutDigits(given) || name.toLowerCase() === given)
     .map((name) => ({ name, distance: slipOf(given, name.toLowerCase()) }))
-    .filter(({ name, distance }) => distance <= Math.max(given.length, name.length) / 3)
+    .filter(({ name, distance }) => distance <= Math.max(ownLength(given), ownLength(name)) / 3)
     .sort((one, other) => one.distance - other.distance)
   const [first, second] = ranked
   return first && first.distance !== second?.distance ? first.name : undefined
 }
 
 const namedMax = 100
+
+/** The letters before the @ of an address. Many people share the rest. */
+const ownLength = (name: string): number => (name.includes('@') ? name.indexOf('@') : name.length)
+
+/** Another number means another thing: nobody who writes pr-8 means pr-7. */
+const withoutDigits = (name: string): string => name.replace(/\d/g, '')
 
 /** The missing end of a word counts as one letter. */
 const slipOf = (given: string, name: string): number =>

@@ -22,6 +22,17 @@ describe('the name that is suggested for a mistyped one', () => {
     expect(nearestName('web-3', ['web-1', 'web-2'])).toBeUndefined()
   })
 
+  it.each([
+    ['pr-8', 'pr-7'],
+    ['eve@example.com', 'dora@example.com'],
+  ])('for %s is not %s, which differs in its number or in most of its own letters', (wanted, other) => {
+    expect(nearestName(wanted, [other])).toBeUndefined()
+  })
+
+  it('is an address that differs by a letter', () => {
+    expect(nearestName('dorra@example.com', ['dora@example.com'])).toBe('dora@example.com')
+  })
+
   it('is never the name itself, and a missing name is skipped', () => {
     expect(nearestName('shop', ['shop', null])).toBeUndefined()
   })
