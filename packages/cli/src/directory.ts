@@ -1,6 +1,7 @@
 import { limits } from '@skerry/contract/limits'
 import { Failure, toFailure, usage } from './failure.ts'
 import { checkTokenId } from './names.ts'
+import { orNearest } from './nearest.ts'
 import { listPlaces } from './places.ts'
 import type { Session } from './session.ts'
 import { listTokens } from './tokens/find.ts'
@@ -75,7 +76,9 @@ export async function principalIdOf(session: Session, wanted: string, option: st
   const former = (await unlessRefused(() => listFormerMembers(session))).findLast(([, name]) => name === wanted)
   if (former) return former[0]
   const what = `${option} ${wanted} is not a member, token or machine client that you can see`
-  throw new Failure('notFound', what, 'see `skerry members ls`, `skerry token ls` and `skerry client ls`')
+  const names = [...members.map(({ email }) => email), ...[...tokens, ...clients].map(({ name }) => name)]
+  const next = orNearest(wanted, names, 'see `skerry members ls`, `skerry token ls` and `skerry client ls`')
+  throw new Failure('notFound', what, next)
 }
 
 async function unlessRefused<T>(ask: () => Promise<T[]>): Promise<T[]> {

@@ -1,5 +1,5 @@
 import { formatDuration } from './units.ts'
-import { hintOfRefusal } from './used-credential.ts'
+import { hintOfRefusal, hintOfUnreachable } from './used-credential.ts'
 
 /**
  * Exit codes, documented for scripts: they never change their meaning.
@@ -66,8 +66,6 @@ const kindOfCode: Readonly<Record<string, FailureKind>> = {
 const nextOfCode: Readonly<Record<string, string>> = {
   unauthorized: 'check the credential with `skerry whoami`, or sign in again with `skerry login`',
   forbidden: 'use a credential with this permission; `skerry whoami` shows the current one',
-  unavailable:
-    'check that the server runs, and set its address with --url or SKERRY_URL; `skerry doctor` shows what fails',
   untrusted_certificate:
     'set NODE_EXTRA_CA_CERTS to a file with the certificate of your authority (PEM), and run the command again',
   old_server: 'upgrade the server',
@@ -150,6 +148,7 @@ function hintOf(code: string, told: string): string | undefined {
   if (told === noOrg) return 'see `skerry whoami` for your organizations; an admin can invite you again'
   if (code === 'forbidden' && told.endsWith(' a share of the recovery key'))
     return 'ask a custodian; `skerry recovery status` lists them'
+  if (code === 'unavailable') return hintOfUnreachable()
   return (code === 'unauthorized' ? hintOfRefusal() : undefined) ?? rowOf(nextOfCode, code)
 }
 

@@ -1,5 +1,6 @@
 import { type IdKind, isNamed } from '@skerry/contract/prefixes'
 import { Failure, usage } from './failure.ts'
+import { orNearest } from './nearest.ts'
 
 interface Names<T> {
   kind: IdKind
@@ -20,5 +21,9 @@ export function findOne<T extends { id: string }>(rows: readonly T[], wanted: st
       `use the id of one of them; see \`${list}\``,
     )
   if (found[0]) return found[0]
-  throw new Failure('notFound', `there is no ${noun} '${wanted}'`, `see \`${list}\``)
+  throw new Failure(
+    'notFound',
+    `there is no ${noun} '${wanted}'`,
+    orNearest(wanted, rows.map(nameOf), `see \`${list}\``),
+  )
 }

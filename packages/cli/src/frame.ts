@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { findCurrent, findNamed } from './current-place.ts'
-import { Failure, isBoundElsewhere, lacksKey } from './failure.ts'
+import { Failure, isBoundElsewhere, lacksKey, toFailure } from './failure.ts'
+import { idKeyOf, recall } from './id-cache.ts'
 import { type Output, writeOutput } from './output.ts'
 import { checkNamed, type Place } from './places.ts'
 import { refusalAt } from './run/refusal.ts'
@@ -86,11 +87,27 @@ export function lookingUp<Base extends Flags, More>(
       check?.(flags, args[0] as string | undefined)
       const input = await prepare?.(flags, ...args)
       const session = await openSession(flags)
-      const more = await lookUp(session, flags, args[0] as string | undefined)
+      const more = await lookUp(session, flags, args[0] as string | undefined).catch((error) => {
+        throw withKeptCopy(error, session)
+      })
       const output = await naming(session, more, () => action(...args, { session, flags, input, ...more }))
       await writeOutput(output as Output | undefined, flags)
     }
   return frame as Frame<Base, More>
+}
+
+/**
+ * Adds to the error about an unreachable server that `skerry run` has been here before, so that its copy of the
+ * environment may still start programs.
+ */
+function withKeptCopy(error: unknown, { settings }: Session): unknown {
+  const { url, org, app, env } = settings
+  if ((error as { code?: unknown }).code !== 'unavailable' || org === undefined) return error
+  const label = `${app}/${env}`
+  if (recall(idKeyOf(url, org, label)) === undefined) return error
+  const { kind, message, next } = toFailure(error)
+  const offline = `\`skerry run --offline -- <program>\` uses the copy that the last run kept of ${label}`
+  return new Failure(kind, message, `${next}; ${offline}`)
 }
 
 /** Names the environment and the person in a refusal of the server that the action did not explain. */

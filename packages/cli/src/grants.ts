@@ -3,6 +3,7 @@ import { environmentKey, type Grantee, grantEnvironment } from '@skerry/sdk/secr
 import { Failure, NoKeyFailure, toFailure } from './failure.ts'
 import { environmentShared, noteReaders } from './known-readers.ts'
 import { placeOptions } from './labels.ts'
+import { orNearest } from './nearest.ts'
 import { keyFailure } from './no-key.ts'
 import { checkNames, findPlaceById, listPlaces, type Place } from './places.ts'
 import type { Session } from './session.ts'
@@ -169,14 +170,20 @@ export async function lookUpGrantee(
   const found = members.find(({ userId: id, email: name }) => user !== undefined && isNamed(user, 'user', { id, name }))
   if (!found && user !== undefined && (await isInvited(session, user)))
     throw new Failure('notFound', `${user} is invited and has not accepted yet`, 'see `skerry invite ls`')
-  if (!found)
-    throw new Failure('notFound', `${who.user} is not a member of this organization`, 'see `skerry members ls`')
+  if (!found) throw noMember(who.user ?? '', members)
   if (found.publicKeyJwk === null) {
     throw new Failure('conflict', `${who.user} has no key yet`, 'they must sign in and run `skerry keys init`')
   }
   const { userId, email, publicKeyJwk } = found
   const wantedName = user !== undefined && !new RegExp(idPattern('user')).test(user) ? user : undefined
   return { principalType: 'user', principalId: userId, name: email ?? userId, wantedName, publicKeyJwk }
+}
+
+/** The error for a person who is not in the organization, with the member of the nearest address. */
+export function noMember(wanted: string, members: readonly { email: string | null }[]): Failure {
+  const addresses = members.map(({ email }) => email)
+  const next = orNearest(wanted, addresses, 'see `skerry members ls`')
+  return new Failure('notFound', `${wanted} is not a member of this organization`, next)
 }
 
 /** Suggests the member whose name, or address before the @, a user wrote where a token was looked for. */

@@ -1,6 +1,7 @@
 import type { audit } from '@skerry/contract/audit/endpoints'
 import type { Answer, Query } from '@skerry/contract/endpoint'
 import { note, warn } from './output.ts'
+import { everyRow } from './pages.ts'
 import { eachAtOnce } from './parallel.ts'
 import { listPlaces } from './places.ts'
 import { stepsToRekey } from './rekey-steps.ts'
@@ -76,17 +77,10 @@ export async function everyEntry(
   orgId: string,
   query: Query<typeof audit.list>,
 ): Promise<Entry[]> {
-  const found: Entry[] = []
-  let cursor: string | undefined
-  do {
-    const page: Answer<typeof audit.list> = await client.audit.list({
-      params: { orgId },
-      query: { ...query, limit: 200, ...(cursor !== undefined && { cursor }) },
-    })
-    found.push(...page.entries)
-    cursor = page.nextCursor ?? undefined
-  } while (cursor !== undefined)
-  return found
+  return everyRow(
+    (at) => client.audit.list({ params: { orgId }, query: { ...query, limit: 200, ...at } }),
+    ({ entries }) => entries,
+  )
 }
 
 /** Like `heldBy`, but undefined if the list fails, because that must not stop a command that ends somebody's access. */

@@ -9,6 +9,9 @@ const entriesMax = 500
 
 const path = () => join(cacheFolder(), 'places.json')
 
+/** The key of an environment’s id. `skerry run` remembers it, and keeps a copy of the values. */
+export const idKeyOf = (url: string, org: string, label: string): string => `env ${url} ${org} ${label}`
+
 export function recall(key: string): string | undefined {
   const value = read()[key]
   return typeof value === 'string' ? value : undefined

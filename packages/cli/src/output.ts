@@ -99,8 +99,10 @@ export function formatTable(header: string[], rows: string[][]): string {
   return `${cells.map((row) => line(row).trimEnd()).join('\n')}\n`
 }
 
-export function writeTable(header: string[], rows: string[][]): void {
+/** @param whenEmpty what to do next, for a list without rows. */
+export function writeTable(header: string[], rows: string[][], whenEmpty?: string): void {
   writeAll(stdout, formatTable(header, rows))
+  if (rows.length === 0 && whenEmpty !== undefined) note(whenEmpty)
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Environment } from '@skerry/sdk/environments'
 import { Failure, lacksKey, missingIn, toFailure, usage } from './failure.ts'
 import { whyNoBranch } from './git-branch.ts'
 import { placeOptions } from './labels.ts'
+import { orNearest } from './nearest.ts'
 import { eachAtOnce } from './parallel.ts'
 import type { Session } from './session.ts'
 import type { Flags } from './settings.ts'
@@ -39,7 +40,8 @@ export async function findApp(session: Session, slug: string | undefined): Promi
   const { apps } = await session.client.apps.list({ params: { orgId: org.id } })
   const app = apps.find(isNamed(slug))
   if (app) return app
-  throw new Failure('notFound', `there is no application '${slug}' in ${org.slug}`, 'see `skerry app ls`')
+  const next = orNearest(slug, slugsOf(apps), 'see `skerry app ls`')
+  throw new Failure('notFound', `there is no application '${slug}' in ${org.slug}`, next)
 }
 
 export async function findGroup(session: Session, slug: string): Promise<Group> {
@@ -47,8 +49,11 @@ export async function findGroup(session: Session, slug: string): Promise<Group> 
   const { groups } = await session.client.groups.list({ params: { orgId: org.id } })
   const group = groups.find(isNamed(slug))
   if (group) return group
-  throw new Failure('notFound', `there is no group '${slug}' in ${org.slug}`, 'see `skerry group ls`')
+  const next = orNearest(slug, slugsOf(groups), 'see `skerry group ls`')
+  throw new Failure('notFound', `there is no group '${slug}' in ${org.slug}`, next)
 }
+
+const slugsOf = (rows: readonly { slug: string }[]): string[] => rows.map(({ slug }) => slug)
 
 /**
  * Finds the names of the environment in options and settings. With `--group`, it ignores the application of the
@@ -122,7 +127,7 @@ export async function findPlace(session: Session, name: PlaceName): Promise<Plac
   const { environments } = await session.client.apps.envs({ params })
   const parent = environments.find(isNamed(name.env))
   if (!parent) {
-    const next = `see \`skerry env ls --app ${app.slug}\``
+    const next = orNearest(name.env, slugsOf(environments), `see \`skerry env ls --app ${app.slug}\``)
     throw new Failure('notFound', `there is no environment ${app.slug}/${name.env}`, next)
   }
   const label = `${app.slug}/${parent.slug}`
@@ -137,18 +142,24 @@ async function findBranch(session: Session, parent: Place, slug: string): Promis
   const { orgId, envId, label } = parent
   const { branches } = await session.client.branches.list({ params: { orgId, envId } })
   const branch = branches.find(isNamed(slug))
-  if (!branch) throw noBranch(session, slug, label)
+  if (!branch) throw noBranch(session, slug, label, slugsOf(branches))
   const found = { label: `${label}@${branch.slug}`, envId: branch.id }
   await checkNames(session, orgId, [found])
   return { orgId, parentId: envId, ...found, environment: branch, kind: 'branch' }
 }
 
-export function noBranch({ settings: { gitBranch } }: Session, branch: string, label: string): Failure {
+/** @param others the branches that exist, if they are known. */
+export function noBranch(
+  { settings: { gitBranch } }: Session,
+  branch: string,
+  label: string,
+  others: readonly string[] = [],
+): Failure {
   const isAuto = gitBranch?.slug === branch
   const origin = isAuto ? ` (the git branch is ${gitBranch?.name})` : ''
   const next = isAuto
     ? `create it with \`skerry branch create ${branch} ${placeOptions(label)}\``
-    : 'see `skerry branch ls`'
+    : orNearest(branch, others, 'see `skerry branch ls`')
   return new Failure('notFound', `there is no branch '${branch}' of ${label}${origin}`, next)
 }
 
@@ -162,7 +173,8 @@ async function findGroupPlace(session: Session, groupSlug: string, env: string):
     await checkNames(session, orgId, [{ label, envId: environment.id }])
     return { orgId, envId: environment.id, parentId: environment.id, environment, label, kind: 'group' }
   }
-  const next = `create it with \`skerry env create ${env} --group ${group.slug}\``
+  const create = `create it with \`skerry env create ${env} --group ${group.slug}\``
+  const next = orNearest(env, slugsOf(environments), create)
   throw new Failure('notFound', `there is no environment ${label}`, next)
 }
 

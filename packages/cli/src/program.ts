@@ -114,8 +114,26 @@ function usageFailure(error: CommanderError, path: Command[]): Failure {
     .replace(/(but got \d+): .*/s, '$1')
     .replace(/\.$/, '')
   const option = /unknown option '([^'=]*)/.exec(error.message)?.[1]
-  const next = (option && optionFor(option)) ?? `see \`${command} --help\``
+  const next = (option && optionFor(option)) ?? argumentNeeded(message, path) ?? `see \`${command} --help\``
   return new Failure('usage', message.split('\n').join(' '), next)
+}
+
+/**
+ * Says what a missing argument may be: the words that the command accepts, or the command that lists what exists. What
+ * is created has no list yet.
+ */
+function argumentNeeded(message: string, path: readonly Command[]): string | undefined {
+  const name = /missing required argument '(.*)'/.exec(message)?.[1]
+  const [command, noun] = path.toReversed()
+  const argument = command?.registeredArguments.find((one) => one.name() === name)
+  if (!command || !noun || !argument) return undefined
+  const help = `see \`${path.map((one) => one.name()).join(' ')} --help\``
+  if (argument.argChoices) return `give one of ${argument.argChoices.join(', ')}; ${help}`
+  const lists = noun.commands.some((one) => one.name() === 'ls') && command.name() !== 'create'
+  const above = path.slice(0, -1).map((one) => one.name())
+  return lists && command.registeredArguments[0] === argument
+    ? `\`${above.join(' ')} ls\` lists them; ${help}`
+    : undefined
 }
 
 /** Suggests the verb that was left out before its argument. */

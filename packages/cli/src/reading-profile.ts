@@ -1,10 +1,11 @@
 import { isReplaced, type Profile, readCredentials } from './credentials.ts'
+import { isTerminal } from './output.ts'
 import { listPlaces } from './places.ts'
 import { openSession, type Session } from './session.ts'
 
 /**
  * Finds another credential of this machine that has the keys of all these environments. Only credentials of the same
- * server and organization are asked about.
+ * server and organization are asked about. A script gets none, because nobody there can decide to use it.
  *
  * @param holders the ids of those who have all these keys. Without them, the server is asked with each credential for the
  *   environments that it can decrypt. It does not say this of branches.
@@ -14,6 +15,7 @@ export async function readingProfile(
   labels: readonly string[],
   holders?: readonly string[],
 ): Promise<string | undefined> {
+  if (!isTerminal.stderr()) return undefined
   const { url, credential } = session.settings
   const used = 'name' in credential ? credential.name : undefined
   const { slug } = await session.org()

@@ -2,6 +2,7 @@ import type { CryptoError } from '@skerry/crypto/errors'
 import type { Command } from 'commander'
 import { Failure, usage } from './failure.ts'
 import { checkSecretName, isSecretName } from './names.ts'
+import { orNearestOf } from './nearest.ts'
 import { gather } from './options.ts'
 
 /** Options that select secrets of an environment, and a prefix for their names. */
@@ -52,7 +53,7 @@ export function select({ values, unexpanded }: Selectable, selection: Selection)
     throw new Failure(
       'notFound',
       `${option} names secrets that do not exist: ${missing.join(', ')}`,
-      'see `skerry run --explain`',
+      orNearestOf(missing, [...Object.keys(values), ...unexpanded.keys()], 'see `skerry run --explain`'),
     )
   }
   const names = (only ?? [...Object.keys(values), ...unexpanded.keys()]).filter((name) => !except.includes(name))

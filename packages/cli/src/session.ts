@@ -14,6 +14,7 @@ import { Failure } from './failure.ts'
 import { fetchOverHttp } from './http.ts'
 import { recall, remember } from './id-cache.ts'
 import { knownStateHere, type Look } from './known-state.ts'
+import { orNearest } from './nearest.ts'
 import { note, warn } from './output.ts'
 import { bearerOf, isPersonBearer, personOf } from './person.ts'
 import { type Flags, readSettings, refuseHalfClient, type Settings } from './settings.ts'
@@ -248,7 +249,12 @@ function choose<O extends Org>(orgs: O[], wanted: string | undefined): O {
   }
   const slugs = orgs.map((org) => org.slug).join(', ')
   if (found.length === 0) {
-    const next = `see \`skerry invite mine\`, or ask an admin of ${wanted} to invite you; you are in: ${slugs}`
+    const invited = `see \`skerry invite mine\`, or ask an admin of ${wanted} to invite you; you are in: ${slugs}`
+    const next = orNearest(
+      wanted ?? '',
+      orgs.map((org) => org.slug),
+      invited,
+    )
     throw new Failure('notFound', `you are not in organization ${wanted}`, next)
   }
   throw new Failure('usage', `which organization is not said (${slugs})`, 'use --org, SKERRY_ORG, or `skerry setup`')

@@ -1,8 +1,10 @@
 import { checkNewProfile, isReplaced, type Profile, profileName, readCredentials } from './credentials.ts'
 import { Failure, usage } from './failure.ts'
 import { autoBranch, findGitBranch, type GitBranch } from './git-branch.ts'
+import { orNearest } from './nearest.ts'
 import { type FoundProject, findProject } from './project.ts'
 import { checkServerUrl } from './server-url.ts'
+import { noteUsedServer } from './used-credential.ts'
 import { checkVariables } from './variables.ts'
 
 const defaultUrl = 'http://127.0.0.1:4700'
@@ -67,6 +69,7 @@ export function readSettings(flags: Flags): Settings {
   const wantedUrl = url === undefined ? undefined : checkServerUrl(url, { allowInsecure })
   const credential = pickCredential(flags, wantedUrl, org)
   const profile = credential.from === 'profile' ? credential.profile : undefined
+  noteUsedServer(originOfUrl(flags, found, credential))
   const app = flags.app ?? variable('SKERRY_APP')
   const env = flags.env ?? variable('SKERRY_ENV')
   const branch = flags.branch ?? variable('SKERRY_BRANCH')
@@ -87,6 +90,14 @@ export function readSettings(flags: Flags): Settings {
     credential,
     profile: flags.profile,
   }
+}
+
+/** Says where the address of the server comes from, in the order of `readSettings`. */
+function originOfUrl({ url }: Flags, found: Settings['found'], credential: CredentialSource): string {
+  if (url !== undefined) return '--url'
+  if (process.env.SKERRY_URL) return 'SKERRY_URL'
+  if (found?.project.url !== undefined) return found.file
+  return credential.from === 'profile' ? `the profile ${credential.name}` : 'the default'
 }
 
 /**
@@ -163,5 +174,6 @@ export function namedProfile(wanted: string): { name: string; profile: Profile }
   const bySlug = Object.entries(profiles).filter(([name, { org }]) => org?.slug === wanted && !isReplaced(name))
   if (bySlug.length === 1) return { name: bySlug[0]![0], profile: bySlug[0]![1] }
   const known = Object.keys(profiles).join(', ') || 'none'
-  throw new Failure('notFound', `there is no profile '${wanted}'`, `known profiles: ${known}`)
+  const next = orNearest(wanted, Object.keys(profiles), `use one of the known profiles: ${known}`)
+  throw new Failure('notFound', `there is no profile '${wanted}'`, next)
 }

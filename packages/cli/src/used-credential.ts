@@ -1,3 +1,5 @@
+// Facts about this command that the hints of its errors name.
+
 /** The credential of this command, for the hint of a refusal. */
 interface UsedCredential {
   /** The id of a service token, by which an admin finds it. Undefined for a person. */
@@ -25,3 +27,14 @@ export function hintOfRefusal(): string | undefined {
   const where = process.env.CI ? 'store it as SKERRY_TOKEN in your pipeline' : 'set SKERRY_TOKEN to it'
   return `${why}; create another with \`skerry token create\`, and ${where}`
 }
+
+let origin: string | undefined
+
+/** @param from where the address of the server comes from: `SKERRY_URL`, `the profile acme@localhost`. */
+export function noteUsedServer(from: string): void {
+  origin = from
+}
+
+/** Returns the hint for a server that cannot be reached. It says where the wrong address may be set. */
+export const hintOfUnreachable = (): string =>
+  `check that the server runs, and set its address with --url or SKERRY_URL${origin === undefined ? '' : ` (this one is from ${origin})`}; \`skerry doctor\` shows what fails`

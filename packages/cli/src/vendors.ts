@@ -1,6 +1,7 @@
 import { leaseVendors, syncVendors, type Vendor, vendorTag } from '@skerry/contract/vendors'
 import { type Command, Option } from 'commander'
 import { usage } from './failure.ts'
+import { distanceBetween } from './nearest.ts'
 
 // People type and read a provider by its vendor's slug, such as `fly-io`. The API and `--json` have its tag.
 
@@ -55,21 +56,10 @@ function nearSlugs(typed: string, among: Vendors<string>): string[] {
   const rows = Object.values(among)
   const parts = ({ name, slug }: Vendor) => `${slug} ${name}`.toLowerCase().split(/[^a-z0-9]+/)
   const withPart = word.length < 2 ? [] : rows.filter((row) => parts(row).some((part) => part.startsWith(word)))
-  const found = withPart.length > 0 ? withPart : rows.filter(({ slug }) => distance(word, slug) <= slug.length / 3)
+  const found =
+    withPart.length > 0 ? withPart : rows.filter(({ slug }) => distanceBetween(word, slug) <= slug.length / 3)
   return found
     .map(({ slug }) => slug)
-    .sort((one, other) => distance(word, one) - distance(word, other))
+    .sort((one, other) => distanceBetween(word, one) - distanceBetween(word, other))
     .slice(0, suggestionsMax)
-}
-
-/** How many letters must be added, removed or replaced to make one word from the other. */
-function distance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index)
-  for (const [at, letter] of [...from].entries()) {
-    const next = [at + 1]
-    for (const [index, other] of [...to].entries())
-      next.push(Math.min(row[index]! + (letter === other ? 0 : 1), row[index + 1]! + 1, next[index]! + 1))
-    row = next
-  }
-  return row[to.length]!
 }

@@ -115,7 +115,7 @@ describe.skipIf(missingPostgres())('leases of PostgreSQL', () => {
   })
 
   it.each([
-    ['an unknown target', ['create', 'nothing'], 4, 'there is no lease target nothing'],
+    ['an unknown target', ['create', 'nothing'], 4, "there is no lease target 'nothing'"],
     ['an unknown program', ['create', 'db', '--', 'no-such-program'], 127, 'command not found'],
     ['a lifetime beyond a day', ['create', 'db', '--ttl', '2d'], 2, '--ttl'],
     ['a lifetime below a minute', ['create', 'db', '--ttl', '5s'], 2, '--ttl must be at least 1 minute'],

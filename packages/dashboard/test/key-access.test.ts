@@ -210,7 +210,7 @@ describe('re-keying', () => {
       await dialogOf(page).getByRole('listitem').filter({ hasText: text }).waitFor()
     await dialogOf(page).getByText('not compared').waitFor()
     await expect.poll(() => dialogOf(page).getByRole('checkbox', { name: /^Ada/ }).isDisabled()).toBe(true)
-    await expect.poll(() => dialogOf(page).getByRole('button', { name: 'Replace the key' }).isDisabled()).toBe(true)
+    await expect.poll(() => dialogOf(page).getByRole('button', { name: 'Re-key' }).isDisabled()).toBe(true)
     expect(await axeProblems(page)).toEqual([])
   })
 
@@ -218,7 +218,7 @@ describe('re-keying', () => {
     const { page } = owner
     await dialogOf(page).getByLabel('I understand what this cannot undo').check()
     await dialogOf(page).getByText('First stop protecting the environment').waitFor()
-    expect(await dialogOf(page).getByRole('button', { name: 'Replace the key' }).isDisabled()).toBe(true)
+    expect(await dialogOf(page).getByRole('button', { name: 'Re-key' }).isDisabled()).toBe(true)
     await unprotect(world, owner.bearer(), place)
   })
 
@@ -230,7 +230,7 @@ describe('re-keying', () => {
     await page.getByRole('button', { name: 'Re-key' }).click()
     await dialogOf(page).getByLabel('I understand what this cannot undo').check()
     await dialogOf(page).getByText('not compared').waitFor()
-    const replace = dialogOf(page).getByRole('button', { name: 'Replace the key' })
+    const replace = dialogOf(page).getByRole('button', { name: 'Re-key' })
     expect(await replace.isDisabled()).toBe(true)
     answer()
     await expect.poll(() => replace.isDisabled()).toBe(false)
@@ -240,7 +240,7 @@ describe('re-keying', () => {
   test('leaves out an unticked holder, and keeps every value readable', async () => {
     const { page } = owner
     await dialogOf(page).getByRole('checkbox', { name: ben }).uncheck()
-    await dialogOf(page).getByRole('button', { name: 'Replace the key' }).click()
+    await dialogOf(page).getByRole('button', { name: 'Re-key' }).click()
     await told(page, 'Production has a new key. Only you keep access.')
     await row(page, ben).waitFor({ state: 'detached' })
     expect(await holders(owner.bearer(), place)).toHaveLength(1)
@@ -276,7 +276,7 @@ describe('re-keying', () => {
     await world.call(secrets.put, { as: owner.bearer(), params, body: { ciphertext } })
     await page.getByRole('button', { name: 'Re-key' }).click()
     await dialogOf(page).getByLabel('I understand what this cannot undo').check()
-    await dialogOf(page).getByRole('button', { name: 'Replace the key' }).click()
+    await dialogOf(page).getByRole('button', { name: 'Re-key' }).click()
     // The member received this key under their earlier public key.
     await acceptReaders(page)
     await dialogOf(page).getByRole('alert').getByText('moved or changed: ODD').waitFor()
@@ -300,7 +300,7 @@ describe('re-keying', () => {
     const real = await swapKey(steps.person.email, (await generateKeyPair()).publicKeyJwk)
     await page.getByRole('button', { name: 'Re-key' }).click()
     await dialogOf(page).getByLabel('I understand what this cannot undo').check()
-    await dialogOf(page).getByRole('button', { name: 'Replace the key' }).click()
+    await dialogOf(page).getByRole('button', { name: 'Re-key' }).click()
     await dialogOf(page).waitFor({ state: 'hidden' })
     await swapKey(steps.person.email, real)
     await lookAgain(page)

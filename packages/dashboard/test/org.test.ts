@@ -317,7 +317,7 @@ describe('a re-key', () => {
     world.clock.advance(5)
     await page.getByRole('button', { name: 'Re-key', exact: true }).click()
     await dialog().getByLabel('I understand what this cannot undo').check()
-    await dialog().getByRole('button', { name: 'Replace the key' }).click()
+    await dialog().getByRole('button', { name: 'Re-key' }).click()
     await dialog().waitFor({ state: 'hidden' })
     await due.waitFor({ state: 'detached' })
     await steps.goTo(page, 'Members')

@@ -71,8 +71,9 @@ export async function describeSecret(
   checkLengths({ description, tags })
   const isSealed = description !== undefined || tags !== undefined
   const before = isSealed ? (await listDetails(client, params, dek)).find((one) => one.name === name) : undefined
-  // The texts that this key does not open would be lost. Somebody has re-keyed the environment meanwhile.
-  if (before && !before.isReadable) throw new DecryptionError(envId, name)
+  // A text that this key does not open would be lost, unless both texts are written anew.
+  const keepsText = description === undefined || tags === undefined
+  if (before && !before.isReadable && keepsText) throw new DecryptionError(envId, name)
   const text = { description: description ?? before?.description ?? '', tags: [...(tags ?? before?.tags ?? [])] }
   const isEmpty = text.description === '' && text.tags.length === 0
   const sealed = isEmpty ? null : await sealDetails(text, dek, envId, name)

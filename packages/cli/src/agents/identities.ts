@@ -1,6 +1,7 @@
 import { readUnverifiedPolicy } from '@skerry/crypto/policy'
-import { type Agent, findAgent, listAgents } from '@skerry/sdk/internal/agents'
+import { type Agent, listAgents } from '@skerry/sdk/internal/agents'
 import { openDirectory } from '../directory.ts'
+import { findOne } from '../find-one.ts'
 import type { InOrg, SignedIn } from '../frame.ts'
 import { checkSlug } from '../names.ts'
 import { note, type Output, writeLine, writeTable } from '../output.ts'
@@ -53,13 +54,21 @@ export async function list({ session }: SignedIn): Promise<Output> {
           shownTime(one.lastPolicyFetchAt),
           one.id,
         ]),
+        'no agents yet; create one with `skerry agent create <slug>`',
       ),
   }
 }
 
 export async function agentOf(session: Session, wanted: string): Promise<{ orgId: string; agent: Agent }> {
   const { id: orgId } = await session.org()
-  return { orgId, agent: await findAgent(session.client, orgId, wanted) }
+  const agents = await listAgents(session.client, orgId)
+  const agent = findOne(agents, wanted, {
+    kind: 'agent',
+    noun: 'agent',
+    list: 'skerry agent ls',
+    nameOf: ({ slug }) => slug,
+  })
+  return { orgId, agent }
 }
 
 export async function show(wanted: string, { session }: SignedIn): Promise<Output> {

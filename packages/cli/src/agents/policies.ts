@@ -174,6 +174,7 @@ export async function history(wanted: string, { session }: SignedIn): Promise<Ou
           shownTime(one.createdAt),
           one.rolledBackFrom === null ? '' : `again version ${one.rolledBackFrom}`,
         ]),
+        'no policy is published yet; publish one with `skerry agent policy publish <agent>`',
       ),
   }
 }

@@ -82,6 +82,7 @@ export async function tasks(wanted: string, { session }: SignedIn): Promise<Outp
           nameOf(one.dispatchedById) ?? one.dispatchedById,
           one.label ?? '',
         ]),
+        'no agent has a task; give one with `skerry agent dispatch <agent>`',
       )
     },
   }

@@ -3,6 +3,7 @@ import { openProven } from '@skerry/sdk/secret-history'
 import { type ChangeRequest, openDeleted } from '@skerry/sdk/secrets'
 import { toFailure } from '../failure.ts'
 import { maskedValue, printable } from '../output.ts'
+import { eachPage } from '../pages.ts'
 import type { Place } from '../places.ts'
 import { listDeletedIfAllowed } from '../secrets/deleted.ts'
 import { openKey } from '../secrets/values.ts'
@@ -106,19 +107,14 @@ async function historyOf(session: Session, { orgId, envId }: Place, { secretName
   const ciphertexts = new Map<number, string>()
   let currentVersion: number | null = null
   let formerNames: string | null = null
-  let cursor: string | null = null
+  const limit = restoreVersion === null ? 1 : 200
   try {
-    do {
-      const query: { limit: number; cursor?: string } = {
-        limit: restoreVersion === null ? 1 : 200,
-        ...(cursor === null ? {} : { cursor }),
-      }
-      const page = await session.client.secrets.versions({ params, query })
+    for await (const page of eachPage((at) => session.client.secrets.versions({ params, query: { limit, ...at } }))) {
       for (const { version, ciphertext } of page.versions) ciphertexts.set(version, ciphertext)
       currentVersion = page.currentVersion
       formerNames = page.formerNames ?? null
-      cursor = page.nextCursor
-    } while (restoreVersion !== null && !ciphertexts.has(restoreVersion) && cursor !== null)
+      if (restoreVersion === null || ciphertexts.has(restoreVersion)) break
+    }
   } catch (error) {
     // The secret does not exist: either the change would create it, or somebody deleted it after the proposal.
     if (toFailure(error).kind !== 'notFound') throw error

@@ -52,6 +52,7 @@ export async function list({ session, flags }: SignedIn<Options>): Promise<Outpu
             shownTime(one.createdAt),
           ]
         }),
+        'no changes here; protect an environment with `skerry env protect <env>`, and its changes wait for approval',
       )
       if (nextCursor !== null) note('there are more changes: show them with --limit')
     },

@@ -2,6 +2,7 @@ import { Failure, usage } from '../failure.ts'
 import type { AtPlace } from '../frame.ts'
 import { checkSecretName } from '../names.ts'
 import { note, type Output } from '../output.ts'
+import { noSecret } from '../secrets/missing.ts'
 import { makePlan, namesOf, type Reading, readValues, tellPlan } from '../secrets/plan.ts'
 import { checkProposable, isProtected, proposeAsOne } from '../secrets/protection.ts'
 import { withoutCiphertext } from '../secrets/queued.ts'
@@ -25,7 +26,7 @@ export async function propose(
   const stored = await storedSecrets(session, place)
   const versions = new Map(stored.map(({ name, version }) => [name, version]))
   const missing = gone.filter((name) => !versions.has(name))
-  if (missing.length > 0) throw new Failure('notFound', `there is no secret ${missing.join(', ')} in ${place.label}`)
+  if (missing.length > 0) throw noSecret(missing, place.label, [...versions.keys()])
   const plan = makePlan(values, stored)
   tellPlan(plan, place, gone)
   const puts = [...plan.added, ...plan.changed]

@@ -8,6 +8,7 @@ import { formatSpan, parseGrantTime } from '../duration.ts'
 import { Failure, usage } from '../failure.ts'
 import { type InOrg, inOrg, type SignedIn, signedIn } from '../frame.ts'
 import { grantAll, lookUpGrantee, openPlace } from '../grants.ts'
+import { orNearest } from '../nearest.ts'
 import { accepting, confirmable, explained, leaf } from '../options.ts'
 import { note, type Output, writeLine, writeTable } from '../output.ts'
 import { checkNames } from '../places.ts'
@@ -105,6 +106,7 @@ async function list({
           shownTime(one.createdAt),
           one.id,
         ]),
+        'nobody asks for access; members ask with `skerry access ask <env>`',
       )
     },
   }
@@ -192,7 +194,10 @@ async function find(session: Session, orgId: string, wanted: string): Promise<Ac
   const { requests } = await client.accessRequests.list({ params: { orgId }, query: { status: 'open' } })
   const nameOf = await namesOf(session, requests)
   const [found, another] = requests.filter((one) => nameOf(one) === wanted)
-  if (!found) throw new Failure('notFound', `${wanted} has no open request`, 'see `skerry access ls`')
+  if (!found) {
+    const names = requests.map((one) => nameOf(one))
+    throw new Failure('notFound', `${wanted} has no open request`, orNearest(wanted, names, 'see `skerry access ls`'))
+  }
   if (another) throw usage(`${wanted} has several open requests`, 'name one by its id, as `skerry access ls` shows it')
   return found
 }

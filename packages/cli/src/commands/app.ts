@@ -40,6 +40,7 @@ async function list({ session, orgId }: InOrg): Promise<Output> {
       writeTable(
         ['slug', 'name', 'id'],
         apps.map(({ slug, name, id }) => [slug, name, id]),
+        'no applications yet; create one with `skerry app create <slug>`',
       ),
   }
 }
@@ -51,7 +52,11 @@ async function show(slug: string, { session }: SignedIn): Promise<Output> {
     json: detail,
     text: () => {
       writeLine(`${detail.app.slug} (${detail.app.name}), ${detail.app.id}`)
-      writeTable(environmentHeader, detail.environments.map(environmentCells))
+      writeTable(
+        environmentHeader,
+        detail.environments.map(environmentCells),
+        'no environments yet; create one with `skerry env create <env>`',
+      )
     },
   }
 }

@@ -1,14 +1,13 @@
-import type { audit as endpoints } from '@skerry/contract/audit/endpoints'
-import type { Answer } from '@skerry/contract/endpoint'
 import type { Command } from 'commander'
 import { verifyArchive } from '../audit/archive.ts'
-import { pathOf } from '../audit/environment-path.ts'
+import { placeNamer } from '../audit/environment-path.ts'
 import { checkFilters, type FilterFlags, filtering, filtersOf, notRecorded } from '../audit/filters.ts'
 import { checkTimeline, timeline } from '../audit/timeline.ts'
 import { checkpoint, verify } from '../audit/verify.ts'
 import { inOrg, type SignedIn, signedIn, withoutSession } from '../frame.ts'
 import { explained, leaf, parseLimit } from '../options.ts'
 import { note, writeLine, writeTable } from '../output.ts'
+import { eachPage } from '../pages.ts'
 import { notedTime, shownMoment } from '../times.ts'
 import { count } from '../units.ts'
 
@@ -37,39 +36,42 @@ export function register(command: Command): void {
 
 const pageMax = 200
 
-type Page = Answer<typeof endpoints.list>
-
 async function audit({ session, flags, input: { limit } }: SignedIn<Options, typeof parseAudit>): Promise<void> {
   const filters = await filtersOf(session, flags)
   const { id: orgId } = await session.org()
   let left = limit || Number.POSITIVE_INFINITY
-  let cursor: string | null = null
+  let hasMore = false
   const rows: string[][] = []
-  do {
-    const page: Page = await session.client.audit.list({
-      params: { orgId },
-      query: { ...filters, limit: Math.min(left, pageMax), ...(cursor === null ? {} : { cursor }) },
-    })
+  const placeOf = placeNamer()
+  const pages = eachPage((at) =>
+    session.client.audit.list({ params: { orgId }, query: { ...filters, limit: Math.min(left, pageMax), ...at } }),
+  )
+  for await (const page of pages) {
     // An older server sends no names, and searches to the end before it answers.
-    const { entries, names = {}, environments = {}, nextCursor = null, searchedUntil } = page
+    const { entries, names = {}, environments, nextCursor = null, searchedUntil } = page
     if (searchedUntil) note(`searched back to ${notedTime(searchedUntil)}, going on`)
     const nameOf = (id: string | null, type: string | null) => names[id ?? ''] ?? type ?? ''
     for (const entry of entries.slice(0, left)) {
       const { createdAt, action, actorType, actorId, resourceType, resourceId } = entry
-      // An older server sends no environments.
-      const environment = environments[String(entry.metadata.environmentId)] ?? environments[resourceId ?? '']
+      const environment = environments?.[String(entry.metadata.environmentId)] ?? environments?.[resourceId ?? '']
       if (flags.json) writeLine(JSON.stringify({ ...entry, ...(environment && { environment }) }))
       else
         rows.push([
           ...[shownMoment(createdAt), action, nameOf(actorId, actorId ?? actorType)],
-          ...[nameOf(resourceId, resourceType), environment ? pathOf(environment) : '', resourceId ?? ''],
+          ...[nameOf(resourceId, resourceType), placeOf(entry, environments), resourceId ?? ''],
         ])
     }
     left -= entries.length
-    cursor = nextCursor
-  } while (cursor !== null && left > 0)
-  if (!flags.json) writeTable(['when', 'action', 'by', 'on', 'in', 'id'], rows)
-  if (cursor !== null) note(`these are the newest ${count(limit, 'entry', 'entries')}; --limit 0 shows all`)
+    hasMore = nextCursor !== null
+    if (left <= 0) break
+  }
+  if (!flags.json)
+    writeTable(
+      ['when', 'action', 'by', 'on', 'in', 'id'],
+      rows,
+      'no entry matches; ask for less with `skerry audit ls`, which shows the newest',
+    )
+  if (hasMore) note(`these are the newest ${count(limit, 'entry', 'entries')}; --limit 0 shows all`)
 }
 
 function parseAudit(flags: Options) {

@@ -141,7 +141,15 @@ async function receiversOf(session: Session, { orgId, envId, label }: Place) {
 async function list({ session, flags }: SignedIn<Options>): Promise<Output> {
   const isOfOne = parentOf(flags) !== undefined || (await boundHere(session, flags)) !== undefined
   const branches = isOfOne ? await ofEnvironment(session, flags) : await ofApp(session)
-  return { json: { branches }, text: () => writeTable(branchHeader, branches.map(branchCells)) }
+  return {
+    json: { branches },
+    text: () =>
+      writeTable(
+        branchHeader,
+        branches.map(branchCells),
+        'no branches yet; create one with `skerry branch create <slug>`',
+      ),
+  }
 }
 
 async function ofApp(session: Session) {

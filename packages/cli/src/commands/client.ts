@@ -73,6 +73,7 @@ async function list({ session, orgId }: InOrg): Promise<Output> {
           shownTime(one.createdAt),
           makerOf(creatorOf(one.id)),
         ]),
+        'no machine clients yet; create one with `skerry client create <name>`',
       )
     },
   }

@@ -8,6 +8,7 @@ import { Failure, usage } from '../failure.ts'
 import { type AtPlace, lookingUp } from '../frame.ts'
 import { groupEnvironment, openPlace } from '../grants.ts'
 import { environmentShared, noteReaders } from '../known-readers.ts'
+import { orNearest } from '../nearest.ts'
 import { accepting, confirmable, leaf } from '../options.ts'
 import { note, type Output, warn, writeTable } from '../output.ts'
 import { findGroup, type Place } from '../places.ts'
@@ -147,6 +148,7 @@ async function list({ session, place: { orgId, envId } }: AtPlace): Promise<Outp
       writeTable(
         ['position', 'slug', 'name'],
         groups.map((group) => [String(group.position), group.slug, group.name]),
+        'no groups here yet; add one with `skerry compose set <group>`',
       ),
   }
 }
@@ -157,7 +159,11 @@ async function remove(
 ): Promise<Output> {
   const { groups } = await session.client.composition.list({ params: { orgId, envId } })
   const found = groups.find(({ groupId: id, slug: name }) => isNamed(groupSlug, 'group', { id, name }))
-  if (!found) throw new Failure('notFound', `${groupSlug} is not composed into ${label}`, 'see `skerry compose ls`')
+  if (!found) {
+    const slugs = groups.map(({ slug }) => slug)
+    const next = orNearest(groupSlug, slugs, 'see `skerry compose ls`')
+    throw new Failure('notFound', `${groupSlug} is not composed into ${label}`, next)
+  }
   await confirmOrRefuse(`removes group ${found.slug} from ${label}`, flags)
   const { environments } = await session.client.groups.envs({ params: { orgId, groupId: found.groupId } })
   await session.client.composition.delete({ params: { orgId, envId, groupId: found.groupId } })

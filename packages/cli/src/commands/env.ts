@@ -1,5 +1,3 @@
-import type { changes } from '@skerry/contract/changes/endpoints'
-import type { Answer, Query } from '@skerry/contract/endpoint'
 import { isReader, readerWords } from '@skerry/contract/grants/readers'
 import { createEnvironment, type ParentGrantee, rekeyEnvironment } from '@skerry/sdk/environments'
 import { wordsOf } from '@skerry/sdk/rollback'
@@ -16,6 +14,7 @@ import { checkSlug } from '../names.ts'
 import { noKey } from '../no-key.ts'
 import { accepting, branchHelp, confirmable, explained, formerly, gatherGroups, leaf, owned } from '../options.ts'
 import { note, type Output, warn, writeLine, writeTable } from '../output.ts'
+import { everyRow } from '../pages.ts'
 import { findApp, findGroup, type Place, usualApp } from '../places.ts'
 import { typeName } from '../principals.ts'
 import { confirmOrRefuse } from '../prompt.ts'
@@ -109,7 +108,15 @@ async function list({ session, flags }: SignedIn): Promise<Output> {
     params.appId !== undefined
       ? await session.client.apps.envs({ params })
       : await session.client.groups.envs({ params })
-  return { json: { environments }, text: () => writeTable(environmentHeader, environments.map(environmentCells)) }
+  return {
+    json: { environments },
+    text: () =>
+      writeTable(
+        environmentHeader,
+        environments.map(environmentCells),
+        'no environments yet; create one with `skerry env create <env>`',
+      ),
+  }
 }
 
 async function show(_slug: string, { session, place }: AtPlace): Promise<Output> {
@@ -211,25 +218,14 @@ async function noteLost(session: Session, lost: readonly { principalId: string }
 
 /** The open changes, under the ids that other commands show. A caller who may not see them gets none. */
 async function listWaiting({ client }: Session, { orgId, envId }: Place): Promise<string[]> {
-  const ids = new Set<string>()
-  let cursor: string | null = null
-  do {
-    const query: Query<typeof changes.list> = {
-      envId,
-      status: 'open',
-      limit: 200,
-      ...(cursor === null ? {} : { cursor }),
-    }
-    const page: Answer<typeof changes.list> | undefined = await client.changes
-      .list({ params: { orgId }, query })
-      .catch((error) => {
-        if (toFailure(error).kind !== 'refused') throw error
-        return undefined
-      })
-    for (const { id, groupId } of page?.changeRequests ?? []) ids.add(groupId ?? id)
-    cursor = page?.nextCursor ?? null
-  } while (cursor !== null)
-  return [...ids]
+  const found = await everyRow(
+    (at) => client.changes.list({ params: { orgId }, query: { envId, status: 'open', limit: 200, ...at } }),
+    ({ changeRequests }) => changeRequests,
+  ).catch((error) => {
+    if (toFailure(error).kind !== 'refused') throw error
+    return []
+  })
+  return [...new Set(found.map(({ id, groupId }) => groupId ?? id))]
 }
 
 /** Refuses a protected environment. The server refuses it too, but with the message about a concurrent change. */

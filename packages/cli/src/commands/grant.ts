@@ -107,6 +107,7 @@ async function list({ session, place: { orgId, envId, label } }: AtPlace): Promi
           shownTime(row.endsAt, ''),
           row.id,
         ]),
+        'nobody has this key; see `skerry recovery status`',
       )
     },
   }

@@ -42,6 +42,7 @@ async function list({ session, orgId }: InOrg): Promise<Output> {
       writeTable(
         ['slug', 'name', 'id'],
         groups.map(({ slug, name, id }) => [slug, name, id]),
+        'no groups yet; create one with `skerry group create <slug>`',
       ),
   }
 }
@@ -53,7 +54,11 @@ async function show(slug: string, { session }: SignedIn): Promise<Output> {
     json: detail,
     text: () => {
       writeLine(`${detail.group.slug} (${detail.group.name}), ${detail.group.id}`)
-      writeTable(environmentHeader, detail.environments.map(environmentCells))
+      writeTable(
+        environmentHeader,
+        detail.environments.map(environmentCells),
+        'no environments yet; create one with `skerry env create <env> --group <group>`',
+      )
     },
   }
 }

@@ -76,6 +76,7 @@ async function list({ session, orgId }: InOrg): Promise<Output> {
           one.lastTripIp ?? '',
           one.lastTripUserAgent ?? '',
         ]),
+        'no decoys yet; create one with `skerry honey create`',
       ),
   }
 }

@@ -5,6 +5,7 @@ import { findOutbox } from '../first-run/outbox.ts'
 import { linkFrom } from '../first-run/own-invitation.ts'
 import { type InOrg, inOrg, type SignedIn, signedIn } from '../frame.ts'
 import { shellWord } from '../labels.ts'
+import { orNearest } from '../nearest.ts'
 import { noteNext } from '../next-step.ts'
 import { confirmable, explained, leaf } from '../options.ts'
 import { note, type Output, writeLine, writeTable } from '../output.ts'
@@ -71,6 +72,7 @@ async function list({
           shownTime(one.acceptedAt, ''),
           one.id,
         ]),
+        'nobody is invited; invite someone with `skerry invite create <address>`',
       ),
   }
 }
@@ -90,6 +92,7 @@ async function mine({ session: { client } }: SignedIn): Promise<Output> {
           shownTime(one.expiresAt),
           one.id,
         ]),
+        'no invitation waits for you; ask an admin to run `skerry invite create <your address>`',
       ),
   }
 }
@@ -118,7 +121,9 @@ async function findMine(client: Session['client'], which: string | undefined) {
     ({ id, orgSlug: name }) => which === undefined || isNamed(which, 'invitation', { id, name }),
   )
   const what = which === undefined ? 'no invitation' : `no invitation of ${which}`
-  if (!found) throw new Failure('notFound', `${what} waits for you`, 'see `skerry invite mine`')
+  const slugs = invites.map(({ orgSlug }) => orgSlug)
+  if (!found)
+    throw new Failure('notFound', `${what} waits for you`, orNearest(which ?? '', slugs, 'see `skerry invite mine`'))
   if (another) throw usage('several invitations wait for you: name one, as `skerry invite mine` shows it')
   return found
 }
@@ -127,7 +132,11 @@ async function find(session: Session, who: string) {
   const { id: orgId } = await session.org()
   const { invites } = await session.client.invites.list({ params: { orgId } })
   const found = invites.find(({ id, email: name }) => isNamed(who, 'invitation', { id, name }))
-  if (!found) throw new Failure('notFound', `there is no invitation of ${who}`, 'see `skerry invite ls`')
+  if (!found) {
+    const addresses = invites.map(({ email }) => email)
+    const next = orNearest(who, addresses, 'see `skerry invite ls`')
+    throw new Failure('notFound', `there is no invitation of ${who}`, next)
+  }
   return { orgId, found }
 }
 

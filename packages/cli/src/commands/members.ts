@@ -6,6 +6,7 @@ import { fingerprintWords } from '@skerry/crypto/fingerprint-words'
 import type { Command } from 'commander'
 import { Failure, toFailure, usage } from '../failure.ts'
 import { type InOrg, inOrg, type SignedIn, signedIn } from '../frame.ts'
+import { noMember } from '../grants.ts'
 import { heldByIfKnown, hintRekey } from '../holdings.ts'
 import { readSealed } from '../keyring/sealed.ts'
 import { forgetReader } from '../known-readers.ts'
@@ -69,6 +70,7 @@ async function list({ session, orgId }: InOrg): Promise<Output> {
           stateWords[row.key],
           row.fingerprint ?? '',
         ]),
+        'no members in person yet; invite someone with `skerry invite create <address>`',
       ),
   }
 }
@@ -93,11 +95,11 @@ function isOwnKey({ settings }: Session, userId: string, publicKeyJwk: string | 
 }
 
 async function find(session: Session, who: string): Promise<Member & { orgId: string; label: string }> {
-  const { id: orgId, slug } = await session.org()
+  const { id: orgId } = await session.org()
   const { members } = await session.client.orgs.members({ params: { orgId } })
   const found = members.find(({ userId: id, email: name }) => isNamed(who, 'user', { id, name }))
   if (found) return { ...found, orgId, label: found.email ?? found.userId }
-  throw new Failure('notFound', `${who} is no member of ${slug}`, 'see `skerry members ls`')
+  throw noMember(who, members)
 }
 
 type Role = Member['role']

@@ -43,6 +43,7 @@ async function list({ session }: SignedIn): Promise<Output> {
       writeTable(
         ['slug', 'name', 'role', 'id'],
         orgs.map(({ slug, name, role, id }) => [slug, name, role, id]),
+        'you are in no organization; create one with `skerry org create <name>`, or see `skerry invite mine`',
       ),
   }
 }

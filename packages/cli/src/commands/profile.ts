@@ -39,6 +39,7 @@ async function list(flags: Flags): Promise<Output> {
       writeTable(
         ['name', 'kind', 'who', 'organization', 'server', ''],
         profiles.map((one) => [one.name, one.kind, one.who, one.organization ?? 'all', one.url, marksOf(one)]),
+        'nothing is stored here; sign in with `skerry login`',
       ),
     after: () => {
       note(used.why)

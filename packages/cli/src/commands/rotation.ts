@@ -10,6 +10,7 @@ import { openPlace } from '../grants.ts'
 import { environmentShared, forgetReader, noteReaders } from '../known-readers.ts'
 import { checkTarget } from '../leases/known-target.ts'
 import { targetOf } from '../leases/targets.ts'
+import { orNearest } from '../nearest.ts'
 import { addressed, confirmable, explained, leaf } from '../options.ts'
 import { note, type Output, warn, writeLine, writeTable } from '../output.ts'
 import { checkKeys } from '../pins.ts'
@@ -197,6 +198,7 @@ async function list({ session, orgId }: InOrg): Promise<Output> {
           shownTime(one.nextRunAt, ''),
           one.failureStreak === 0 ? '' : String(one.failureStreak),
         ]),
+        'no rotations yet; create one with `skerry rotation create <NAME>`',
       )
       if (grantedEnvironmentIds.length > 0)
         note(`through the rotator the server can read ${grantedEnvironmentIds.map(labelOf).join(', ')}`)
@@ -213,7 +215,11 @@ async function find(session: Session, wanted: string): Promise<{ orgId: string; 
   const [rotation, another] = rotations.filter(({ id, secretName }) =>
     isNamed(wanted, 'rotation', { id, name: secretName }),
   )
-  if (!rotation) throw new Failure('notFound', `there is no rotation '${wanted}'`, 'see `skerry rotation ls`')
+  if (!rotation) {
+    const names = rotations.map(({ secretName }) => secretName)
+    const next = orNearest(wanted, names, 'see `skerry rotation ls`')
+    throw new Failure('notFound', `there is no rotation '${wanted}'`, next)
+  }
   if (another) throw usage(`several environments rotate ${wanted}`, 'give an id of `skerry rotation ls`')
   const label = (await labelsOf(session)).get(rotation.environmentId) ?? rotation.environmentId
   return { orgId, rotation, label }

@@ -63,7 +63,7 @@ function registerReads(command: Command): void {
     .option('--limit <number>', 'at most this many (default: 50)')
     .action(atPlace(history, parseHistory))
   explained(
-    views(leaf(command, 'diff <left> <right>', 'Compare two environments: which values programs get there')),
+    views(leaf(command, 'diff [left] [right]', 'Compare two environments: which values programs get there')),
     'Write an environment as env, app/env, app/env@branch or group:env.',
   )
     .option('--app <slug>', 'application of both, unless they name one')

@@ -30,6 +30,7 @@ async function list({ session }: SignedIn): Promise<Output> {
           stateOf(one),
           shownTime(one.lastUsedAt),
         ]),
+        'no sessions; start one with `skerry login`',
       ),
   }
 }

@@ -25,7 +25,7 @@ export function register(command: Command): void {
     .option('--to <field=value>', 'field of the destination; repeatable', gatherField)
     .action(signedIn(verify))
   explained(
-    confirmable(settings(addressed(leaf(command, 'bind <connection>', 'Push an environment to a destination')))),
+    confirmable(settings(addressed(leaf(command, 'bind [connection]', 'Push an environment to a destination')))),
     bindHelp.trim(),
   ).action(signedIn(bind))
   leaf(command, 'plan <binding>', 'Show which names a push would write and delete').action(signedIn(plan))

@@ -173,6 +173,7 @@ async function list({ session, orgId }: InOrg): Promise<Output> {
           makerOf(one.createdById),
           one.id,
         ]),
+        'no tokens yet; create one with `skerry token create <name>`',
       )
     },
   }

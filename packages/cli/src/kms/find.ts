@@ -1,5 +1,3 @@
-import type { Answer } from '@skerry/contract/endpoint'
-import type { kms } from '@skerry/contract/kms/endpoints'
 import { isNamed } from '@skerry/contract/prefixes'
 import {
   type ManagedKey,
@@ -9,24 +7,20 @@ import {
   verifyingKeys,
 } from '@skerry/sdk/internal/kms'
 import { Failure } from '../failure.ts'
+import { orNearest } from '../nearest.ts'
+import { everyRow } from '../pages.ts'
 import type { Session } from '../session.ts'
 import { checkName, checkVersions } from './pins.ts'
 
 const pageLimit = 200
 
-type Page = Answer<typeof kms.list>
-
 /** Lists every key that this credential may see. */
 export async function listKeys(session: Session): Promise<{ orgId: string; keys: ManagedKey[] }> {
   const { id: orgId } = await session.org()
-  const keys: ManagedKey[] = []
-  let cursor: string | null = null
-  do {
-    const query = { limit: pageLimit, ...(cursor === null ? {} : { cursor }) }
-    const page: Page = await session.client.kms.list({ params: { orgId }, query })
-    keys.push(...page.keys)
-    cursor = page.nextCursor
-  } while (cursor !== null)
+  const keys = await everyRow(
+    (at) => session.client.kms.list({ params: { orgId }, query: { limit: pageLimit, ...at } }),
+    (page) => page.keys,
+  )
   return { orgId, keys }
 }
 
@@ -41,7 +35,9 @@ export async function lookUp(session: Session, wanted: string): Promise<{ orgId:
   const { orgId, keys } = await listKeys(session)
   const key = keys.find((one) => isNamed(wanted, 'kmsKey', one))
   if (key) return { orgId, key }
-  throw new Failure('notFound', `there is no managed key ${wanted} that you can see`, 'see `skerry kms ls`')
+  const names = keys.map(({ name }) => name)
+  const next = orNearest(wanted, names, 'see `skerry kms ls`')
+  throw new Failure('notFound', `there is no managed key ${wanted} that you can see`, next)
 }
 
 export async function openKey(

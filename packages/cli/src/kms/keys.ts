@@ -6,7 +6,7 @@ import type { Grantee } from '@skerry/sdk/secrets'
 import { openDirectory } from '../directory.ts'
 import { Failure, usage } from '../failure.ts'
 import type { InOrg, SignedIn } from '../frame.ts'
-import { lookUpGrantee } from '../grants.ts'
+import { lookUpGrantee, noMember } from '../grants.ts'
 import { type Holder, type HolderFlags, holderOf } from '../holder.ts'
 import { forgetReader, noteReaders } from '../known-readers.ts'
 import { checkTokenId } from '../names.ts'
@@ -79,6 +79,7 @@ export async function list({ session }: SignedIn): Promise<Output> {
           stateOf(one),
           shownTime(one.createdAt),
         ]),
+        'no managed keys yet; create one with `skerry kms create <name>`',
       ),
   }
 }
@@ -164,7 +165,7 @@ const tokenIdOf = async (session: Session, named: string): Promise<string> =>
 async function personOf(session: Session, orgId: string, named: string) {
   const { members } = await session.client.orgs.members({ params: { orgId } })
   const found = members.find(({ userId: id, email: name }) => isNamed(named, 'user', { id, name }))
-  if (!found) throw new Failure('notFound', `${named} is not a member of this organization`, 'see `skerry members ls`')
+  if (!found) throw noMember(named, members)
   return { principalType: 'user' as const, principalId: found.userId }
 }
 

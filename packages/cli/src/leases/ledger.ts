@@ -1,5 +1,3 @@
-import type { Answer } from '@skerry/contract/endpoint'
-import type { leases as endpoints } from '@skerry/contract/leases/endpoints'
 import { idPrefixes } from '@skerry/contract/prefixes'
 import { type Lease, listLeaseTargets } from '@skerry/sdk/leases'
 import { openDirectory, principalIdOf } from '../directory.ts'
@@ -7,14 +5,13 @@ import { findOne } from '../find-one.ts'
 import type { InOrg } from '../frame.ts'
 import { parseLimit } from '../options.ts'
 import { note, type Output, warn, writeTable } from '../output.ts'
+import { eachPage } from '../pages.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
 import { shownTime } from '../times.ts'
 
 const pageMax = 100
-
-type Page = Answer<typeof endpoints.list>
 
 interface ListOptions extends Flags {
   limit: string
@@ -30,18 +27,18 @@ export async function list({
 }: InOrg<ListOptions, typeof parseList>): Promise<Output> {
   const all: Lease[] = []
   let left = limit || Number.POSITIVE_INFINITY
-  let cursor: string | null = null
   const filter = {
     ...(flags.by === undefined ? {} : { requestedById: await principalIdOf(session, flags.by, '--by') }),
     ...(flags.live ? { live: 'true' as const } : {}),
   }
-  do {
-    const query = { ...filter, limit: Math.min(left, pageMax), ...(cursor === null ? {} : { cursor }) }
-    const page: Page = await session.client.leases.list({ params: { orgId }, query })
-    all.push(...page.leases.slice(0, left))
-    left -= page.leases.length
-    cursor = page.nextCursor
-  } while (cursor !== null && left > 0)
+  const pages = eachPage((at) =>
+    session.client.leases.list({ params: { orgId }, query: { ...filter, limit: Math.min(left, pageMax), ...at } }),
+  )
+  for await (const { leases } of pages) {
+    all.push(...leases.slice(0, left))
+    left -= leases.length
+    if (left <= 0) break
+  }
   return {
     json: { leases: all },
     text: async () => {
@@ -61,6 +58,7 @@ export async function list({
           shownTime(one.expiresAt),
           nameOf(one.requestedById) ?? one.requestedById,
         ]),
+        'no leases yet; create one with `skerry lease create <target>`',
       )
     },
   }

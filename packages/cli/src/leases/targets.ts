@@ -2,13 +2,13 @@ import { vendorName, vendorSlug } from '@skerry/contract/vendors'
 import { provisionerOf } from '@skerry/sdk/internal/provisioned-leases'
 import {
   createLeaseTarget,
-  findLeaseTarget,
   findProvisioner,
   type LeaseTarget,
   listLeaseTargets,
   replaceAdminSecret,
 } from '@skerry/sdk/leases'
 import { Failure, usage } from '../failure.ts'
+import { findOne } from '../find-one.ts'
 import type { InOrg, SignedIn } from '../frame.ts'
 import { readValue } from '../input.ts'
 import { noteReaders } from '../known-readers.ts'
@@ -126,6 +126,7 @@ export async function list({ session, orgId }: InOrg): Promise<Output> {
           one.lastError ?? one.status,
           one.server ?? '',
         ]),
+        'no targets yet; add one with `skerry lease target create <name>`',
       ),
   }
 }
@@ -133,7 +134,13 @@ export async function list({ session, orgId }: InOrg): Promise<Output> {
 /** Finds a target by its name or id. */
 export async function targetOf(session: Session, wanted: string): Promise<LeaseTarget> {
   const { id: orgId } = await session.org()
-  return findLeaseTarget(session.client, orgId, wanted)
+  const targets = await listLeaseTargets(session.client, orgId)
+  return findOne(targets, wanted, {
+    kind: 'leaseTarget',
+    noun: 'lease target',
+    list: 'skerry lease target ls',
+    nameOf: ({ name }) => name,
+  })
 }
 
 export async function verify(wanted: string, { session, orgId }: InOrg): Promise<Output> {

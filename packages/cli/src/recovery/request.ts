@@ -7,6 +7,7 @@ import type { InOrg } from '../frame.ts'
 import { lookUpGrantee } from '../grants.ts'
 import { type HolderFlags, holderNamed } from '../holder.ts'
 import { note, type Output, writeLine } from '../output.ts'
+import { eachPage } from '../pages.ts'
 import { canonical, compareKeys, wordsOf } from '../pins.ts'
 import { mismatchOf } from '../readers.ts'
 import { ownPublicKey, type Session } from '../session.ts'
@@ -64,14 +65,10 @@ async function findPending(
     targetId === principalId &&
     requestedById === principal.id &&
     canonical(targetPublicKeyJwk) === canonical(publicKeyJwk)
-  let cursor: string | null = null
-  do {
-    const query: { cursor?: string } = cursor === null ? {} : { cursor }
-    const page = await client.recoveryRequests.list({ params: { orgId }, query })
-    const found = page.requests.find(isSame)
+  for await (const { requests } of eachPage((query) => client.recoveryRequests.list({ params: { orgId }, query }))) {
+    const found = requests.find(isSame)
     if (found) return found
-    cursor = page.nextCursor
-  } while (cursor !== null)
+  }
   return undefined
 }
 

@@ -4,7 +4,7 @@ import { RollbackError } from '@skerry/sdk/rollback'
 import { Failure, lacksKey, toFailure, usage } from '../failure.ts'
 import { whyNoBranch } from '../git-branch.ts'
 import { fetchOverHttp } from '../http.ts'
-import { forget, recall, remember } from '../id-cache.ts'
+import { forget, idKeyOf, recall, remember } from '../id-cache.ts'
 import { isMemoryLost } from '../known-state.ts'
 import { note, warn } from '../output.ts'
 import { boundWords, checkNames, findPlace, noBranch } from '../places.ts'
@@ -70,8 +70,8 @@ async function tryBound(session: Session, options: ResolveOptions) {
 async function resolveNamed(session: Session, options: ResolveOptions, app: string | undefined): Promise<Target> {
   const { env, url } = session.settings
   const { id: orgId, slug } = await session.org()
-  const key = `env ${url} ${slug} ${app}/${env}`
   const label = `${app}/${env}`
+  const key = idKeyOf(url, slug, label)
   const known = await recallKnown(session, orgId, label, key)
   if (known !== undefined) {
     try {

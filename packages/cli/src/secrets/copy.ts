@@ -3,6 +3,7 @@ import { Failure, toFailure, usage } from '../failure.ts'
 import type { Values } from '../formats/names.ts'
 import type { AtPlace } from '../frame.ts'
 import { checkSecretName } from '../names.ts'
+import { orNearestOf } from '../nearest.ts'
 import { type Output, warn } from '../output.ts'
 import { findPlace, type Place, parsePlace } from '../places.ts'
 import type { Session } from '../session.ts'
@@ -59,7 +60,7 @@ function pickValues(stored: StoredSecret[], names: string[] | undefined, { label
     throw new Failure(
       'notFound',
       `${label} does not store ${missing.join(', ')}; nothing was copied`,
-      'see the column SOURCE of `skerry secrets ls`, and copy from there',
+      orNearestOf(missing, [...values.keys()], 'see the column SOURCE of `skerry secrets ls`, and copy from there'),
     )
   return new Map(names.map((name) => [name, values.get(name)!]))
 }

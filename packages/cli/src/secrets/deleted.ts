@@ -4,6 +4,7 @@ import { toFailure } from '../failure.ts'
 import type { AtPlace } from '../frame.ts'
 import { placeOptions } from '../labels.ts'
 import { note, type Output, warn, writeTable } from '../output.ts'
+import { everyRow } from '../pages.ts'
 import type { Place } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { Session } from '../session.ts'
@@ -52,15 +53,10 @@ function isUnknownOption(error: unknown): boolean {
 
 /** Lists all deleted secrets that the environment keeps, the latest deletion first. */
 export async function listDeleted(session: Session, { orgId, envId }: Place): Promise<DeletedSecret[]> {
-  const found: DeletedSecret[] = []
-  let cursor: string | null = null
-  do {
-    const query: { limit: number; cursor?: string } = { limit: 200, ...(cursor === null ? {} : { cursor }) }
-    const page = await session.client.deletedSecrets.list({ params: { orgId, envId }, query })
-    found.push(...page.deletedSecrets)
-    cursor = page.nextCursor
-  } while (cursor !== null)
-  return found
+  return everyRow(
+    (at) => session.client.deletedSecrets.list({ params: { orgId, envId }, query: { limit: 200, ...at } }),
+    ({ deletedSecrets }) => deletedSecrets,
+  )
 }
 
 /** Like `listDeleted`, but returns nothing if the credential may not list, or if the server is older. */
@@ -91,6 +87,7 @@ export async function deleted({ session, place }: AtPlace): Promise<Output> {
           restorable ? shownTime(keptUntil) : 'lost: the environment was re-keyed',
           id,
         ]),
+        'no deleted secret is kept; earlier versions are in `skerry secrets history <NAME>`',
       )
       if (rows.some(({ restorable }) => restorable))
         note(`restore one with \`skerry secrets restore <NAME> ${placeOptions(place.label)}\``)

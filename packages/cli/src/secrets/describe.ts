@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs'
 import { type DetailsChange, describeSecret, listDetails, type SecretDetails } from '@skerry/sdk/secret-details'
 import { openDirectory, principalIdOf } from '../directory.ts'
 import { parseDuration } from '../duration.ts'
-import { usage } from '../failure.ts'
+import { describe as describeFailure, Failure, usage } from '../failure.ts'
 import type { AtPlace } from '../frame.ts'
+import { placeOptions } from '../labels.ts'
 import { checkSecretName } from '../names.ts'
 import { note, type Output, printable, warn, writeLine } from '../output.ts'
 import type { Flags } from '../settings.ts'
@@ -30,11 +31,13 @@ export async function describe(
   const change = await changeOf(input, flags, (owner) => principalIdOf(session, owner, '--owner'))
   const isChange = Object.keys(change).length > 0
   const details = isChange
-    ? await describeSecret(session.client, { orgId, envId, name }, change, dek)
+    ? await describeSecret(session.client, { orgId, envId, name }, change, dek).catch((error) => {
+        throw isClosed(error) ? closedDescription(name, label) : error
+      })
     : (await listDetails(session.client, place, dek)).find((one) => one.name === name)
   if (isChange) note(details ? `described ${name} in ${label}` : `nothing is noted about ${name} in ${label} any more`)
   else if (!details) note(`nothing is noted about ${name} in ${label}`)
-  if (details && !details.isReadable) warn(`the environment’s key does not open the description of ${name}`)
+  if (details && !details.isReadable) warn(describeFailure(closedDescription(name, label)))
   return {
     json: { name, details: details ?? null, environmentId: envId },
     text: async () => {
@@ -44,6 +47,17 @@ export async function describe(
     },
   }
 }
+
+/** Whether an error says that a text did not open. */
+export const isClosed = (error: unknown): boolean => (error as { code?: unknown }).code === 'decryption_failed'
+
+/** The error for a description that is older than the key or was altered, with the command that replaces it. */
+export const closedDescription = (name: string, label: string, but = ''): Failure =>
+  new Failure(
+    'failure',
+    `the key of ${label} does not open the description and the tags of ${name}${but}`,
+    `write both anew with \`skerry secrets describe ${name} --description '' --no-tags ${placeOptions(label)}\``,
+  )
 
 const dateForm = /^\d{4}-\d{2}-\d{2}$/
 

@@ -1,9 +1,10 @@
-import { exitCodes } from '../failure.ts'
+import { exitCodes, type Failure, usage } from '../failure.ts'
 import type { SignedIn } from '../frame.ts'
 import { maskedValue, note, type Output, printable, writeTable } from '../output.ts'
 import { inOrder } from '../parallel.ts'
-import { findPlace, parsePlace } from '../places.ts'
+import { findPlace, listPlaces, parsePlace } from '../places.ts'
 import { select } from '../selection.ts'
+import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import type { Source } from './sources.ts'
 import { hintStored, kindOf, type View, viewValues } from './values.ts'
@@ -14,7 +15,12 @@ interface Options extends Flags, View {
 }
 
 /** Compares the values that programs get in two environments. They are compared on this machine, in plaintext. */
-export async function diff(left: string, right: string, { session, flags }: SignedIn<Options>): Promise<Output> {
+export async function diff(
+  left: string | undefined,
+  right: string | undefined,
+  { session, flags }: SignedIn<Options>,
+): Promise<Output> {
+  if (left === undefined || right === undefined) throw await bothNeeded(session, left)
   const named = [left, right].map(parsePlace)
   const [a, b] = await inOrder(named.map((name) => findPlace(session, name)))
   const views = await inOrder([a!, b!].map((place) => hintStored(viewValues(session, place, flags), session, place)))
@@ -47,6 +53,15 @@ export async function diff(left: string, right: string, { session, flags }: Sign
       note(`${differing.length} differ, ${same} are the same`)
     },
   }
+}
+
+/** Says how to name two environments, with an example of those that the caller can read. */
+async function bothNeeded(session: Session, left: string | undefined): Promise<Failure> {
+  const what = left === undefined ? 'the two environments to compare are missing' : 'the second environment is missing'
+  const labels = (await listPlaces(session)).filter(({ canDecrypt }) => canDecrypt).map(({ label }) => label)
+  const [first = left ?? 'development', second = 'production'] =
+    left === undefined ? labels : [left, ...labels.filter((label) => label !== left && label.split('/')[1] !== left)]
+  return usage(what, `name both, for example \`skerry secrets diff ${first} ${second}\``)
 }
 
 export const checkDiff = (flags: Options): void => void kindOf(flags)

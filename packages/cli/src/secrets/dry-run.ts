@@ -3,6 +3,7 @@ import { note, type Output } from '../output.ts'
 import type { Place } from '../places.ts'
 import type { Session } from '../session.ts'
 import { keptTime } from './deleted.ts'
+import { noSecret } from './missing.ts'
 import { isProtected, wouldBeQueued } from './protection.ts'
 import type { Queueing } from './queued.ts'
 import { checkQuota } from './quota.ts'
@@ -47,11 +48,7 @@ export async function tryRemove(
   const isKept = (wanted: string) => kept.some(({ name }) => name === wanted)
   const missing = versions ? names.filter((name) => !versions.has(name) && !isKept(name)) : []
   if (missing.length > 0)
-    throw new Failure(
-      'notFound',
-      `there is no secret ${missing.join(', ')} in ${place.label}`,
-      'see `skerry secrets ls`',
-    )
+    throw noSecret(missing, place.label, [...(versions?.keys() ?? []), ...kept.map(({ name }) => name)])
   for (const name of names) {
     const version = versions?.get(name)
     if (version !== undefined) checkVersion(version, name, expected, place)

@@ -4,6 +4,7 @@ import type { Values } from '../formats/names.ts'
 import type { AtPlace } from '../frame.ts'
 import { memoryFolder, privateFolder } from '../leases/private-folder.ts'
 import { checkSecretName } from '../names.ts'
+import { orNearestOf } from '../nearest.ts'
 import { isTerminal, note, type Output, warn } from '../output.ts'
 import type { Place } from '../places.ts'
 import { ask, canAsk } from '../prompt.ts'
@@ -75,7 +76,11 @@ function pickShown(stored: StoredSecret[], names: string[], { label }: Place): V
     throw new Failure(
       'notFound',
       `${label} does not store ${missing.join(', ')}`,
-      'to add a secret, write a line for it in `skerry secrets edit`, or use `skerry secrets set`',
+      orNearestOf(
+        missing,
+        [...values.keys()],
+        'add the secret as a line in `skerry secrets edit`, or with `skerry secrets set`',
+      ),
     )
   return names.length === 0 ? values : new Map(names.map((name) => [name, values.get(name)!]))
 }

@@ -1,13 +1,13 @@
 import { Failure, usage } from '../failure.ts'
 import type { Values } from '../formats/names.ts'
 import type { AtPlace } from '../frame.ts'
-import type { Output } from '../output.ts'
+import { note, type Output } from '../output.ts'
 import type { Place } from '../places.ts'
 import { ask, canAsk } from '../prompt.ts'
 import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { applyChanges, tellApplied, tryChanges } from './apply.ts'
-import { makePlan, namesOf, type Plan, type Reading, readValues, tellPlan } from './plan.ts'
+import { type Change, makePlan, namesOf, type Plan, type Reading, readValues, tellPlan } from './plan.ts'
 import type { Queueing } from './queued.ts'
 import { ownReferenceHint, refuseCycles } from './references.ts'
 import { storedSecrets } from './values.ts'
@@ -44,12 +44,34 @@ export async function writeValues(
   if (flags.dryRun) {
     const puts = flags.keep ? plan.added : differing
     const { written, queued } = await tryChanges(session, place, { puts, present: stored.length }, flags)
-    return { json: { ...report, written, queued } }
+    const counts = countsOf(plan, puts)
+    note(`it would be ${inWords(counts, flags)}`)
+    return { json: { ...report, written, queued, counts } }
   }
   const puts = (await overwrites(plan, flags)) ? differing : plan.added
   const applied = await applyChanges(session, place, { puts }, flags)
   tellApplied(applied, place, values.size)
-  return { json: { ...report, written: applied.written, queued: applied.queued } }
+  const counts = countsOf(plan, puts)
+  note(`${applied.queued.length > 0 ? 'after approval: ' : ''}${inWords(counts, flags)}`)
+  return { json: { ...report, written: applied.written, queued: applied.queued, counts } }
+}
+
+interface Counts {
+  created: number
+  replaced: number
+  unchanged: number
+  skipped: number
+}
+
+/** Counts what the writes do with the values of the file. A skipped value differs from what is stored, and stays. */
+function countsOf({ added, changed, unchanged }: Plan, puts: readonly Change[]): Counts {
+  const replaced = puts.length - added.length
+  return { created: added.length, replaced, unchanged: unchanged.length, skipped: changed.length - replaced }
+}
+
+function inWords({ created, replaced, unchanged, skipped }: Counts, { keep }: Overwriting): string {
+  const why = skipped > 0 && keep ? ' (--keep leaves what differs)' : ''
+  return `${created} created, ${replaced} replaced, ${unchanged} unchanged, ${skipped} skipped${why}`
 }
 
 export async function parseImportFile(flags: Options, path: string) {

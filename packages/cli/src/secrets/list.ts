@@ -73,6 +73,7 @@ function writeRows(rows: Row[], viewed: Viewed | undefined): void {
       sourceText(row.source),
       ...(viewed ? [cellOf(row.name, viewed)] : []),
     ]),
+    'no secrets here yet; write one with `skerry secrets set <NAME>`, or a file with `skerry secrets import <file>`',
   )
 }
 

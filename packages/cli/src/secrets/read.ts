@@ -1,6 +1,6 @@
 import { unprovenVersions, versionOpener } from '@skerry/sdk/secret-history'
 import { openDirectory } from '../directory.ts'
-import { Failure, toFailure, usage } from '../failure.ts'
+import { type Failure, toFailure, usage } from '../failure.ts'
 import type { AtPlace } from '../frame.ts'
 import { checkSecretName } from '../names.ts'
 import { parseLimit } from '../options.ts'
@@ -19,7 +19,8 @@ import type { Place } from '../places.ts'
 import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { shownTime } from '../times.ts'
-import { checkGroups, openKey, resolvePlace, type Viewed, viewValues } from './values.ts'
+import { noSecret } from './missing.ts'
+import { checkGroups, listSecrets, openKey, resolvePlace, type Viewed, viewValues } from './values.ts'
 
 interface Options extends Flags {
   reveal?: boolean
@@ -74,7 +75,7 @@ async function merged(session: Session, place: Place, name: string, flags: Optio
 /** Returns one value. Problems of other values do not matter here. */
 function pickOne({ values, unresolved, unexpanded }: Omit<Viewed, 'sources'>, name: string, place: Place): string {
   const value = values[name]
-  if (value === undefined) throw unexpanded.get(name) ?? missing(name, place)
+  if (value === undefined) throw unexpanded.get(name) ?? noSecret([name], place.label, Object.keys(values))
   warnUnresolved(name, value, unresolved)
   return value
 }
@@ -84,8 +85,12 @@ function warnUnresolved(name: string, value: string, unresolved: string[]): void
   if (open.length > 0) warn(`${name} refers to ${open.join(', ')}, which does not exist`)
 }
 
-const missing = (name: string, place: Place) =>
-  new Failure('notFound', `there is no secret ${name} in ${place.label}`, 'see `skerry secrets ls`')
+/** The error for a name without a history. A caller who may not list secrets gets no suggestion. */
+async function missing(session: Session, name: string, place: Place): Promise<Failure> {
+  const secrets = await listSecrets(session, place).catch(() => [])
+  const names = secrets.map((one) => one.name)
+  return noSecret([name], place.label, names)
+}
 
 async function versionOf(session: Session, { orgId }: Place, envId: string, name: string): Promise<number | null> {
   const { secrets } = await session.client.secrets.list({ params: { orgId, envId } })
@@ -97,8 +102,8 @@ export async function history(
   { session, flags, place, input: { query } }: AtPlace<Options, typeof parseHistory>,
 ): Promise<Output> {
   const params = { orgId: place.orgId, envId: place.envId, name }
-  const page = await session.client.secrets.versions({ params, query }).catch((error) => {
-    throw toFailure(error).kind === 'notFound' ? missing(name, place) : error
+  const page = await session.client.secrets.versions({ params, query }).catch(async (error) => {
+    throw toFailure(error).kind === 'notFound' ? await missing(session, name, place) : error
   })
   const { versions, currentVersion, keySinceVersion = 1 } = page
   const key = flags.reveal ? await openKey(session, place) : undefined

@@ -10,6 +10,7 @@ import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { type Keeper, keptTime, listDeletedIfAllowed, newKeeper } from './deleted.ts'
 import { howDeleted, tryRemove } from './dry-run.ts'
+import { noSecret } from './missing.ts'
 import { refuseIfProtected, refuseQueued } from './protection.ts'
 import { noteOf, noteQueued, type Queueing, withoutCiphertext } from './queued.ts'
 import { changed, expectedVersion } from './write.ts'
@@ -75,7 +76,7 @@ async function removeOne(name: string, mayBeMissing: boolean, { session, flags, 
     if (kind === 'conflict') throw changed(name, label, flags.expectedVersion)
     if (kind === 'notFound' && mayBeMissing) return
     noteQueued(done.queued, label)
-    if (kind === 'notFound') throw new Failure(kind, `there is no secret ${name} in ${label}${beforeIt(done)}`)
+    if (kind === 'notFound') throw noSecret([name], label, [], beforeIt(done))
     throw new Failure(kind, `${name} was not deleted (${message})${beforeIt(done)}`)
   }
 }
@@ -131,5 +132,5 @@ async function checkThere(
   const missing = names.filter((name) => !there.has(name))
   if (missing.length === 0) return
   const nothingElse = names.length === 1 ? '' : '; nothing was deleted'
-  throw new Failure('notFound', `there is no secret ${missing.join(', ')} in ${label}${nothingElse}`)
+  throw noSecret(missing, label, [...there], nothingElse)
 }

@@ -1,5 +1,7 @@
 import type { Answer } from '@skerry/contract/endpoint'
 import type { secrets } from '@skerry/contract/secrets/endpoints'
+import type { Dek } from '@skerry/crypto/secret'
+import { listDetails } from '@skerry/sdk/secret-details'
 import { referringTo, renameSecret } from '@skerry/sdk/secret-history'
 import { Failure, toFailure, usage } from '../failure.ts'
 import type { AtPlace } from '../frame.ts'
@@ -9,6 +11,8 @@ import { note, type Output, warn } from '../output.ts'
 import type { Place } from '../places.ts'
 import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
+import { closedDescription, isClosed } from './describe.ts'
+import { noSecret } from './missing.ts'
 import { isProtected } from './protection.ts'
 import { warnUnproven } from './read.ts'
 import { listSecrets, openKey } from './values.ts'
@@ -27,7 +31,10 @@ export async function rename(name: string, newName: string, input: Input): Promi
   const { orgId, envId, label } = place
   const rows = await listSecrets(session, place)
   const secret = rows.find((one) => one.name === name)
-  if (!secret) throw new Failure('notFound', `there is no secret ${name} in ${label}`, 'see `skerry secrets ls`')
+  if (!secret) {
+    const names = rows.map((one) => one.name)
+    throw noSecret([name], label, names)
+  }
   const { expectedVersion: expected = secret.version } = input.input.expected
   if (expected !== secret.version) throw changed(name, label, flags.expectedVersion)
   if (rows.some((one) => one.name === newName))
@@ -40,7 +47,9 @@ export async function rename(name: string, newName: string, input: Input): Promi
     warnReferring(referredBy, name, newName)
     return { json: { dryRun: true, name: newName, formerName: name, referredBy, environmentId: envId } }
   }
-  const answer = await renameSecret(session.client, orgId, secret, newName, dek).catch((error) => {
+  const answer = await renameSecret(session.client, orgId, secret, newName, dek).catch(async (error) => {
+    if (isClosed(error) && (await hasClosedDescription(session, place, name, dek)))
+      throw closedDescription(name, label, '; nothing was renamed')
     if (!isConflict(error)) throw error
     throw new Failure('conflict', `${name} in ${label} was not renamed: ${toFailure(error).message}`)
   })
@@ -55,6 +64,10 @@ export async function rename(name: string, newName: string, input: Input): Promi
   const { namedBy, unproven } = answer
   return { json: { name: newName, formerName: name, version, referredBy, namedBy, unproven, environmentId: envId } }
 }
+
+/** Says whether the description of a secret is the text that does not open. */
+const hasClosedDescription = async ({ client }: Session, { orgId, envId }: Place, name: string, dek: Dek) =>
+  (await listDetails(client, { orgId, envId }, dek)).some((one) => one.name === name && !one.isReadable)
 
 export function parseRename(flags: Options, name: string, newName: string) {
   checkSecretName(name)

@@ -17,7 +17,14 @@ import { confirmOrRefuse } from '../prompt.ts'
 import type { Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
 import { findProvider, readFields } from './fields.ts'
-import { type Bound, checkConnectionKey, describeDestination, findBinding, findConnection } from './find.ts'
+import {
+  type Bound,
+  checkConnectionKey,
+  connectionNeeded,
+  describeDestination,
+  findBinding,
+  findConnection,
+} from './find.ts'
 import { tellPlan } from './plan.ts'
 import { followFirstPush } from './runs.ts'
 import { takeBack, tellLeft } from './unfinished.ts'
@@ -62,7 +69,8 @@ const given = <T extends object>(fields: T) =>
 /**
  * Binds in two steps: it shows the plan before anything is pushed. If the user declines, the binding is deleted again.
  */
-export async function bind(wanted: string, { session, flags }: SignedIn<BindingOptions>): Promise<Output> {
+export async function bind(wanted: string | undefined, { session, flags }: SignedIn<BindingOptions>): Promise<Output> {
+  if (wanted === undefined) throw await connectionNeeded(session)
   const connection = await findConnection(session, wanted)
   const place = await findCurrent(session, flags)
   if (place.kind === 'group') throw usage('a group is pushed with the environments that it is composed into')

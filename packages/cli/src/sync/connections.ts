@@ -159,6 +159,7 @@ export async function list({ session }: SignedIn): Promise<Output> {
           ]),
           ...unused.map(({ name, provider, status }) => [name, vendorSlug(provider), status, '', '', '', '', '']),
         ],
+        'no platform is connected yet; connect one with `skerry sync connect <provider>`',
       )
       for (const { name, lastError } of connections) if (lastError !== null) note(`${name}: ${lastError}`)
       for (const { binding } of bound) if (binding.lastError !== null) note(`${binding.id}: ${binding.lastError}`)

@@ -69,7 +69,7 @@ export async function readFields(
     ...(shape.kind === undefined ? {} : { kind: shape.kind }),
   }
   for (const field of shape.fields) {
-    const text = given[field.path] ?? (await askField(field, option))
+    const text = given[field.path] ?? (await askField(field, option, provider.slug))
     if (text !== undefined && text !== '') read[field.path] = convert(field, text)
   }
   return read as Record<string, unknown> & { provider: never }
@@ -87,21 +87,27 @@ async function chooseShape(
   const choices = shapes.flatMap(({ kind }) => kind ?? [])
   const description = 'What the destination is; it says which of the other fields belong to it.'
   const kind =
-    given.kind ?? (await askField({ path: 'kind', kind: 'choice', description, required: true, choices }, option)) ?? ''
+    given.kind ??
+    (await askField({ path: 'kind', kind: 'choice', description, required: true, choices }, option, provider.slug)) ??
+    ''
   const found = shapes.find((shape) => shape.kind === kind)
   if (found) return found
-  throw usage(`kind: one of ${choices.join(', ')} expected`)
+  throw usage(`${option} kind=${kind} is none of the kinds of ${provider.name}`, `use ${choices.join(', ')}`)
 }
 
 type Asked = Pick<ConfigField, 'path' | 'kind' | 'description' | 'required' | 'choices'>
 
-async function askField(field: Asked, option: string): Promise<string | undefined> {
+async function askField(field: Asked, option: string, provider: string): Promise<string | undefined> {
   const { path, description, required } = field
+  const choices = choicesOf(field)
   if (!canAsk()) {
     if (!required) return undefined
-    throw usage(`${path} is needed: ${description}`, `use ${option} ${path}=...`)
+    const values = choices.length === 0 ? '...' : `<${choices.join('|')}>`
+    throw usage(
+      `${path} is needed: ${description}`,
+      `use ${option} ${path}=${values}; \`skerry sync providers ${provider}\` shows all fields`,
+    )
   }
-  const choices = choicesOf(field)
   const of = choices.length === 0 ? '' : ` (${choices.join(', ')})`
   for (;;) {
     const text = (await askText(`${path}${of}: ${description}${required ? '' : ' Empty: left out.'}`)).trim()
@@ -127,12 +133,12 @@ const splitValues = (text: string) =>
 
 function parseYesNo(name: string, text: string): boolean {
   const value = { true: true, yes: true, false: false, no: false }[text]
-  if (value === undefined) throw usage(`${name} takes yes or no`)
+  if (value === undefined) throw usage(`${name} must be yes or no (you gave '${text}')`)
   return value
 }
 
 function parseNumber(name: string, text: string): number {
-  if (!/^\d{1,16}$/.test(text)) throw usage(`${name} takes whole numbers`)
+  if (!/^\d{1,16}$/.test(text)) throw usage(`${name} must be a whole number (you gave '${text}')`)
   return Number(text)
 }
 

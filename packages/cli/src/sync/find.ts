@@ -1,7 +1,9 @@
 import { isNamed } from '@skerry/contract/prefixes'
+import { syncVendors } from '@skerry/contract/vendors'
 import { listSyncBindings, listSyncConnections, type SyncBinding, type SyncConnection } from '@skerry/sdk/internal/sync'
 import { Failure, usage } from '../failure.ts'
 import { findOne } from '../find-one.ts'
+import { orNearest } from '../nearest.ts'
 import { checkKeys } from '../pins.ts'
 import { listPlaces } from '../places.ts'
 import type { Session } from '../session.ts'
@@ -16,6 +18,19 @@ export async function findConnection(session: Session, wanted: string): Promise<
     list: 'skerry sync ls',
     nameOf: ({ name }) => name,
   })
+}
+
+/** The error for a command without a connection. It names the connections, or the platforms that can be connected. */
+export async function connectionNeeded(session: Session): Promise<Failure> {
+  const { id: orgId } = await session.org()
+  const names = (await listSyncConnections(session.client, orgId)).map(({ name }) => name)
+  const missing = 'the connection is missing'
+  if (names.length > 0) return usage(missing, `name one of ${names.join(', ')}`)
+  const slugs = Object.values(syncVendors).map(({ slug }) => slug)
+  return usage(
+    `${missing}, and no platform is connected yet`,
+    `connect one with \`skerry sync connect <provider>\`: ${slugs.sort().join(', ')}`,
+  )
 }
 
 export interface Bound {
@@ -34,7 +49,11 @@ export async function findBinding(session: Session, wanted: string): Promise<Bou
       isNamed(wanted, 'syncBinding', { id: binding.id, name: null }) || isNamed(wanted, 'syncConnection', connection),
   )
   if (another) throw usage(`several bindings use ${wanted}`, 'give an id of `skerry sync ls`')
-  if (!found) throw new Failure('notFound', `there is no sync binding '${wanted}'`, 'see `skerry sync ls`')
+  if (!found) {
+    const names = bound.map(({ connection }) => connection.name)
+    const next = orNearest(wanted, names, 'see `skerry sync ls`')
+    throw new Failure('notFound', `there is no sync binding '${wanted}'`, next)
+  }
   return { orgId, ...found }
 }
 

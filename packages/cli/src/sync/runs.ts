@@ -1,11 +1,10 @@
 import { setTimeout } from 'node:timers/promises'
-import type { Answer } from '@skerry/contract/endpoint'
-import type { sync } from '@skerry/contract/sync/endpoints'
 import type { SyncRun } from '@skerry/sdk/internal/sync'
 import { Failure } from '../failure.ts'
 import type { InOrg, SignedIn } from '../frame.ts'
 import { parseLimit } from '../options.ts'
 import { note, type Output, writeLine, writeTable } from '../output.ts'
+import { eachPage } from '../pages.ts'
 import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { shownTime } from '../times.ts'
@@ -80,15 +79,15 @@ export async function list(
   const bindingId = wanted === undefined ? undefined : (await findBinding(session, wanted)).binding.id
   const all: SyncRun[] = []
   let left = limit || Number.POSITIVE_INFINITY
-  let cursor: string | null = null
-  do {
-    const of = { ...(bindingId === undefined ? {} : { bindingId }), ...(cursor === null ? {} : { cursor }) }
-    const query = { limit: Math.min(left, pageMax), ...of }
-    const page: Answer<typeof sync.runs> = await session.client.sync.runs({ params: { orgId }, query })
-    all.push(...page.runs)
-    left -= page.runs.length
-    cursor = page.nextCursor
-  } while (cursor !== null && left > 0)
+  const of = bindingId === undefined ? {} : { bindingId }
+  const pages = eachPage((at) =>
+    session.client.sync.runs({ params: { orgId }, query: { limit: Math.min(left, pageMax), ...of, ...at } }),
+  )
+  for await (const { runs } of pages) {
+    all.push(...runs)
+    left -= runs.length
+    if (left <= 0) break
+  }
   return {
     json: { runs: all },
     text: () => {
@@ -99,6 +98,7 @@ export async function list(
           ...[one.pushed, one.deleted].map(({ length }) => String(length)),
           ...[one.unchanged, one.skipped.length, one.failures.length].map(String),
         ]),
+        'nothing was pushed yet; see the bindings with `skerry sync ls`',
       )
       for (const one of all) {
         if (one.error !== null) note(`${one.id}: ${one.error}`)

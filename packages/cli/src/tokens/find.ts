@@ -3,6 +3,7 @@ import { idPattern } from '@skerry/contract/prefixes'
 import type { tokens as endpoints } from '@skerry/contract/tokens/endpoints'
 import { findOne } from '../find-one.ts'
 import { checkTokenId } from '../names.ts'
+import { everyRow } from '../pages.ts'
 import type { Session } from '../session.ts'
 import { shownTime } from '../times.ts'
 
@@ -11,14 +12,10 @@ type ServiceToken = Answer<typeof endpoints.list>['tokens'][number]
 /** Every service token of the organization, revoked ones too. */
 export async function listTokens(session: Session): Promise<ServiceToken[]> {
   const { id: orgId } = await session.org()
-  const tokens: ServiceToken[] = []
-  for (let cursor: string | null | undefined; cursor !== null; ) {
-    const query = cursor === undefined ? {} : { cursor }
-    const page: Answer<typeof endpoints.list> = await session.client.tokens.list({ params: { orgId }, query })
-    tokens.push(...page.tokens)
-    cursor = page.nextCursor
-  }
-  return tokens
+  return everyRow(
+    (query) => session.client.tokens.list({ params: { orgId }, query }),
+    ({ tokens }) => tokens,
+  )
 }
 
 type Ending = Pick<ServiceToken, 'revokedAt' | 'expiresAt'>

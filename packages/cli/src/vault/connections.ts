@@ -4,6 +4,7 @@ import type { vaultProjects } from '@skerry/contract/vault/projects'
 import { Failure } from '../failure.ts'
 import { parseLimit } from '../options.ts'
 import { note, type Output, writeTable } from '../output.ts'
+import { eachPage } from '../pages.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { Session } from '../session.ts'
 import { shownMoment, shownTime } from '../times.ts'
@@ -19,13 +20,10 @@ interface Filter {
 
 /** Yields one connection after the other, and fetches them page by page. */
 async function* eachConnection(session: Session, place: Place, filter: Filter): AsyncGenerator<Connection> {
-  let cursor: string | null = null
-  do {
-    const query = { ...filter, limit: limits.listMax, ...(cursor === null ? {} : { cursor }) }
-    const page: Page = await session.client.vaultProjects.connections({ params: place, query })
-    yield* page.connections
-    cursor = page.nextCursor
-  } while (cursor !== null)
+  const pages = eachPage((at) =>
+    session.client.vaultProjects.connections({ params: place, query: { ...filter, limit: limits.listMax, ...at } }),
+  )
+  for await (const { connections } of pages) yield* connections
 }
 
 export async function list({
@@ -55,6 +53,7 @@ export async function list({
           one.statusReason ?? one.status,
           shownTime(one.lastUsedAt),
         ]),
+        'nobody has connected an account here; give your backend a key with `skerry vault key create`',
       )
       if (more) note('there are more connections: show all with --limit 0')
     },

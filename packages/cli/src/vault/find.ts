@@ -3,6 +3,8 @@ import { isNamed } from '@skerry/contract/prefixes'
 import type { vaultProjects } from '@skerry/contract/vault/projects'
 import { Failure, usage } from '../failure.ts'
 import { lookingUp, type Prepare, type SignedIn } from '../frame.ts'
+import { orNearest } from '../nearest.ts'
+import { everyRow } from '../pages.ts'
 import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 
@@ -22,13 +24,11 @@ const pageLimit = 200
 
 export async function listProjects(session: Session): Promise<{ orgId: string; projects: Project[] }> {
   const { id: orgId } = await session.org()
-  const page = (cursor?: string) =>
-    session.client.vaultProjects.list({ params: { orgId }, query: { limit: pageLimit, ...(cursor && { cursor }) } })
-  const projects: Project[] = []
-  for (let next = await page(); ; next = await page(next.nextCursor)) {
-    projects.push(...next.projects)
-    if (next.nextCursor === null) return { orgId, projects }
-  }
+  const projects = await everyRow(
+    (at) => session.client.vaultProjects.list({ params: { orgId }, query: { limit: pageLimit, ...at } }),
+    (page) => page.projects,
+  )
+  return { orgId, projects }
 }
 
 /** Finds a project by its id, or by a name that only one project has. */
@@ -36,7 +36,9 @@ export async function findProject(session: Session, wanted: string): Promise<{ p
   const { orgId, projects } = await listProjects(session)
   const found = projects.filter((project) => isNamed(wanted, 'vaultProject', project))
   if (found.length > 1) throw usage(`${found.length} projects are called ${wanted}`, 'use the id of one of them')
-  return placed(orgId, found[0], `there is no vault project ${wanted} that you can see`)
+  const names = projects.map(({ name }) => name)
+  const next = orNearest(wanted, names, seeProjects)
+  return placed(orgId, found[0], `there is no vault project ${wanted} that you can see`, next)
 }
 
 /** Finds the project that the option names, or the only one. */
@@ -53,7 +55,9 @@ export const atProject = lookingUp(projectOf)
 export type AtProject<F extends InProject = InProject, P extends Prepare = () => undefined> = SignedIn<F, P> &
   Awaited<ReturnType<typeof projectOf>>
 
-function placed(orgId: string, project: Project | undefined, message: string): { place: Place; project: Project } {
-  if (!project) throw new Failure('notFound', message, 'see `skerry vault project ls`')
+const seeProjects = 'see `skerry vault project ls`'
+
+function placed(orgId: string, project: Project | undefined, message: string, next = seeProjects) {
+  if (!project) throw new Failure('notFound', message, next)
   return { place: { orgId, projectId: project.id }, project }
 }

@@ -25,7 +25,10 @@ export async function create({ session, flags, place }: AtProject<InProject & Br
 
 export async function list({ session, place }: AtProject): Promise<Output> {
   const { keys } = await session.client.vaultProjects.get({ params: place })
-  return { json: { keys }, text: () => writeTable(keyHeader, keys.map(keyCells)) }
+  return {
+    json: { keys },
+    text: () => writeTable(keyHeader, keys.map(keyCells), 'no keys yet; create one with `skerry vault key create`'),
+  }
 }
 
 export async function revoke(

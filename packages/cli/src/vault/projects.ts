@@ -49,6 +49,7 @@ export async function list({ session }: SignedIn): Promise<Output> {
       writeTable(
         ['name', 'status', 'id'],
         projects.map(({ name, status, id }) => [name, status, id]),
+        'no projects yet; create one with `skerry vault project create <name>`',
       ),
   }
 }

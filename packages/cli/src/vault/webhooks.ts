@@ -5,6 +5,7 @@ import { Failure, usage } from '../failure.ts'
 import { findOne } from '../find-one.ts'
 import { parseLimit } from '../options.ts'
 import { note, type Output, warn, writeLine, writeTable } from '../output.ts'
+import { eachPage } from '../pages.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { Session } from '../session.ts'
 import { shownTime } from '../times.ts'
@@ -53,6 +54,7 @@ export async function list({ session, place }: AtProject): Promise<Output> {
       writeTable(
         ['id', 'url', 'status', 'last delivery'],
         endpoints.map((one) => [one.id, one.url, one.status, one.lastError ?? shownTime(one.lastDeliveryAt)]),
+        'no webhooks yet; create one with `skerry vault webhook create <url>`',
       )
     },
   }
@@ -161,14 +163,17 @@ export async function deliveries(
 ): Promise<Output> {
   const params = { ...place, vaultWebhookId: (await findWebhook(session, place, wanted)).id }
   const found: Delivery[] = []
-  let cursor: string | null = null
-  do {
+  let hasMore = false
+  const pages = eachPage((at) => {
     const limit = Math.min(most - found.length, pageLimit)
-    const query = { limit, ...(flags.status && { status: flags.status }), ...(cursor === null ? {} : { cursor }) }
-    const page: DeliveryPage = await session.client.vaultWebhooks.deliveries({ params, query })
+    const query = { limit, ...(flags.status && { status: flags.status }), ...at }
+    return session.client.vaultWebhooks.deliveries({ params, query })
+  })
+  for await (const page of pages) {
     found.push(...page.deliveries)
-    cursor = page.nextCursor
-  } while (cursor !== null && found.length < most)
+    hasMore = page.nextCursor !== null
+    if (found.length >= most) break
+  }
   return {
     json: { deliveries: found },
     text: () => {
@@ -182,8 +187,9 @@ export async function deliveries(
           String(one.attempts),
           one.lastError ?? '',
         ]),
+        'nothing was sent yet; send a sample with `skerry vault webhook test <webhook>`',
       )
-      if (cursor !== null) note('there are more deliveries: show all with --limit 0')
+      if (hasMore) note('there are more deliveries: show all with --limit 0')
     },
   }
 }

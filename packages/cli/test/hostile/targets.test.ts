@@ -83,7 +83,7 @@ describe.skipIf(missingPostgres())('a lease target with changed settings', () =>
     add(true)
     const { code, stderr } = await admin.shell('skerry lease create db -- true')
     expect([code, liar.sent()], stderr).toEqual([4, []])
-    expect(stderr).toContain('there is no lease target db')
+    expect(stderr).toContain("there is no lease target 'db'")
   })
 
   it('must be accepted on a terminal, and is refused there in strict mode', async () => {

@@ -21,7 +21,7 @@ import { acceptReaders, environmentShared, noteReaders } from './known-readers.t
 import { checkMeanings } from './meanings.ts'
 import { type Checked, remember, useChecked } from './pins.ts'
 
-/** Chooses who keeps access, then replaces the key. */
+/** Chooses who keeps access, then re-keys the environment. */
 export function RekeyDialog({ environment, onClose }: { environment: Environment; onClose: () => void }) {
   const { org, me } = useRouteContext({ from: '/_app/orgs/$org' })
   const query = useQuery({ ...granteesQuery(org.id, environment.id), staleTime: 0 })
@@ -51,8 +51,8 @@ export function RekeyDialog({ environment, onClose }: { environment: Environment
   }
   return (
     <FormDialog
-      title={`Replace the key of ${environment.name}`}
-      submit="Replace the key"
+      title={`Re-key ${environment.name}`}
+      submit="Re-key"
       size="lg"
       onClose={onClose}
       onSubmit={rekey}

@@ -12,7 +12,7 @@ export function Rekey({ environment }: { environment: Environment }) {
   const replacing = useDialog()
   return (
     <Section
-      title="Replace the key"
+      title="Re-key the environment"
       description="Makes a new key, encrypts every current value with it, and gives it to everyone who keeps access. Do this after someone’s access has ended, or if the key may have leaked."
       actions={
         <Button variant="default" onClick={() => replacing.open()}>

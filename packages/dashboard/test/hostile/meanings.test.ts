@@ -184,7 +184,7 @@ describe('an environment that was Staging and is now called Production', () => {
     await openEnvironment(page, 'Production')
     await page.getByRole('button', { name: 'Re-key' }).click()
     await dialogOf(page).getByLabel('I understand what this cannot undo').check()
-    const replace = dialogOf(page).getByRole('button', { name: 'Replace the key' })
+    const replace = dialogOf(page).getByRole('button', { name: 'Re-key' })
     expect(await cancelled(() => replace.click())).toEqual([])
     await close()
   })

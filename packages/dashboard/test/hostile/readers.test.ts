@@ -63,7 +63,7 @@ const beginRekey = async () => {
   await page.getByRole('button', { name: 'Re-key' }).click()
   await dialogOf(page).getByLabel('I understand what this cannot undo').check()
 }
-const replace = () => dialogOf(page).getByRole('button', { name: 'Replace the key' }).click()
+const replace = () => dialogOf(page).getByRole('button', { name: 'Re-key' }).click()
 
 describe('a reader that the server adds', () => {
   test('is shown with its words before a re-key, and gets no key if the person declines', async () => {

@@ -64,7 +64,7 @@ describe('an address that the operator has not allowed', () => {
     expect(error).toMatchObject({
       reason: 'refused_address',
       message:
-        'db.test:5432: the address is private; the operator can allow its network with SKERRY_ALLOW_PRIVATE_TARGETS',
+        'db.test:5432: the address is private; the operator can allow its network with SKERRY_ALLOW_PRIVATE_TARGETS, for example 10.20.0.0/16',
     })
   })
 

@@ -49,7 +49,7 @@ export async function guardedLookup(
   const passed = addresses.filter(
     ({ address }, index) => listed.has(address) || (reach === 'public' && kinds[index] === undefined),
   )
-  if (passed.length === 0) throw refusal(`${host}:${port}`, kinds[0])
+  if (passed.length === 0) throw refusal(host, port, kinds[0])
   return (_, options, callback) => {
     const [first] = passed as [Address]
     if (options.all) callback(null, passed)
@@ -57,14 +57,22 @@ export async function guardedLookup(
   }
 }
 
-/** The message omits the address, so that users cannot learn the addresses of internal names. */
-const refusal = (target: string, kind: string | undefined) =>
+/** The message omits the address of a name, so that users cannot learn the addresses of internal names. */
+const refusal = (host: string, port: number, kind: string | undefined) =>
   new OutboundError(
     'refused_address',
     kind === undefined
-      ? `${target}: plain HTTP is for networks that SKERRY_ALLOW_PRIVATE_TARGETS lists; use https`
-      : `${target}: the address is ${kind}; the operator can allow its network with SKERRY_ALLOW_PRIVATE_TARGETS`,
+      ? `${host}:${port}: plain HTTP is for networks that SKERRY_ALLOW_PRIVATE_TARGETS lists; use https`
+      : `${host}:${port}: the address is ${kind}; the operator can allow its network with ${settingFor(host, kind)}`,
   )
+
+/** The setting that allows a target. The value is missing for a range that no operator should allow, such as metadata. */
+function settingFor(host: string, kind: string): string {
+  const name = 'SKERRY_ALLOW_PRIVATE_TARGETS'
+  if (kind !== 'loopback' && kind !== 'private') return name
+  if (isIP(host) !== 0) return `${name}=${host}/${isIPv6(host) ? 128 : 32}`
+  return kind === 'loopback' ? `${name}=127.0.0.1/32` : `${name}, for example 10.20.0.0/16`
+}
 
 async function addressesOf(host: string, port: number, resolve: Resolve, signal: AbortSignal): Promise<Address[]> {
   const family = isIP(host)
