@@ -64,7 +64,6 @@ const toOption = (name: Unsettable): keyof RotationOptions =>
   name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()) as keyof RotationOptions
 
 function settingsOf(kind: RotationKind, options: RotationOptions): Record<string, unknown> {
-  const { length } = options
   const settings: Record<string, unknown> = {}
   for (const option of Object.keys(fields) as (keyof RotationOptions)[]) {
     const value = options[option]
