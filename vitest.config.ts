@@ -83,6 +83,7 @@ const lateCommands = [
   'kms-gateway',
   'leases',
   'mcp',
+  'mistyped',
   'outliving-leases',
   'provisioner',
   'proxy-sdks',

@@ -82,7 +82,7 @@ export const owned = (command: Command): Command =>
 /** Parses `--limit`. 0 is allowed only if it means all. */
 export function parseLimit(text: string, least: 0 | 1): number {
   if (/^\d{1,9}$/.test(text) && Number(text) >= least) return Number(text)
-  throw usage(`--limit takes a whole number${least === 0 ? '' : ' from 1'}`)
+  throw usage(`--limit must be a whole number${least === 0 ? '' : ' from 1'} (you gave '${text}')`)
 }
 
 /** Adds `--force` to a command that writes a file which the user names. */

@@ -64,8 +64,6 @@ const toOption = (name: Unsettable): keyof RotationOptions =>
   name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()) as keyof RotationOptions
 
 function settingsOf(kind: RotationKind, options: RotationOptions): Record<string, unknown> {
-  const { length } = options
-  if (length !== undefined && !/^[1-9]\d{0,4}$/.test(length)) throw usage('--length must be a whole number')
   const settings: Record<string, unknown> = {}
   for (const option of Object.keys(fields) as (keyof RotationOptions)[]) {
     const value = options[option]
@@ -80,4 +78,10 @@ function fieldOf(kind: RotationKind, option: keyof RotationOptions): string {
   if (kind === 'generated')
     throw usage('a generated value belongs to no account', 'use `rotation create` with --kind postgres, mysql or redis')
   throw usage(`${fields[option].flag} needs --kind generated`)
+}
+
+/** Refuses a length that is no number, before the session is opened. */
+export function checkLength({ length }: { length?: string }): void {
+  if (length !== undefined && !/^[1-9]\d{0,4}$/.test(length))
+    throw usage(`--length must be a whole number from 1 (you gave '${length}')`)
 }

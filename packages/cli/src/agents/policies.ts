@@ -83,7 +83,20 @@ export async function publish(
   return signAndPublish(session, { orgId, agent, rules }, flags)
 }
 
-export const parsePublish = async (flags: PublishOptions & { file: string }) => ({ rules: await readRules(flags.file) })
+export async function parsePublish(flags: PublishOptions & { file: string }) {
+  expiryOf(flags)
+  return { rules: await readRules(flags.file) }
+}
+
+export const checkRollback = (flags: PublishOptions): void => void expiryOf(flags)
+
+/** Returns the lifetime of a policy in seconds. */
+function expiryOf({ expires }: PublishOptions): number {
+  const seconds = parseDuration(expires, '--expires')
+  if (seconds < limits.policyExpiryMinSeconds || seconds > limits.policyExpiryMaxSeconds)
+    throw usage(`--expires must be between 1 hour and 90 days (you gave ${expires})`)
+  return seconds
+}
 
 /** Signs the earlier rules again under the next version, so that no proxy sees the version number fall. */
 export async function rollback(
@@ -123,12 +136,10 @@ async function signAndPublish(
   { orgId, agent, rules }: { orgId: string; agent: Agent; rules: PolicyRule[] },
   flags: PublishOptions,
 ): Promise<Output> {
-  const seconds = parseDuration(flags.expires, '--expires')
+  const seconds = expiryOf(flags)
   // The lifetime of a policy: one minute less than the maximum, because the clocks of this machine and of the server
   // may differ.
   const longest = limits.policyExpiryMaxSeconds - 60
-  if (seconds < limits.policyExpiryMinSeconds || seconds > limits.policyExpiryMaxSeconds)
-    throw usage(`--expires must be between 1 hour and 90 days (you gave ${flags.expires})`)
   const signer = await signerOf(session)
   // Printed before the question and not as output, because the user must read the rules first.
   if (!flags.json) printRules(rules)

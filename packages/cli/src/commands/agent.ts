@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { checkCreate, create, list, remove, show, update } from '../agents/identities.ts'
 import {
   checkEdit,
+  checkRollback,
   edit,
   history,
   parsePublish,
@@ -71,7 +72,7 @@ function registerPolicy(command: Command): void {
   leaf(command, 'history <agent>', 'List the newest versions').action(signedIn(history))
   confirmable(leaf(command, 'rollback <agent> <version>', 'Sign and publish the rules of an earlier version'))
     .option('--expires <duration>', 'when the rules stop working, 1h to 90d', '30d')
-    .action(signedIn(rollback))
+    .action(signedIn(rollback, checkRollback))
 }
 
 const publishHelp = `A rule looks like this:

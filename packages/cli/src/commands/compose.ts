@@ -80,7 +80,8 @@ async function set(
 
 function parseSet(flags: SetOptions) {
   const position = flags.position === undefined ? undefined : Number(flags.position)
-  if (position !== undefined && !Number.isSafeInteger(position)) throw usage('--position takes a whole number')
+  if (position !== undefined && !Number.isSafeInteger(position))
+    throw usage(`--position must be a whole number (you gave '${flags.position}')`)
   return { position }
 }
 

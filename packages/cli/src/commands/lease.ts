@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander'
 import { exportFormats } from '../formats/names.ts'
 import { inOrg, signedIn } from '../frame.ts'
+import { checkConfig } from '../leases/config.ts'
 import { create, parseCreate } from '../leases/create.ts'
 import { forget, list, parseList, revoke } from '../leases/ledger.ts'
 import { add, list as listTargets, remove, replace, trust, verify } from '../leases/targets.ts'
@@ -50,7 +51,7 @@ function registerTargets(command: Command): void {
     .option('--max-ttl <duration>', 'longest lifetime of a lease')
     .option('--max-connections <number>', 'PostgreSQL, MySQL: open connections of a lease (default: 20)')
     .option('--provisioner <token>', 'let `skerry provisioner` with this token connect, and not the server')
-    .action(inOrg(add))
+    .action(inOrg(add, checkConfig))
   leaf(command, 'verify <target>', 'Check that Skerry can still sign in to a target').action(inOrg(verify))
   confirmable(leaf(command, 'trust <target>', 'Accept the changed settings of a target')).action(signedIn(trust))
   accepting(confirmable(leaf(command, 'replace <target>', 'Replace the admin credential of a target')))

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { inOrg } from '../frame.ts'
 import { accepting, confirmable, explained, formerly, gather, leaf } from '../options.ts'
 import { cancel, complete, contribute, drill, share } from '../recovery/ceremony.ts'
-import { cover, disable, parseSetup, rotate, setup, status, trust } from '../recovery/configure.ts'
+import { checkRotate, cover, disable, parseSetup, rotate, setup, status, trust } from '../recovery/configure.ts'
 import { request } from '../recovery/request.ts'
 
 const planned = (command: Command) =>
@@ -21,7 +21,7 @@ export function register(command: Command): void {
   planned(leaf(command, 'setup', 'Create the recovery key and give each custodian a share')).action(
     inOrg(setup, parseSetup),
   )
-  planned(leaf(command, 'rotate', 'Replace the recovery key and all shares')).action(inOrg(rotate))
+  planned(leaf(command, 'rotate', 'Replace the recovery key and all shares')).action(inOrg(rotate, checkRotate))
   accepting(leaf(command, 'cover', 'Cover the environments that you can read and recovery cannot')).action(inOrg(cover))
   confirmable(leaf(command, 'trust', 'Accept a changed recovery key, after you compared its words')).action(
     inOrg(trust),

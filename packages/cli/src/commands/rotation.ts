@@ -17,6 +17,7 @@ import { checkKeys } from '../pins.ts'
 import { listPlaces } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import {
+  checkLength,
   editedConfig,
   lostSettings,
   type RotationOptions,
@@ -137,6 +138,7 @@ async function warnIfProtected(
 
 function parseCreate(flags: CreateOptions) {
   const intervalSeconds = parseDuration(flags.every, '--every')
+  checkLength(flags)
   const config = rotationConfig(flags.kind ?? 'generated', flags)
   return { intervalSeconds, config }
 }
@@ -273,9 +275,10 @@ async function edit(
   return { json: answer }
 }
 
-const parseEdit = (flags: EditOptions) => ({
-  intervalSeconds: flags.every === undefined ? undefined : parseDuration(flags.every, '--every'),
-})
+function parseEdit(flags: EditOptions) {
+  checkLength(flags)
+  return { intervalSeconds: flags.every === undefined ? undefined : parseDuration(flags.every, '--every') }
+}
 
 async function setStatus(wanted: string, status: 'active' | 'paused', { session }: SignedIn): Promise<Output> {
   const { orgId, rotation, label } = await find(session, wanted)

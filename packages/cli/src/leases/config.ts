@@ -118,9 +118,19 @@ const optional = ({ maxTtl, maxConnections, provisioner }: ConfigOptions) => ({
   ...(provisioner === undefined ? {} : { executor: 'provisioner', provisionerTokenId: checkTokenId(provisioner) }),
 })
 
+/** Refuses values that no kind of target takes, before the session is opened. */
+export function checkConfig({ maxTtl, maxConnections, tls }: ConfigOptions): void {
+  if (maxTtl !== undefined) parseDuration(maxTtl, '--max-ttl')
+  if (maxConnections !== undefined) parseMaxConnections(maxConnections)
+  if (tls !== undefined && !tlsModes.includes(tls))
+    throw usage(`--tls must be ${tlsModes.join(', ')} (you gave '${tls}')`)
+}
+
+const tlsModes = ['disable', 'require', 'verify-full']
+
 function parseMaxConnections(text: string): number {
   if (/^[1-9]\d{0,4}$/.test(text)) return Number(text)
-  throw usage('--max-connections must be a whole number, 1 or more')
+  throw usage(`--max-connections must be a whole number, 1 or more (you gave '${text}')`)
 }
 
 /**

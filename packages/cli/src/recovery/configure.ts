@@ -49,6 +49,11 @@ export async function setup({
   return tellMade(session, body, coverage)
 }
 
+/** Refuses a threshold that is no number, before the session is opened. */
+export function checkRotate({ threshold, custodian }: Plan): void {
+  if (threshold !== undefined) parseThreshold(threshold, custodian?.length ?? Number.POSITIVE_INFINITY)
+}
+
 /** Makes a new recovery key, for the current threshold and custodians unless the options name others. */
 export async function rotate({ session, flags, orgId }: InOrg<Plan>): Promise<Output> {
   const { recovery, coverage: before } = await session.client.recovery.get({ params: { orgId } })
