@@ -63,7 +63,9 @@ export function openLiveHub(deps: HubDeps): LiveHub {
     delivery.deliver(entry)
     if (entry.orgId !== null && changesRights.has(entry.action)) rights.check(streams.of(entry.orgId))
   }
-  const noteGap = () => streams.all.forEach(hello)
+  const noteGap = () => {
+    for (const stream of streams.all) hello(stream)
+  }
   const warn = (error: unknown) => faults.warn('cannot poll changes for event streams', error)
   const polled = { orgIds: streams.orgIds, deliver, noteGap, warn }
   const poll = db.engine === 'postgres' ? openEntryPoll(db.watch, polled) : noPoll
@@ -193,8 +195,9 @@ function openDelivery({ db, faults }: HubDeps, streams: Streams) {
  */
 function openRightsCheck({ db, faults, now }: HubDeps, streams: Streams) {
   const due = new Set<Stream>()
-  let running: Promise<void> | null = null
+  let isChecking = false
   const checkDue = async () => {
+    isChecking = true
     while (due.size > 0) {
       const checked = [...due].filter((stream) => stream.response !== null)
       due.clear()
@@ -207,12 +210,12 @@ function openRightsCheck({ db, faults, now }: HubDeps, streams: Streams) {
         faults.warn('could not check who may watch events', error)
       }
     }
-    running = null
+    isChecking = false
   }
   return {
     check(some: Iterable<Stream> = streams.all): void {
       for (const stream of some) due.add(stream)
-      running ??= checkDue()
+      if (!isChecking) void checkDue()
     },
   }
 }
