@@ -9,7 +9,7 @@ import { changeOf, concerns, environmentOf, frameOf, heartbeat, retry } from './
 import { noPoll, openEntryPoll } from './poll.ts'
 import { openPresence, type PresenceBoard } from './presence.ts'
 import { findRights, listHolders } from './store.ts'
-import { end, heartbeatSeconds, openStreams, type Stream, type Streams, send, type Watcher } from './streams.ts'
+import { cutIfBehind, end, heartbeatSeconds, openStreams, type Stream, type Streams, send, type Watcher } from './streams.ts'
 
 /** Everybody who watches an organization on this server, and what they are told. */
 export interface LiveHub extends Announcements {
@@ -72,7 +72,10 @@ export function openLiveHub(deps: HubDeps): LiveHub {
   const tick = (ticks: number) => {
     delivery.forgetHolders()
     presence.expire(now().getTime())
-    for (const stream of streams.all) if (stream.slot === ticks % heartbeatSeconds) send(stream, heartbeat)
+    for (const stream of streams.all) {
+      cutIfBehind(stream)
+      if (stream.slot === ticks % heartbeatSeconds) send(stream, heartbeat)
+    }
     if (ticks % checkEveryTicks === 0) rights.check(streams.all)
   }
   const wheel = openWheel(tick)

@@ -17,6 +17,8 @@ export interface Stream extends Watcher {
   response: ServerResponse | null
   /** The second of the heartbeat, so that not all streams beat at once. */
   slot: number
+  /** True if the client had too much left to read a second ago. */
+  isBehind: boolean
 }
 
 export const heartbeatSeconds = 20
@@ -56,7 +58,7 @@ export function openStreams(): Streams {
         throw tooMany(
           `this server has ${limits.liveStreamsMax} event streams open, which is its limit: try again later`,
         )
-      const stream: Stream = { ...watcher, response: null, slot: count++ % heartbeatSeconds }
+      const stream: Stream = { ...watcher, response: null, slot: count++ % heartbeatSeconds, isBehind: false }
       ofCaller.set(caller, open + 1)
       all.add(stream)
       const others = ofOrg.get(watcher.orgId)
@@ -80,14 +82,24 @@ export function openStreams(): Streams {
 
 const tooMany = (message: string) => fail('rate_limited', message, { retryAfterSeconds })
 
-/**
- * Sends bytes to a client, and cuts a client that reads too slowly: its events would fill the memory of the server. A
- * cut client connects again, and then reads the present state.
- */
+/** No burst of changes is longer than this. */
+const burstBytesMax = 16 * limits.liveUnreadBytes
+
+/** Sends bytes to a client. A client with a whole burst left to read is cut at once. */
 export function send({ response }: Stream, bytes: Buffer): void {
   if (!response || response.writableEnded || response.destroyed) return
   response.write(bytes)
-  if (response.writableLength > limits.liveUnreadBytes) response.destroy()
+  if (response.writableLength > burstBytesMax) response.destroy()
+}
+
+/**
+ * Called each second. Cuts a client that has had too much left to read for a second: its events would fill the memory of
+ * the server. A cut client connects again, and then reads the present state.
+ */
+export function cutIfBehind(stream: Stream): void {
+  const { response, isBehind } = stream
+  stream.isBehind = response !== null && response.writableLength > limits.liveUnreadBytes
+  if (isBehind && stream.isBehind) response?.destroy()
 }
 
 /** Ends a stream. A client that has not read everything yet may not wait for the end, so it is cut. */
