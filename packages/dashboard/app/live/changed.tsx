@@ -20,7 +20,8 @@ export function ChangedNote({ orgId, columns }: { orgId: string; columns: Column
   const recent = useLive(({ recent }) => recent)
   const members = useQuery({ ...membersQuery(orgId), enabled: recent.length > 0 }).data?.members
   const last = recent.findLast(
-    ({ action, environmentId }) => verbs[action] !== undefined && columns.some((one) => one.environmentId === environmentId),
+    ({ action, environmentId }) =>
+      verbs[action] !== undefined && columns.some((one) => one.environmentId === environmentId),
   )
   const member = members?.find(({ userId }) => userId === last?.actorId)
   return (
@@ -37,7 +38,9 @@ const actorText = ({ actorType }: RecentChange): string =>
 export function useChangedCells(columns: Column[]): ReadonlyMap<string, readonly string[]> {
   const recent = useLive(({ recent }) => recent)
   return useMemo(() => {
-    const ids = new Set(recent.flatMap(({ resourceType, resourceId }) => (resourceType === 'secret' ? [resourceId] : [])))
+    const ids = new Set(
+      recent.flatMap(({ resourceType, resourceId }) => (resourceType === 'secret' ? [resourceId] : [])),
+    )
     const changed = new Map<string, string[]>()
     if (ids.size > 0)
       for (const { environmentId, entries } of columns)

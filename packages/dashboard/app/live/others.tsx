@@ -1,5 +1,5 @@
-import { useEffect } from 'react'
 import { useRouteContext } from '@tanstack/react-router'
+import { useEffect } from 'react'
 import { api } from '../api.ts'
 import { Face } from '../ui/who.tsx'
 import { useLive } from './state.ts'

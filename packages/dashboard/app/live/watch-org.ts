@@ -4,8 +4,8 @@ import { api } from '../api.ts'
 import { Cancelled } from '../prompts.ts'
 import { meQuery, orgQueries, queryClient, type Stale } from '../queries.ts'
 import { session } from '../session.ts'
-import { liveState } from './state.ts'
 import { reload, staleBy } from './stale.ts'
+import { liveState } from './state.ts'
 
 // One tab of the browser holds the stream of an organization, and tells the others. A lock decides which tab: when it
 // closes, the next one takes over. The session's token stays in its tab.

@@ -96,7 +96,8 @@ test('a client that never reads is cut, and others go on', async () => {
   // The client that reads gets a burst of 30 kB at a time, which must not cut it.
   const tell = () =>
     world.server.context.announcements.announce(Array.from({ length: 25 }, () => ({ ...entry, id: newId('audit') })))
-  const connections = () => new Promise<number>((resolve) => world.server.app.server.getConnections((_, n) => resolve(n)))
+  const connections = () =>
+    new Promise<number>((resolve) => world.server.app.server.getConnections((_, n) => resolve(n)))
   const before = await connections()
   await until('the cut', async () => {
     tell()

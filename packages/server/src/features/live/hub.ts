@@ -9,7 +9,16 @@ import { changeOf, concerns, environmentOf, frameOf, heartbeat, retry } from './
 import { noPoll, openEntryPoll } from './poll.ts'
 import { openPresence, type PresenceBoard } from './presence.ts'
 import { findRights, listHolders } from './store.ts'
-import { cutIfBehind, end, heartbeatSeconds, openStreams, type Stream, type Streams, send, type Watcher } from './streams.ts'
+import {
+  cutIfBehind,
+  end,
+  heartbeatSeconds,
+  openStreams,
+  type Stream,
+  type Streams,
+  send,
+  type Watcher,
+} from './streams.ts'
 
 /** Everybody who watches an organization on this server, and what they are told. */
 export interface LiveHub extends Announcements {
