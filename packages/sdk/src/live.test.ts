@@ -48,7 +48,7 @@ test('events come in order, in whatever pieces they arrive, and comments and unk
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     const presence = 'event: presence\ndata: {"applicationId":"app_1","people":[]}\n\n'
     const text = `${hello}: \n\nevent: later\ndata: {}\n\n${changed}${presence}`
-    for (const piece of text.match(/[^]{1,7}/g) ?? []) response.write(piece)
+    for (const piece of text.match(/[\s\S]{1,7}/g) ?? []) response.write(piece)
   })
   await vi.waitFor(() => expect(seen).toEqual(['gap', 'app.updated', '0 people']))
   controller.abort()
