@@ -12,6 +12,7 @@ import { inclusionProof } from './figures/inclusion-proof.ts'
 import { kmsEncrypt } from './figures/kms-encrypt.ts'
 import { leaseEnd, leaseEndAfterDowntime, leaseEndConnections, leaseEndTogether } from './figures/lease-end.ts'
 import { leaseMint, leaseMintAtMany } from './figures/lease-mint.ts'
+import { liveDelay, liveMemory, liveResolve } from './figures/live.ts'
 import { logSink } from './figures/log-sink.ts'
 import { besideHeavyReadsCached, besideHeavyReadsUncached } from './figures/neighbours.ts'
 import { policyDecide } from './figures/policy-decide.ts'
@@ -41,6 +42,9 @@ export const figures: Figure[] = [
   { name: 'resolve_cached_1000_connections', unit: 'ratio', required: { min: 0.75 }, needsPostgres: false, measure: resolveCachedManyConnections },
   { name: 'resolve_cached_1000_connections_p99', unit: 'ratio', required: { max: 2 }, needsPostgres: false, measure: resolveCachedManyConnectionsP99 },
   { name: 'auth_share', unit: 'ratio', required: { min: 0.9 }, needsPostgres: true, measure: authShare },
+  { name: 'live_1000_streams_mb', unit: 'MB', required: { max: 40 }, needsPostgres: false, measure: liveMemory },
+  { name: 'live_1000_streams_delay_s', unit: 'seconds', required: { max: 2 }, needsPostgres: false, measure: liveDelay },
+  { name: 'live_1000_streams_resolve', unit: 'ratio', required: { min: 0.9 }, needsPostgres: false, measure: liveResolve },
   { name: 'resolve_uncached', unit: 'ratio', required: { min: 0.5 }, needsPostgres: true, measure: resolveUncached },
   { name: 'secret_put', unit: 'ratio', required: { min: 0.4 }, needsPostgres: true, measure: secretPut },
   { name: 'lease_mint', unit: 'ratio', required: { min: 0.33 }, needsPostgres: true, measure: leaseMint },

@@ -60,7 +60,11 @@ export interface Endpoint<
   tagged: boolean
   /** The longest body that it accepts. */
   bodyBytes: number
+  /** The form of its answers. A stream of events ends when the caller hangs up, or may no longer read it. */
+  mediaType: MediaType
 }
+
+type MediaType = 'application/json' | 'text/event-stream'
 
 /**
  * The parts of an endpoint that a client needs to call it. Their types come from the endpoint, without the schemas
@@ -81,6 +85,7 @@ interface Shape<Q, B, R, A> {
   surface?: Surface
   tagged?: boolean
   bodyBytes?: number
+  mediaType?: MediaType
 }
 
 /** The shape of an endpoint that may write. It must answer the question of audit. */
@@ -104,6 +109,7 @@ function endpoint(method: Method, path: string, shape: Shape<TObject, TObject, R
     refuses: shape.refuses ?? [],
     audits: shape.audits ?? [],
     tagged: shape.tagged ?? false,
+    mediaType: shape.mediaType ?? 'application/json',
     bodyBytes: shape.bodyBytes ?? (surface === 'none' ? limits.openBodyBytes : limits.bodyBytes),
     ...(shape.unaudited === undefined ? {} : { unaudited: shape.unaudited }),
   }

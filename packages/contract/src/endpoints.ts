@@ -18,6 +18,7 @@ import { identityLinks } from './identity-links/endpoints.ts'
 import { kms } from './kms/endpoints.ts'
 import { leases } from './leases/endpoints.ts'
 import { provisioner } from './leases/provisioner.ts'
+import { live } from './live/endpoints.ts'
 import { logSink } from './log-sink/endpoints.ts'
 import { machineClients } from './machine-clients/endpoints.ts'
 import { cliSessions } from './me/cli-sessions.ts'
@@ -101,6 +102,7 @@ export const endpoints = {
   vaultPlatform,
   vaultConnect,
   vaultExecutor,
+  live,
   audit,
   auditProof,
   billing,

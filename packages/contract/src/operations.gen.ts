@@ -366,6 +366,11 @@ export const operations = {
     setStatus: { method: 'POST', path: '/v1/vault/executor/connections/:vaultConnectionId/status', surface: 'executor' },
     revoke: { method: 'POST', path: '/v1/vault/executor/connections/:vaultConnectionId/revoke', surface: 'executor' },
   },
+  live: {
+    events: { method: 'GET', path: '/v1/orgs/:orgId/events', surface: 'principal' },
+    look: { method: 'PUT', path: '/v1/orgs/:orgId/apps/:appId/presence', surface: 'principal' },
+    leave: { method: 'DELETE', path: '/v1/orgs/:orgId/apps/:appId/presence', surface: 'principal' },
+  },
   audit: {
     list: { method: 'GET', path: '/v1/orgs/:orgId/audit', surface: 'principal' },
     timeline: { method: 'GET', path: '/v1/orgs/:orgId/audit/timeline', surface: 'principal' },

@@ -126,7 +126,8 @@ export async function told(page: Page, text: string): Promise<void> {
  */
 function watchRequests(page: Page): Visitor['quiet'] {
   const underWay = new Set<Request>()
-  page.on('request', (request) => underWay.add(request))
+  // The stream of events stays open.
+  page.on('request', (request) => request.url().endsWith('/events') || underWay.add(request))
   page.on('requestfinished', (request) => underWay.delete(request))
   page.on('requestfailed', (request) => underWay.delete(request))
   return async () => {

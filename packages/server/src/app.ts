@@ -4,6 +4,7 @@ import { orderSections } from './features/archive.ts'
 import type { AuditContext } from './features/audit/search.ts'
 import type { Descriptor } from './features/descriptor.ts'
 import type { ExportContext } from './features/export/context.ts'
+import type { LiveContext } from './features/live/context.ts'
 import { mailNotices } from './features/notifications/deliver.ts'
 import type { ResolveContext } from './features/resolve/cache.ts'
 import type { SecretsContext } from './features/secrets/context.ts'
@@ -17,7 +18,7 @@ import type { Job } from './jobs/job.ts'
 /**
  * The complete context of the server. server.ts creates it once. Each route and each job names the part that it needs.
  */
-export interface AppContext extends AuditContext, ExportContext, ResolveContext, SecretsContext {}
+export interface AppContext extends AuditContext, ExportContext, LiveContext, ResolveContext, SecretsContext {}
 
 /** The compiler checks here that no feature needs more than this context. */
 const descriptors: readonly Descriptor<AppContext>[] = features

@@ -19,6 +19,7 @@ import { feature as honeyTokens } from './features/honey-tokens/feature.ts'
 import { feature as identityLinks } from './features/identity-links/feature.ts'
 import { feature as kms } from './features/kms/feature.ts'
 import { feature as leases } from './features/leases/feature.ts'
+import { feature as live } from './features/live/feature.ts'
 import { feature as logSink } from './features/log-sink/feature.ts'
 import { feature as machineClients } from './features/machine-clients/feature.ts'
 import { feature as me } from './features/me/feature.ts'
@@ -83,6 +84,7 @@ export const features = [
   agents,
   tasks,
   vault,
+  live,
   audit,
   auditProof,
   billing,

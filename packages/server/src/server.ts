@@ -12,6 +12,7 @@ import { startSealing } from './features/audit-proof/jobs.ts'
 import { findOverMonth } from './features/billing/quota.ts'
 import { propose } from './features/changes/propose.ts'
 import { recordTrips } from './features/honey-tokens/trips.ts'
+import { openLiveHub } from './features/live/hub.ts'
 import { openCache } from './features/resolve/cache.ts'
 import { openQuotaCache } from './features/secrets/quota-cache.ts'
 import { openCountedWrites, openWrites } from './features/secrets/writes.ts'
@@ -100,6 +101,7 @@ export async function startServer(
     config.baseUrl ??= url
     const setUpLink = await makeSetUpLink(context)
     const close = async () => {
+      context.live.close()
       await closeWhenIdle(app)
       clearInterval(flushing)
       clearInterval(recording)
@@ -149,7 +151,8 @@ async function openContext(
     },
   }
   const quotaCache = openQuotaCache(now)
-  const writing = { config, db, evictions, now, quotaCache }
+  const live = openLiveHub({ db, faults, now })
+  const writing = { config, db, evictions, announcements: live, now, quotaCache }
   return {
     config,
     db,
@@ -162,6 +165,8 @@ async function openContext(
     cache,
     tokenMemory: cache,
     evictions,
+    announcements: live,
+    live,
     quotaCache,
     writes: openWrites(writing),
     countedWrites: openCountedWrites(writing),
@@ -185,13 +190,14 @@ async function openContext(
 }
 
 /** All caches of this process that depend on its database. Add every state that would be wrong for another database. */
-const memoriesOf = ({ cache, quotaCache, meter, lastUsed, sessionTokens, fullDisk }: AppContext) => [
+const memoriesOf = ({ cache, quotaCache, meter, lastUsed, sessionTokens, fullDisk, live }: AppContext) => [
   cache,
   quotaCache,
   meter,
   lastUsed,
   sessionTokens,
   fullDisk,
+  live,
 ]
 
 function forgetDatabase(context: AppContext): void {

@@ -7,6 +7,7 @@ import {
   forAskers,
   forHolders,
   forMembers,
+  forPeople,
   narrowedInside,
   notForBound,
   notForMachines,
@@ -226,7 +227,7 @@ describe('rules that every version of the matrix must follow', () => {
 
   test('a member gets 403 on every admin route, as a person and as a token', () => {
     const cells = cellsWhere(
-      (row) => ofOrg(row) && !forMembers(row) && !forAskers(row),
+      (row) => ofOrg(row) && !forMembers(row) && !forAskers(row) && !forPeople(row),
       (caller) => caller.role === 'member',
     )
     expect(cells.length).toBeGreaterThan(100)
@@ -241,6 +242,12 @@ describe('rules that every version of the matrix must follow', () => {
     expect([own.length, others.length]).toEqual([4, 4])
     expect(own.filter((cell) => !ending('pass').test(cell))).toEqual([])
     expect(others.filter((cell) => !ending('404').test(cell))).toEqual([])
+  })
+
+  test('a member in person may show that they look at an application', () => {
+    const cells = cellsWhere(forPeople, (caller) => caller.kind === 'person' && caller.from === 'org')
+    expect(cells.length).toBeGreaterThan(2 * forPeople.count)
+    expect(cells.filter((cell) => !ending('pass').test(cell))).toEqual([])
   })
 
   test('a caller without a key grant gets 403 on every route that needs one, even the owner and an admin token', () => {

@@ -59,6 +59,7 @@ DELETE org/envs/:envId (a branch)
 GET org/kms/keys
 GET org/kms/keys/:kmsKeyId/key
 GET org/kms/keys/:kmsKeyId/public
+GET org/events
 `)
 
 /** Routes with which a person asks for access. A member sees and withdraws the own requests alone. */
@@ -67,6 +68,12 @@ GET org/access-requests
 POST org/access-requests
 GET org/access-requests/:accessRequestId
 POST org/access-requests/:accessRequestId/withdraw
+`)
+
+/** Routes that a member may call in person, whatever the role. */
+export const forPeople = titled(`
+PUT org/apps/:appId/presence
+DELETE org/apps/:appId/presence
 `)
 
 /** Routes that name an application, an environment or a change request. A bound token may call its application's. */
@@ -137,6 +144,9 @@ POST /v1/me/invites/:inviteId/decline
 GET /v1/me/sessions
 DELETE /v1/me/sessions/:webSessionId
 POST /v1/orgs
+GET org/events
+PUT org/apps/:appId/presence
+DELETE org/apps/:appId/presence
 POST org/access-requests
 POST org/access-requests/:accessRequestId/withdraw
 POST org/apps/:appId/envs

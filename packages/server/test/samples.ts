@@ -41,7 +41,7 @@ export const isOfAsker = ({ path }: Pick<Endpoint, 'path'>) => /:accessRequestId
 /** Whether only an admin who is a person may call the endpoint, or any member who is one. */
 export const isOfUserAdmin = ({ method, path }: Pick<Endpoint, 'method' | 'path'>) =>
   (method === 'POST' && /\/access-requests$|:accessRequestId\/withdraw$/.test(path)) ||
-  /^\/v1\/orgs\/:orgId\/clients|:changeRequestId\/(?:approve|reject)$|:projectId\/(?:keys|registration-codes)$/.test(
+  /\/presence$|^\/v1\/orgs\/:orgId\/clients|:changeRequestId\/(?:approve|reject)$|:projectId\/(?:keys|registration-codes)$/.test(
     path,
   ) ||
   (method === 'POST' && /:agentId\/policies$/.test(path))

@@ -164,11 +164,24 @@ export async function call<E extends AnyEndpoint>(
     },
     ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   })
-  const text = await response.text()
+  const text = await textOf(response)
   answers.push(text)
   const parsed = text === '' ? undefined : JSON.parse(text)
   if (response.status !== 304) checkForm(endpoint as Endpoint, response.status, parsed)
   return { status: response.status, body: parsed, error: errorOf(parsed), headers: response.headers }
+}
+
+/** Reads an answer. A stream of events has no end, so this returns the data of its first event and hangs up. */
+async function textOf(response: Response): Promise<string> {
+  if (!response.headers.get('content-type')?.startsWith('text/event-stream')) return response.text()
+  let text = ''
+  const decoder = new TextDecoder()
+  for await (const piece of response.body ?? []) {
+    text += decoder.decode(piece, { stream: true })
+    const data = /^data: (.*)$/m.exec(text)?.[1]
+    if (data !== undefined) return data
+  }
+  return text
 }
 
 /** Returns the error of a body. The token endpoint has it in two fields, all other endpoints in one. */

@@ -16,11 +16,21 @@ import { readSecretChanges } from './secret-changes.ts'
 
 interface Options extends Flags {
   limit: string
+  follow?: boolean
   since?: string
 }
 
-export async function activity({ session, flags, input }: SignedIn<Options, typeof parseActivity>): Promise<Output> {
+export async function activity({
+  session,
+  flags,
+  input,
+}: SignedIn<Options, typeof parseActivity>): Promise<Output | undefined> {
   const scope = await findScope(session, flags)
+  if (flags.follow) {
+    const { followActivity } = await import('./follow.ts')
+    await followActivity(session, scope, input.since ?? new Date().toISOString(), flags.json === true)
+    return undefined
+  }
   // Reads one event more than it shows, to learn whether there are more.
   const found = await readActivity(session, scope, { ...input, limit: input.limit + 1 })
   const { source, searchedUntil, names } = found
@@ -56,7 +66,7 @@ export function parseActivity(flags: Options): Wanted {
 }
 
 /** Reads the audit log. The server refuses it to everyone but admins, who see what the secrets themselves tell. */
-async function readActivity(session: Session, scope: Scope, wanted: Wanted) {
+export async function readActivity(session: Session, scope: Scope, wanted: Wanted) {
   try {
     return { ...(await readLog(session, scope, wanted)), source: 'audit' as const }
   } catch (error) {
@@ -69,7 +79,7 @@ async function readActivity(session: Session, scope: Scope, wanted: Wanted) {
 /** People, tokens and groups are named as commands name them. The names of other things come with the audit log. */
 const looked = ['usr_', 'skt_', 'm2m_', 'grp_']
 
-async function namesFor(
+export async function namesFor(
   session: Session,
   happenings: readonly Happening[],
   known: ReadonlyMap<string, string>,

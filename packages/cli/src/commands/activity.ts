@@ -7,6 +7,7 @@ export function register(command: Command): void {
   explained(addressed(common(command)), help)
     .option('--limit <number>', 'at most this many, up to 500', '20')
     .option('--since <when>', 'only later events: 2h, 7d or 2026-10-04T12:00:00Z')
+    .option('--follow', 'write each event as it happens, one line each, until you press Ctrl-C')
     .action(signedIn(activity, parseActivity))
 }
 

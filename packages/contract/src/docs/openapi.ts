@@ -64,6 +64,7 @@ export const headingTitles: Record<keyof typeof endpoints, string> = {
   vaultPlatform: 'Credential vault: platform',
   vaultConnect: 'Credential vault: Connect page',
   vaultExecutor: 'Credential vault: executor',
+  live: 'Live events',
   audit: 'Audit',
   auditProof: 'Audit proof',
   billing: 'Plans and usage',
@@ -268,7 +269,7 @@ function responsesOf(endpoint: Endpoint): OpenApiOperation['responses'] {
     {
       description: status === '201' ? 'Created' : status === '202' ? 'Queued for approval' : 'Done',
       ...(endpoint.tagged && { headers: etag }),
-      content: json(schema),
+      content: { [endpoint.mediaType]: { schema: referTo(schema) } },
     },
   ])
   const refusals = [...refusalsOf(endpoint)].map(([status, codes]): [string, Reference | Response] => [

@@ -1,6 +1,7 @@
 import { useHotkeys } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
+import { NotLive } from '../live/not-live.tsx'
 import { type NavBadge, type NavEntry, navGroups, startEntry, usableBy } from '../nav.ts'
 import { useStart } from '../start/use-start.ts'
 import { IconSearch, IconX } from '../ui/icons.ts'
@@ -42,6 +43,7 @@ export function Sidebar({ isOpen, onClose }: { isOpen: boolean; onClose: () => v
           <OrgNav onClick={onClose} />
         </div>
         <div className="side-foot">
+          <NotLive />
           <KeyringState />
           <AccountMenu />
         </div>

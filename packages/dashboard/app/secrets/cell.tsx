@@ -23,12 +23,14 @@ interface RowProps {
   drafts: RowDrafts | undefined
   actions: CellActions
   isSelected: boolean
+  /** The environments in which somebody else has just changed the secret. */
+  changed: readonly string[] | undefined
   onSelect: Selection['select']
 }
 
 /** A row of the matrix. It uses no Mantine components, because scrolling renders hundreds of cells. */
 export const Row = memo(function Row(props: RowProps) {
-  const { name, columns, only, valueIds, shown, drafts, actions, isSelected, onSelect } = props
+  const { name, columns, only, valueIds, shown, drafts, actions, isSelected, changed, onSelect } = props
   // The tools are rendered only after hover or focus, because most rows are only scrolled past.
   const [touched, setTouched] = useState(false)
   const touch = touched ? {} : { onPointerEnter: () => setTouched(true), onFocus: () => setTouched(true) }
@@ -72,6 +74,7 @@ export const Row = memo(function Row(props: RowProps) {
             key={column.environmentId}
             data-sealed={(!column.own && !column.loading) || undefined}
             data-queued={column.queued.has(name) || undefined}
+            data-changed={changed?.includes(column.environmentId) || undefined}
             data-edited={drafts?.[column.environmentId] !== undefined || undefined}
             {...touch}
           >

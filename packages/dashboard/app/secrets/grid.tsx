@@ -2,6 +2,7 @@
 import { useMediaQuery } from '@mantine/hooks'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type CSSProperties, type ReactNode, type RefObject, useLayoutEffect, useRef, useState } from 'react'
+import { useChangedCells } from '../live/changed.tsx'
 import { hueOf } from '../look/environments.ts'
 import { moveByArrow } from './arrow-keys.ts'
 import { Row } from './cell.tsx'
@@ -32,6 +33,7 @@ export function Grid(props: {
   onVisible: (read: () => string[]) => void
 }) {
   const { columns, rows, valueIds, shown, drafts, actions, selection, loading, opened, heads, onVisible } = props
+  const changed = useChangedCells(columns)
   const scroller = useRef<HTMLDivElement>(null)
   const { rowHeight, only, choose } = useLayout(columns)
   const width = only ? 1 : columns.length
@@ -74,6 +76,7 @@ export function Grid(props: {
                   shown={shown.get(name)}
                   drafts={drafts.get(name)}
                   isSelected={selection.has(name)}
+                  changed={changed.get(name)}
                   onSelect={selection.select}
                 />
               </div>

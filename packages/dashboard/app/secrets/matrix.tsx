@@ -6,6 +6,7 @@ import { Button, Stack } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense, useMemo, useRef } from 'react'
 import { usePlaintext, useUnlocked } from '../keyring.ts'
+import { ChangedNote } from '../live/changed.tsx'
 import { unlockPrompt } from '../prompts.ts'
 import { queryClient } from '../queries.ts'
 import { IconLock } from '../ui/icons.ts'
@@ -76,6 +77,7 @@ export function Matrix({ orgId, columns, empty, choices }: Props) {
         onPaste={(column) => dialog.open({ kind: 'paste', column })}
         onDeleted={() => dialog.open({ kind: 'deleted' })}
       />
+      <ChangedNote {...{ orgId, columns }} />
       <Locked waiting={edits.waiting} />
       <Failed columns={columns} />
       <UndoNotice columns={columns} />

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useLoaderData, useRouteContext } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { Others } from '../live/others.tsx'
 import { appTabs, usableBy } from '../nav.ts'
 import { Page } from '../ui/page.tsx'
 import { TabNav } from '../ui/tab-nav.tsx'
@@ -18,7 +19,14 @@ export function useApp() {
 export function AppTabs() {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const { app } = useApp()
-  return <TabNav label="Application" tabs={usableBy(org.role, appTabs)} params={{ org: org.slug, app: app.slug }} />
+  return (
+    <TabNav
+      label="Application"
+      tabs={usableBy(org.role, appTabs)}
+      params={{ org: org.slug, app: app.slug }}
+      beside={<Others orgId={org.id} appId={app.id} />}
+    />
+  )
 }
 
 /** A page of an application, below the tabs. `part` is its tab. */

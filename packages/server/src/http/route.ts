@@ -12,6 +12,7 @@ import type { CommittedRefusal } from '../kernel/errors.ts'
 import type { AnyPrincipal, TokenPrincipal } from '../kernel/principal.ts'
 import type { Counted } from '../kernel/rate-limits.ts'
 import type { Context } from './context.ts'
+import type { EventStream } from './event-stream.ts'
 import type { HeavyRead } from './heavy-reads.ts'
 import type { PrebuiltResponse } from './prebuilt-response.ts'
 import type { Streamed } from './streamed.ts'
@@ -118,7 +119,7 @@ export type In<
   }
 
 export type Out<E extends { responses: Endpoint['responses'] }> = Promise<
-  Answer<E> | Reply<Answer<E>> | PrebuiltResponse | Streamed | CommittedRefusal
+  Answer<E> | Reply<Answer<E>> | PrebuiltResponse | Streamed | EventStream | CommittedRefusal
 >
 
 /** The input that every handler gets, whatever its route. */

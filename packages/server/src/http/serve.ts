@@ -14,6 +14,7 @@ import type { Identified } from '../kernel/principal.ts'
 import { boundConnections } from './connections.ts'
 import type { Context } from './context.ts'
 import { allowOrigins } from './cors.ts'
+import { EventStream, sendEvents } from './event-stream.ts'
 import { serveFastPaths } from './fast-path.ts'
 import { warnOfUntrustedProxies } from './forwarded.ts'
 import { type InFlight, openInFlight, tooManyInFlight } from './in-flight.ts'
@@ -186,6 +187,11 @@ function mount<C extends Context>(
         reply.headers({ ...always, 'x-request-id': request.id })
         sayLimit(request, reply)
         return reply.code(status).type(json).send(answer.sentTo(reply.raw))
+      }
+      if (answer instanceof EventStream) {
+        reply.headers({ ...always, 'x-request-id': request.id })
+        sayLimit(request, reply)
+        return sendEvents(reply.raw, answer, headersOf(reply.hijack()))
       }
       return answerWith(request, reply, answer instanceof Reply ? answer : new Reply(status, answer))
     },

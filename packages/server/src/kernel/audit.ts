@@ -1,6 +1,6 @@
 import { type AuditAction, auditActions } from '@skerry/contract/actions'
 import type { Tx } from '../db/database.ts'
-import { type KernelContext, newAuditId } from './context.ts'
+import { type Committed, type KernelContext, newAuditId } from './context.ts'
 import type { Denial } from './errors.ts'
 import type { AnyPrincipal } from './principal.ts'
 import type { Counted } from './rate-limits.ts'
@@ -31,7 +31,7 @@ export interface Entry {
  * Commits a change and its audit entries in one transaction. Afterwards this process evicts from its resolve cache the
  * answers that the audit actions make stale. On PostgreSQL every process also evicts by the rows that triggers have
  * written to the table `cache_invalidations`. Writes of secrets may share a statement instead
- * (features/secrets/batch.ts).
+ * (features/secrets/batch.ts). Callers who watch the organization live hear of the entries.
  */
 export async function transactWithAudit<T>(
   context: KernelContext,
@@ -41,20 +41,29 @@ export async function transactWithAudit<T>(
   // The lists start empty at each run, because the transaction may run again after a conflict.
   let entries: Entry[] = []
   let evictions: Eviction[] = []
+  let committed: Committed[] = []
   const result = await context.db.transaction(async (tx) => {
     entries = []
     evictions = []
+    const ofOthers: Committed[] = []
+    withOwnOrigin.set(tx, ofOthers)
     const answer = await work(tx, (entry) => {
       evictions.push(...evictionsOf(entry))
       entries.push(entry)
     })
     // Nobody needs the result of the insert, so the statement is sent together with COMMIT.
-    if (entries.length > 0) tx.later(insert, entryValues(context, origin, entries))
+    const own = entriesOf(context, origin, entries)
+    if (own.length > 0) tx.later(insert, entryValues(origin, own))
+    committed = [...own, ...ofOthers]
     return answer
   })
   for (const [orgId, environmentId] of evictions) context.evictions.evict(orgId, environmentId)
+  context.announcements.announce(committed)
   return result
 }
+
+/** The entries of a transaction that `recordIn` added, to be announced when it is committed. */
+const withOwnOrigin = new WeakMap<Tx, Committed[]>()
 
 type Eviction = [orgId: string, environmentId: string | null]
 
@@ -66,13 +75,19 @@ function evictionsOf({ orgId, action, metadata }: Entry): Eviction[] {
   return [[orgId, metadata.environmentId]]
 }
 
-/** Records an entry that evicts nothing, with its own origin, in a transaction of the caller. */
-export const recordIn = (context: Pick<KernelContext, 'now'>, tx: Tx, origin: Origin, entry: Entry): void =>
-  tx.later(insert, entryValues(context, origin, [entry]))
+/**
+ * Records an entry that evicts nothing, with its own origin, in a transaction of the caller. Callers who watch the
+ * organization hear of it if `transactWithAudit` opened the transaction.
+ */
+export function recordIn(context: Pick<KernelContext, 'now'>, tx: Tx, origin: Origin, entry: Entry): void {
+  const entries = entriesOf(context, origin, [entry])
+  tx.later(insert, entryValues(origin, entries))
+  withOwnOrigin.get(tx)?.push(...entries)
+}
 
 /** Records a denied request in a separate transaction, because the request itself was rolled back. */
 export async function recordDenial(context: KernelContext, origin: Origin, denial: Denial): Promise<void> {
-  await context.db.rows(insert, entryValues(context, origin, [denial]))
+  await context.db.rows(insert, entryValues(origin, entriesOf(context, origin, [denial])))
 }
 
 /** The columns of `audit_entries`, for every statement that adds entries. */
@@ -87,25 +102,38 @@ const insert = `
 
 export const userAgentOf = ({ userAgent }: Origin): string | null => userAgent?.slice(0, 500) ?? null
 
-function entryValues(context: Pick<KernelContext, 'now'>, origin: Origin, entries: Entry[]): unknown[] {
+function entriesOf(context: Pick<KernelContext, 'now'>, origin: Origin, entries: Entry[]): Committed[] {
   const caller = origin.principal
     ? { type: origin.principal.type, id: origin.principal.id }
     : { type: 'system', id: null }
-  const actors = entries.map((entry) => entry.actor ?? caller)
   const now = context.now()
+  return entries.map(({ orgId, action, resourceId, metadata, actor = caller }) => ({
+    orgId,
+    id: newAuditId(now),
+    action,
+    actorType: actor.type,
+    actorId: actor.id,
+    resourceType: auditActions[action].about,
+    resourceId,
+    metadata,
+    createdAt: now.toISOString(),
+  }))
+}
+
+function entryValues(origin: Origin, entries: Committed[]): unknown[] {
   return [
-    entries.map((entry) => entry.orgId),
-    entries.map(() => newAuditId(now)),
-    entries.map((entry) => entry.action),
-    actors.map((actor) => actor.type),
-    actors.map((actor) => actor.id),
-    entries.map((entry) => auditActions[entry.action].about),
-    entries.map((entry) => entry.resourceId),
-    entries.map((entry) => JSON.stringify(entry.metadata)),
+    entries.map(({ orgId }) => orgId),
+    entries.map(({ id }) => id),
+    entries.map(({ action }) => action),
+    entries.map(({ actorType }) => actorType),
+    entries.map(({ actorId }) => actorId),
+    entries.map(({ resourceType }) => resourceType),
+    entries.map(({ resourceId }) => resourceId),
+    entries.map(({ metadata }) => JSON.stringify(metadata)),
     origin.ipAddress,
     userAgentOf(origin),
     origin.requestId,
-    now.toISOString(),
+    entries[0]?.createdAt,
     entries.length,
   ]
 }

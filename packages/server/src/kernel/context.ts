@@ -1,4 +1,5 @@
 import { hash, randomBytes, randomFillSync } from 'node:crypto'
+import type { AuditAction } from '@skerry/contract/actions'
 import { base62, type IdKind, idLength, idPrefixes } from '@skerry/contract/prefixes'
 import type { Config } from '../config.ts'
 import type { Database } from '../db/database.ts'
@@ -17,6 +18,7 @@ export interface KernelContext {
   faults: Faults
   limiter: Limiter
   evictions: Evictions
+  announcements: Announcements
   /** The only clock, so that tests need no sleeps. */
   now: () => Date
 }
@@ -27,6 +29,24 @@ export interface KernelContext {
  */
 export interface Evictions {
   evict(orgId: string, environmentId: string | null): void
+}
+
+/** An audit entry whose transaction was committed, with the parts that decide who hears of it. */
+export interface Committed {
+  orgId: string | null
+  id: string
+  action: AuditAction
+  actorType: string
+  actorId: string | null
+  resourceType: string
+  resourceId: string | null
+  metadata: Record<string, unknown>
+  createdAt: string
+}
+
+/** Tells callers who watch their organization live about committed changes. */
+export interface Announcements {
+  announce(entries: readonly Committed[]): void
 }
 
 export const instant = (context: Pick<KernelContext, 'now'>): string => context.now().toISOString()

@@ -2,7 +2,7 @@ import type { Tx } from '../../db/database.ts'
 import type { Context } from '../../http/context.ts'
 import type { RejectedToken } from '../../identity/rejected-tokens.ts'
 import { idOf } from '../../jobs/schedule.ts'
-import { recordIn } from '../../kernel/audit.ts'
+import { recordIn, system, transactWithAudit } from '../../kernel/audit.ts'
 import { instant } from '../../kernel/context.ts'
 import { findExposed, recordExposure } from '../tokens/exposures.ts'
 import { endOfMinute } from './jobs.ts'
@@ -20,7 +20,7 @@ export const recordTrips = (context: Context): Promise<void> =>
     const decoys = await findDecoys(context.db, hashes, ids)
     const exposed = await findExposed(context, rejectedTokens)
     if (decoys.length === 0 && exposed.length === 0) return
-    await context.db.transaction(async (tx) => {
+    await transactWithAudit(context, system, async (tx) => {
       for (const decoy of decoys) {
         // An organization that registers its own decoy twice has made it, so this is no use of it.
         const isOfDecoy = ({ bearerHash, tokenId, byOrgId }: RejectedToken) =>

@@ -2,7 +2,7 @@ import type { Config } from '../../config.ts'
 import { type Batcher, openBatcher, openBatcherPerKey } from '../../db/batcher.ts'
 import type { Database } from '../../db/database.ts'
 import { isRolledBack } from '../../db/sql-errors.ts'
-import type { Evictions } from '../../kernel/context.ts'
+import type { Announcements, Committed, Evictions } from '../../kernel/context.ts'
 import { openTurns } from '../../kernel/turns.ts'
 import { type GroupedWrite, type WrittenRow, writeBatch } from '../../model/secrets/write.ts'
 import { admitGroup, type QuotaCache } from './quota-cache.ts'
@@ -18,14 +18,15 @@ interface WritesDeps {
   config: Config
   db: Database
   evictions: Evictions
+  announcements: Announcements
   now: () => Date
   quotaCache: QuotaCache
 }
 
 type Send = (writes: GroupedWrite[]) => Promise<WrittenRow[]>
 
-export const openWrites = ({ db, evictions, now }: WritesDeps): Writes =>
-  openGroups(db, evictions, (writes) => writeBatch(db.batches, writes, now().toISOString()))
+export const openWrites = (deps: WritesDeps): Writes =>
+  openGroups(deps, (writes) => writeBatch(deps.db.batches, writes, deps.now().toISOString()))
 
 /** An organization uses this many connections for counted writes at most, although each environment has its own groups. */
 const countedAtOnce = 2
@@ -40,7 +41,7 @@ export function openCountedWrites(deps: WritesDeps): Writes {
   return openBatcherPerKey(
     ({ environmentId }) => environmentId,
     () =>
-      openGroups(deps.db, deps.evictions, (writes) => {
+      openGroups(deps, (writes) => {
         const [{ orgId }] = writes as [GroupedWrite]
         return turns(orgId, () => writeCounted(deps, writes))
       }),
@@ -60,8 +61,11 @@ const writeCounted = ({ config, db, now, quotaCache }: WritesDeps, writes: Group
     )
   })
 
-/** Like a unit of work, this evicts the changed environments from this process’s resolve cache before it answers. */
-const openGroups = (db: Database, evictions: Evictions, write: Send): Writes =>
+/**
+ * Like a unit of work, this evicts the changed environments from this process’s resolve cache before it answers, and
+ * announces the entries.
+ */
+const openGroups = ({ db, evictions, announcements }: WritesDeps, write: Send): Writes =>
   openBatcher<GroupedWrite, WrittenRow | undefined>({
     keyOf,
     itemsMax: writesMax,
@@ -76,9 +80,24 @@ const openGroups = (db: Database, evictions: Evictions, write: Send): Writes =>
       })
       evictChanged(evictions, rows)
       const rowOf = new Map(rows.map((row) => [keyOf(row), row]))
+      announcements.announce(writes.flatMap((write) => entryOf(write, rowOf.get(keyOf(write))) ?? []))
       return writes.map((write) => rowOf.get(keyOf(write)))
     },
   })
+
+/** The audit entry that the shared statement has written for a write. */
+const entryOf = (write: GroupedWrite, row: WrittenRow | undefined): Committed | undefined =>
+  row && {
+    orgId: write.orgId,
+    id: write.auditId,
+    action: 'secret.written',
+    actorType: write.authorType,
+    actorId: write.authorId,
+    resourceType: 'secret',
+    resourceId: row.id,
+    metadata: { environmentId: row.environmentId },
+    createdAt: row.updatedAt,
+  }
 
 function evictChanged(evictions: Evictions, changed: readonly Pick<GroupedWrite, 'orgId' | 'environmentId'>[]): void {
   const environments = new Map(changed.map(({ environmentId, orgId }) => [environmentId, orgId]))

@@ -1,0 +1,67 @@
+import { tellEntry } from '@skerry/contract/audit/sentence'
+import { follow } from '@skerry/sdk/live'
+import { note, writeLine } from '../output.ts'
+import type { Session } from '../session.ts'
+import { shownTime } from '../times.ts'
+import { namesFor, readActivity } from './activity.ts'
+import type { Happening } from './happening.ts'
+import type { Scope } from './scope.ts'
+
+/** Changes that come together are read with one request. */
+const togetherMs = 200
+const readMax = 500
+
+/**
+ * Writes what happens from now on, one line each, until the program is ended. An event of the stream has ids alone, so each
+ * one only says when to read again.
+ */
+export async function followActivity(session: Session, scope: Scope, since: string, isJson: boolean): Promise<void> {
+  const written = new Set<string>()
+  let from = since
+  const writeNew = async () => {
+    const { happenings, names } = await readActivity(session, scope, { limit: readMax, since: from })
+    const fresh = happenings.toReversed().filter((one) => !written.has(keyOf(one)))
+    const nameOf = await namesFor(session, fresh, new Map([...names, ...scope.labels]))
+    for (const one of fresh) {
+      const sentence = tellEntry(one, nameOf)
+      writeLine(isJson ? JSON.stringify({ ...one, sentence }) : `${shownTime(one.createdAt)}  ${sentence}`)
+    }
+    from = fresh.at(-1)?.createdAt ?? from
+    // Of earlier instants nothing is read again.
+    written.clear()
+    for (const one of happenings) if (one.createdAt >= from) written.add(keyOf(one))
+  }
+  const stopping = new AbortController()
+  const reading = openTurns(writeNew, (error) => stopping.abort(error))
+  note(`following ${scope.label}; end with Ctrl-C`)
+  await follow(session.client, {
+    orgId: scope.orgId,
+    signal: stopping.signal,
+    onGap: reading,
+    onChange: reading,
+    onLost: () => note('the connection broke; trying again'),
+  })
+  stopping.signal.throwIfAborted()
+}
+
+const keyOf = ({ createdAt, action, resourceId, actorId }: Happening) =>
+  [createdAt, action, resourceId, actorId].join(' ')
+
+/** Runs the work soon after each call, once for calls that come together, and never twice at a time. */
+function openTurns(work: () => Promise<void>, fail: (error: unknown) => void): () => void {
+  let isDue = false
+  let isRunning = false
+  const run = async () => {
+    isRunning = true
+    while (isDue) {
+      await new Promise((resolve) => setTimeout(resolve, togetherMs))
+      isDue = false
+      await work()
+    }
+    isRunning = false
+  }
+  return () => {
+    isDue = true
+    if (!isRunning) run().catch(fail)
+  }
+}

@@ -1,0 +1,28 @@
+import { Type } from 'typebox'
+import { del, get, put } from '../endpoint.ts'
+import { limits } from '../limits.ts'
+import { Ok } from '../schema.ts'
+import { Hello, LiveChange, Presence } from './schemas.ts'
+
+const unaudited = `looking at an application changes nothing: the server remembers it for ${limits.presenceSeconds} seconds, in memory`
+
+export const live = {
+  events: get('/v1/orgs/:orgId/events', {
+    summary:
+      'Committed changes that the caller may see, and who looks at applications, as server-sent events. `hello` begins a stream and follows a gap: read again what you show',
+    mediaType: 'text/event-stream',
+    responses: { 200: Type.Union([Hello, LiveChange, Presence]) },
+  }),
+  look: put('/v1/orgs/:orgId/apps/:appId/presence', {
+    summary: `Show others that you look at an application; repeat it within ${limits.presenceSeconds} seconds`,
+    responses: { 200: Ok },
+    unit: 'manual',
+    unaudited,
+  }),
+  leave: del('/v1/orgs/:orgId/apps/:appId/presence', {
+    summary: 'No longer show that you look at an application',
+    responses: { 200: Ok },
+    unit: 'manual',
+    unaudited,
+  }),
+}

@@ -1,0 +1,63 @@
+import type { LiveChange } from '@skerry/sdk/live'
+import { queryClient, type Stale } from '../queries.ts'
+
+type Parts = readonly string[]
+
+/** The ends of the query keys, after the organization, that a change of a resource makes stale. */
+const partsOf: Record<string, (change: LiveChange) => readonly Parts[]> = {
+  secret: inEnvironment,
+  change_request: (change) => [['changes'], ...inEnvironment(change)],
+  environment: (change) => [['apps'], ['groups'], ['places'], ['own-holdings'], ...inEnvironment(change)],
+  application: () => [['apps'], ['places']],
+  group: () => [['groups'], ['places'], ['envs']],
+  key_grant: (change) => [
+    ['apps'],
+    ['groups'],
+    ['own-holdings'],
+    ['holdings'],
+    ['access-requests'],
+    ...inEnvironment(change),
+  ],
+  access_request: () => [['access-requests']],
+  user: () => [['members'], ['owners'], ['invites']],
+  invitation: () => [['invites']],
+  service_token: () => [['tokens']],
+  machine_client: () => [['clients']],
+  honey_token: () => [['honey-tokens']],
+  kms_key: () => [['kms']],
+  lease: () => [['leases']],
+  lease_target: () => [['leases']],
+  rotation: () => [['rotation']],
+  sync_connection: () => [['sync']],
+  sync_binding: () => [['sync']],
+  sync_run: () => [['sync']],
+  agent: () => [['agents']],
+  agent_task: () => [['agents']],
+  billing: () => [['billing']],
+  log_sink: () => [['log-sink']],
+  recovery: () => [['recovery']],
+  recovery_request: () => [['recovery']],
+  organization: () => [['mfa-policy']],
+}
+
+function inEnvironment({ environmentId }: LiveChange): readonly Parts[] {
+  return environmentId === undefined ? [['envs']] : [['envs', environmentId], ['below'], ['rekey-due']]
+}
+
+/** Returns the queries that a change makes stale. Vault resources have many types, and one key. */
+export function staleBy(orgId: string, change: LiveChange): Stale[] {
+  const parts = change.resourceType.startsWith('vault_') ? [['vault']] : (partsOf[change.resourceType]?.(change) ?? [])
+  return parts.map((part) => ({ queryKey: ['orgs', orgId, ...part] }))
+}
+
+/**
+ * Reloads queries that were answered before an event came. The page has already reloaded what it changed itself, and
+ * drops no input: a reload replaces only the server’s answers.
+ */
+export function reload(stale: readonly Stale[], receivedAtMs: number): void {
+  for (const { queryKey } of stale) {
+    const isOlder = ({ state }: { state: { dataUpdatedAt: number } }) => state.dataUpdatedAt <= receivedAtMs
+    queryClient.removeQueries({ queryKey, type: 'inactive', fetchStatus: 'idle', predicate: isOlder })
+    void queryClient.invalidateQueries({ queryKey, predicate: isOlder })
+  }
+}

@@ -1,0 +1,109 @@
+import type { LiveChange, LiveEvent, Presence } from '@skerry/contract/live/events'
+import type { Client } from './client.ts'
+import { invalid, SkerryError, UnavailableError } from './errors.ts'
+import { sleep } from './transport.ts'
+
+export type { LiveChange, LiveEvent, Presence }
+
+export interface FollowOptions {
+  /** The organization to watch. */
+  orgId: string
+  /** A committed change that the caller may see. It has names of actions and ids alone. */
+  onChange?: (change: LiveChange) => void
+  /** The people at an application have changed. Another server behind the same address may know of more. */
+  onPresence?: (presence: Presence) => void
+  /** Called when the stream begins, and after each gap. Missed changes are not sent again: read anew what you show. */
+  onGap: () => void
+  /** Called when the stream breaks off, before the next attempt. */
+  onLost?: (error: UnavailableError | null) => void
+  signal?: AbortSignal
+}
+
+const firstWaitMs = 1000
+const longestWaitMs = 30_000
+/** The server sends something every 20 s. A stream that is silent for longer has lost its connection. */
+const silentMs = 45_000
+
+/**
+ * Follows the committed changes of an organization until the signal aborts. A stream that breaks off or ends is opened
+ * again, after 1 s at first and up to 30 s later, each shorter or longer by up to a half, so that many clients do not
+ * return at once.
+ *
+ * @throws The errors of every operation that do not pass by themselves, for example after the token was revoked.
+ *   SkerryError `old_server` if the server has no event streams.
+ * @example
+ * await follow(client, { orgId, signal, onGap: () => reload(), onChange: ({ action }) => console.log(action) })
+ */
+export async function follow(client: Client, options: FollowOptions): Promise<void> {
+  const { orgId, onLost, signal } = options
+  if (orgId === '') throw invalid('orgId: must name an organization')
+  for (let failures = 0; !signal?.aborted; failures++) {
+    let lost: UnavailableError | null = null
+    try {
+      for await (const event of eventsOf(client, orgId, signal)) {
+        // The stream works, so the next failure is the first one again.
+        failures = 0
+        tell(options, event)
+      }
+    } catch (error) {
+      if (signal?.aborted) return
+      if (!(error instanceof UnavailableError)) throw error
+      lost = error
+    }
+    if (signal?.aborted) return
+    onLost?.(lost)
+    await sleep(Math.min(firstWaitMs * 2 ** failures, longestWaitMs) * (0.5 + Math.random()), signal).catch(() => {})
+  }
+}
+
+function tell({ onChange, onPresence, onGap }: FollowOptions, event: LiveEvent): void {
+  if (event.type === 'hello') onGap()
+  else if (event.type === 'change') onChange?.(event.data)
+  else onPresence?.(event.data)
+}
+
+/** Reads one stream to its end. Hangs up when the caller stops reading, or when the server is silent for too long. */
+async function* eventsOf(client: Client, orgId: string, signal: AbortSignal | undefined): AsyncGenerator<LiveEvent> {
+  const hangUp = new AbortController()
+  const all = signal ? AbortSignal.any([signal, hangUp.signal]) : hangUp.signal
+  let silent = setTimeout(() => hangUp.abort(), silentMs)
+  try {
+    const decoder = new TextDecoder()
+    let text = ''
+    for await (const piece of await client.stream('live', 'events', { params: { orgId } }, { signal: all })) {
+      clearTimeout(silent)
+      silent = setTimeout(() => hangUp.abort(), silentMs)
+      text += decoder.decode(piece, { stream: true })
+      const blocks = text.split('\n\n')
+      text = blocks.pop() ?? ''
+      if (text.length > eventCharactersMax) throw malformed()
+      for (const block of blocks) {
+        const event = parseEvent(block)
+        if (event) yield event
+      }
+    }
+  } catch (error) {
+    if (!hangUp.signal.aborted || signal?.aborted) throw error
+    throw new UnavailableError('timeout', 'the server sent nothing for 45 seconds')
+  } finally {
+    clearTimeout(silent)
+    hangUp.abort()
+  }
+}
+
+/** No event of a server is nearly as long. */
+const eventCharactersMax = 1024 * 1024
+
+const malformed = () => new SkerryError('malformed_answer', 'the server’s event stream is not valid')
+
+/** Comments and events of later versions give undefined. */
+function parseEvent(block: string): LiveEvent | undefined {
+  const type = /^event: (.*)$/m.exec(block)?.[1]
+  const data = /^data: (.*)$/m.exec(block)?.[1]
+  if (data === undefined || (type !== 'hello' && type !== 'change' && type !== 'presence')) return undefined
+  try {
+    return { type, data: JSON.parse(data) } as LiveEvent
+  } catch {
+    throw malformed()
+  }
+}
