@@ -39,6 +39,7 @@ const audiences: Partial<Record<AuditAction, Audience>> = {
   'composition.removed': 'members',
   'key.granted': 'members',
   'key.revoked': 'members',
+  'key.expired': 'members',
   'secret.written': 'holders',
   'secret.restored': 'holders',
   'secret.renamed': 'holders',

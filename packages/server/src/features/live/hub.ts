@@ -59,6 +59,15 @@ const changesRights: ReadonlySet<AuditAction> = new Set<AuditAction>([
   'user.sign_in_passkey_removed',
 ])
 
+/** Changes after which others may hold the key of an environment. */
+const changesHolders: ReadonlySet<AuditAction> = new Set<AuditAction>([
+  'key.granted',
+  'key.revoked',
+  'key.expired',
+  'env.rekeyed',
+  'member.removed',
+])
+
 /** Opens the hub. One timer serves all streams, and runs only while there are any. */
 export function openLiveHub(deps: HubDeps): LiveHub {
   const { db, faults, now } = deps
@@ -189,7 +198,7 @@ function openDelivery({ db, faults }: HubDeps, streams: Streams) {
       const audience = audienceOf(action)
       const watching = orgId === null ? undefined : streams.of(orgId)
       if (orgId === null || !watching || audience === 'nobody') return
-      if (action === 'key.granted' || action === 'key.revoked') holders.clear()
+      if (changesHolders.has(action)) holders.clear()
       const frame = frameOf({ type: 'change', data: changeOf(entry) }, id)
       const waiting: Stream[] = []
       for (const stream of watching)
