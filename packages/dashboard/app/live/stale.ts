@@ -15,6 +15,7 @@ const partsOf: Record<string, (change: LiveChange) => readonly Parts[]> = {
     ['groups'],
     ['own-holdings'],
     ['holdings'],
+    ['access'],
     ['access-requests'],
     ...inEnvironment(change),
   ],
