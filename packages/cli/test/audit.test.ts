@@ -114,3 +114,25 @@ test('skerry log-sink sets a sink without showing its header, tests it and remov
     'the audit log is not sent anywhere; see `skerry log-sink set`\n',
   )
 })
+
+test('skerry activity --follow writes what happened since then, and then each event once', async () => {
+  await machine.shell('printf 1 | skerry secrets set BEFORE')
+  const run = machine.start(['activity', '--follow', '--since', '1h'])
+  await run.says('BEFORE')
+  await machine.shell('printf 1 | skerry secrets set FOLLOWED')
+  await run.says('FOLLOWED')
+  await machine.shell('printf 1 | skerry secrets set LAST')
+  await run.says('LAST')
+  run.child.kill('SIGTERM')
+  const { stdout, stderr } = await run.ended
+  expect(stdout.match(/FOLLOWED/g)).toHaveLength(1)
+  expect(stderr).toContain('end with Ctrl-C')
+})
+
+test('skerry activity --follow --json writes each event as one line', async () => {
+  const run = machine.start(['activity', '--follow', '--since', '1h', '--json'])
+  await run.says('LAST')
+  run.child.kill('SIGTERM')
+  const { stdout } = await run.ended
+  for (const line of stdout.trim().split('\n')) expect(JSON.parse(line)).toMatchObject({ sentence: expect.any(String) })
+})

@@ -1,6 +1,8 @@
 import { apps } from '@skerry/contract/apps/endpoints'
+import { protection } from '@skerry/contract/changes/endpoints'
 import { expect, test } from 'vitest'
 import { addSecret, edit, openApp, save, value } from './apps-steps.ts'
+import { queued } from './changes-steps.ts'
 import { grantTo, join, leaks, openPair } from './scene.ts'
 import { goTo } from './steps.ts'
 
@@ -36,6 +38,17 @@ test('a value that is being typed stays while the other person changes something
   expect(await typed.inputValue()).toBe('planted-draft')
   await save(other)
   await typed.waitFor({ state: 'detached' })
+})
+
+test('a proposal of one shows in the matrix and the navigation of the other without a reload', async () => {
+  const params = { orgId: place.orgId, envId: place.envId }
+  const as = owner.bearer()
+  await world.call(protection.put, { as, params, body: { allowSelfApproval: true } })
+  await edit(page, 'NEW_HERE', 'Production', 'planted-4')
+  // The page learns of the protection from the stream, too.
+  await page.getByRole('button', { name: 'Propose', exact: true }).click()
+  await queued(other, /NEW_HERE/).waitFor(soon)
+  await other.getByRole('img', { name: '1 open' }).first().waitFor(soon)
 })
 
 test('a new application and a new member appear without a reload', async () => {
