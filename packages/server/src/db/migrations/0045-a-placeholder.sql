@@ -1,0 +1,2 @@
+-- A place for the migration of another branch.
+select 1;
