@@ -1,5 +1,6 @@
 import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
+import { actingFor } from '../../model/people/made.ts'
 import type { Org } from '../orgs/scope.ts'
 import { type Agent, agentColumns } from './scope.ts'
 
@@ -67,7 +68,7 @@ export const recordLosses = (db: Tx, atOnce: number) =>
     [atOnce],
   )
 
-const madeBy = `org_id = $1 and created_by_type = 'user' and created_by_id = $2 and enabled`
+const madeBy = `org_id = $1 and enabled and (created_by_type, created_by_id) in (${actingFor('$1', '$2')})`
 
 export const listAgentsOf = (db: Sql, org: Org, userId: string) =>
   db.rows<{ id: string; name: string }>(`select id, name from agents where ${madeBy} order by created_at, id`, [

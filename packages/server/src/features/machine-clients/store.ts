@@ -1,5 +1,6 @@
 import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
+import { actingFor } from '../../model/people/made.ts'
 import type { Org } from '../orgs/scope.ts'
 import { type Client, clientColumns, clientsWithUses } from './scope.ts'
 
@@ -51,6 +52,8 @@ export const revokeClient = async (db: Tx, client: { orgId: string; id: string }
 export const listClientsOf = (db: Sql, org: Org, userId: string) =>
   db.rows<{ id: string; name: string }>(
     `select id, name from machine_clients
-      where org_id = $1 and created_by_type = 'user' and created_by_id = $2 and revoked_at is null order by created_at, id`,
+      where org_id = $1 and revoked_at is null
+        and id in (select o.id from (${actingFor('$1', '$2')}) o where o.type = 'm2m')
+      order by created_at, id`,
     [org.id, userId],
   )

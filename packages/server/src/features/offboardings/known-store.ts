@@ -3,6 +3,7 @@ import type { Static } from 'typebox'
 import type { Sql, Tx } from '../../db/database.ts'
 import { environmentLabel, labelJoins } from '../../model/environments/label.ts'
 import { isUnprotected, notExpired } from '../../model/environments/table.ts'
+import { actingFor } from '../../model/people/made.ts'
 import type { InOrg, Org } from '../orgs/scope.ts'
 
 // Facts about the person who leaves. All of them are read before the removal, which deletes their grants.
@@ -42,10 +43,7 @@ export const listKnown = (db: Sql, { org, principal }: InOrg, userId: string, no
        select k.environment_id::text, k.principal_type = 'user' as direct, true as granted
          from key_grants k
         where k.org_id = $1
-          and (k.principal_type = 'user' and k.principal_id = $2
-               or k.principal_type = 'service_token' and exists (
-                 select from service_tokens t where t.org_id = k.org_id and t.id = k.principal_id
-                    and t.created_by_type = 'user' and t.created_by_id = $2))
+          and (k.principal_type, k.principal_id) in (${actingFor('$1', '$2')})
        union all
        select jsonb_array_elements_text(l.metadata -> 'environmentIds'), true, false from removal l)
      select e.id as environment_id, ${environmentLabel} as label, n.via, not (${isUnprotected}) as protected,
@@ -88,18 +86,16 @@ export const findShare = (db: Sql, org: Org, userId: string) =>
     [org.id, userId],
   )
 
-/** Whether the person made this service token or machine client. */
+/** Whether the person, or a credential that they made, made this service token or machine client. */
 export const isMadeBy = async (
   db: Sql,
   org: Org,
   made: { type: string; id: string },
   userId: string,
 ): Promise<boolean> =>
-  (await db.row(
-    `select 1 from service_tokens where org_id = $1 and $2 = 'service_token' and id = $3
-        and created_by_type = 'user' and created_by_id = $4
-      union all
-     select 1 from machine_clients where org_id = $1 and $2 = 'm2m' and id = $3
-        and created_by_type = 'user' and created_by_id = $4`,
-    [org.id, made.type, made.id, userId],
-  )) !== undefined
+  (await db.row(`select 1 from (${actingFor('$1', '$2')}) o where o.type = $3 and o.id = $4`, [
+    org.id,
+    userId,
+    made.type,
+    made.id,
+  ])) !== undefined

@@ -110,9 +110,8 @@ describe('the start of an offboarding', () => {
       'offboarding.started',
       'token.revoked',
     ])
-    const [offboarding] = (
-      await world.call(offboardings.list, { as, params, query: { status: 'running' } })
-    ).body.offboardings
+    const [offboarding] = (await world.call(offboardings.list, { as, params, query: { status: 'running' } })).body
+      .offboardings
     if (!offboarding) throw new Error('an offboarding runs')
     expect(offboarding).toMatchObject({ userId: person.id, email, rows: 4, open: 4, finishedAt: null })
     expect(offboarding.revoked.map(({ id }) => id)).toEqual(expect.arrayContaining([token.id, agent.id]))
@@ -150,7 +149,9 @@ describe('the start of an offboarding', () => {
     expect(started).toMatchObject({ rows: 1, open: 1, recovery: { sharesLeft: 2, threshold: 2 } })
     await world.call(recovery.rotate, { ...scope, body: recoveryBody(left, 2) })
     const at = { ...scope, params: { ...scope.params, offboardingId } }
-    expect((await world.call(offboardings.rows, at)).body.rows).toMatchObject([{ kind: 'recovery_share', state: 'done' }])
+    expect((await world.call(offboardings.rows, at)).body.rows).toMatchObject([
+      { kind: 'recovery_share', state: 'done' },
+    ])
     expect((await world.call(offboardings.get, at)).body.offboarding.open).toBe(0)
   })
 

@@ -2,6 +2,7 @@ import type { OffboardingRow, Offboarding as OffboardingSchema } from '@skerry/c
 import type { Static } from 'typebox'
 import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
+import { actingFor } from '../../model/people/made.ts'
 import type { Org } from '../orgs/scope.ts'
 import { type Offboarding, offboardingColumns, offboardingCounts } from './scope.ts'
 import { rowState } from './state.ts'
@@ -191,13 +192,11 @@ export const finishOffboarding = (db: Tx, org: Org, id: string, by: By, now: str
     [org.id, id, by.type, by.id, now],
   )
 
-/** Condition on `offboarding_rows r`: the principal is neither the person who leaves nor a token of theirs. */
+/** Condition on `offboarding_rows r`: the principal is neither the person who leaves nor a credential of theirs. */
 const byAnother = (type: `$${number}`, id: `$${number}`) => `not exists (
   select from offboardings o
    where o.org_id = r.org_id and o.id = r.offboarding_id
-     and (${type} = 'user' and o.user_id = ${id}
-          or exists (select from service_tokens t where t.org_id = o.org_id and ${type} = 'service_token' and t.id = ${id}
-                        and t.created_by_type = 'user' and t.created_by_id = o.user_id)))`
+     and (${type}, ${id}::text) in (${actingFor('o.org_id', 'o.user_id')}))`
 
 /** Settles the waiting rows of an environment right before its re-key, which advances each secret by one version. */
 export async function settleRekeyed(

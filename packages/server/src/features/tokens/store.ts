@@ -1,5 +1,6 @@
 import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
+import { actingFor } from '../../model/people/made.ts'
 import { type TokenRow, tokenColumns } from '../../model/tokens/table.ts'
 import { isUnregistered } from '../../model/tokens/write.ts'
 import type { Org } from '../orgs/scope.ts'
@@ -32,7 +33,8 @@ export const findRestored = (db: Tx, org: Org, id: string) =>
 export const listTokensOf = (db: Sql, org: Org, userId: string) =>
   db.rows<{ id: string; name: string }>(
     `select id, name from service_tokens
-      where org_id = $1 and created_by_type = 'user' and created_by_id = $2 and revoked_at is null and deleted_at is null
+      where org_id = $1 and revoked_at is null and deleted_at is null
+        and id in (select o.id from (${actingFor('$1', '$2')}) o where o.type = 'service_token')
       order by created_at, id`,
     [org.id, userId],
   )
