@@ -4,9 +4,9 @@
  */
 export const actingFor = (orgId: string, userId: string) => `
   with recursive acting (type, id) as (
-    select 'user', ${userId}::text
+    select 'user' collate "C", ${userId}::text collate "C"
      union
-    select c.type, c.id
+    select c.type collate "C", c.id collate "C"
       from acting
       join (select 'service_token' as type, id::text, org_id, created_by_type, created_by_id from service_tokens
              union all select 'm2m', id::text, org_id, created_by_type, created_by_id from machine_clients) c
