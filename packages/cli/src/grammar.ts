@@ -43,6 +43,7 @@ export const verbs: Readonly<Record<string, string>> = {
   ls: 'list',
   map: 'list who can read what',
   mine: 'list what waits for you',
+  offboard: 'remove a person, and work through what remains',
   pause: 'stop scheduled work until it is resumed',
   plan: 'show what would be done',
   promo: 'redeem a code',

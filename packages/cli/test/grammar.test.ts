@@ -47,7 +47,7 @@ const nouns = new Set([
     'audit timeline',
     'audit verify-archive',
   ],
-  ...['org mfa', 'plan usage', 'plan portal'],
+  ...['org mfa', 'plan usage', 'plan portal', 'members offboarding'],
 ])
 
 describe('grammar', () => {

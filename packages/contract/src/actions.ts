@@ -19,6 +19,7 @@ import { actions as machineClients } from './machine-clients/actions.ts'
 import { actions as me } from './me/actions.ts'
 import { actions as members } from './members/actions.ts'
 import { actions as notifications } from './notifications/actions.ts'
+import { actions as offboardings } from './offboardings/actions.ts'
 import { actions as orgs } from './orgs/actions.ts'
 import { actions as passkeys } from './passkeys/actions.ts'
 import { actions as recovery } from './recovery/actions.ts'
@@ -59,6 +60,7 @@ export const auditActions = {
   ...branches,
   ...grants,
   ...accessRequests,
+  ...offboardings,
   ...tokens,
   ...honeyTokens,
   ...secrets,

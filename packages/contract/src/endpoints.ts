@@ -28,6 +28,7 @@ import { invites, members } from './members/endpoints.ts'
 import { ownInvites } from './members/own-invites.ts'
 import { notifications } from './notifications/endpoints.ts'
 import { oauth } from './oauth/endpoints.ts'
+import { offboardings } from './offboardings/endpoints.ts'
 import { mfaPolicy, orgs } from './orgs/endpoints.ts'
 import { passkeys } from './passkeys/endpoints.ts'
 import { recovery, recoveryRequests } from './recovery/endpoints.ts'
@@ -85,6 +86,7 @@ export const endpoints = {
   resolve,
   grants,
   accessRequests,
+  offboardings,
   tokens,
   machineClients,
   honeyTokens,

@@ -196,6 +196,15 @@ export const operations = {
     decline: { method: 'POST', path: '/v1/orgs/:orgId/access-requests/:accessRequestId/decline', surface: 'principal' },
     withdraw: { method: 'POST', path: '/v1/orgs/:orgId/access-requests/:accessRequestId/withdraw', surface: 'principal' },
   },
+  offboardings: {
+    preview: { method: 'GET', path: '/v1/orgs/:orgId/members/:userId/offboarding-preview', surface: 'principal' },
+    list: { method: 'GET', path: '/v1/orgs/:orgId/offboardings', surface: 'principal' },
+    start: { method: 'POST', path: '/v1/orgs/:orgId/offboardings', surface: 'principal' },
+    get: { method: 'GET', path: '/v1/orgs/:orgId/offboardings/:offboardingId', surface: 'principal' },
+    rows: { method: 'GET', path: '/v1/orgs/:orgId/offboardings/:offboardingId/rows', surface: 'principal' },
+    change: { method: 'PATCH', path: '/v1/orgs/:orgId/offboardings/:offboardingId/rows/:offboardingRowId', surface: 'principal' },
+    finish: { method: 'POST', path: '/v1/orgs/:orgId/offboardings/:offboardingId/finish', surface: 'principal' },
+  },
   tokens: {
     list: { method: 'GET', path: '/v1/orgs/:orgId/tokens', surface: 'principal' },
     create: { method: 'POST', path: '/v1/orgs/:orgId/tokens', surface: 'principal' },

@@ -32,6 +32,8 @@ const rules: Record<string, PathParamRule> = {
   secretId: id('secret', 'deleted secret'),
   grantId: id('keyGrant', 'grant'),
   accessRequestId: id('accessRequest', 'access request'),
+  offboardingId: id('offboarding', 'offboarding'),
+  offboardingRowId: id('offboardingRow', 'row of an offboarding'),
   tokenId: id('serviceToken', 'token'),
   clientId: id('machineClient', 'machine client'),
   userId: id('user', 'member'),

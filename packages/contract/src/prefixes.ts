@@ -58,6 +58,8 @@ export const idPrefixes = {
   secret: 'sec_',
   keyGrant: 'ek_',
   accessRequest: 'acr_',
+  offboarding: 'ofb_',
+  offboardingRow: 'ofr_',
   user: 'usr_',
   invitation: 'inv_',
   audit: 'aud_',

@@ -49,6 +49,7 @@ import { Route as AppOrgsOrgKmsIndexRouteImport } from './routes/_app/orgs.$org/
 import { Route as AppOrgsOrgKmsKeyRouteImport } from './routes/_app/orgs.$org/kms/$key.tsx'
 import { Route as AppOrgsOrgLeasesIndexRouteImport } from './routes/_app/orgs.$org/leases/index.tsx'
 import { Route as AppOrgsOrgLeasesTargetsRouteImport } from './routes/_app/orgs.$org/leases/targets.tsx'
+import { Route as AppOrgsOrgOffboardingsOffboardingRouteImport } from './routes/_app/orgs.$org/offboardings/$offboarding.tsx'
 import { Route as AppOrgsOrgRecoveryIndexRouteImport } from './routes/_app/orgs.$org/recovery/index.tsx'
 import { Route as AppOrgsOrgRecoveryForgotRouteImport } from './routes/_app/orgs.$org/recovery/forgot.tsx'
 import { Route as AppOrgsOrgSettingsIndexRouteImport } from './routes/_app/orgs.$org/settings/index.tsx'
@@ -271,6 +272,12 @@ const AppOrgsOrgLeasesTargetsRoute = AppOrgsOrgLeasesTargetsRouteImport.update({
   path: '/leases/targets',
   getParentRoute: () => AppOrgsOrgRoute,
 } as any)
+const AppOrgsOrgOffboardingsOffboardingRoute =
+  AppOrgsOrgOffboardingsOffboardingRouteImport.update({
+    id: '/offboardings/$offboarding',
+    path: '/offboardings/$offboarding',
+    getParentRoute: () => AppOrgsOrgRoute,
+  } as any)
 const AppOrgsOrgRecoveryIndexRoute = AppOrgsOrgRecoveryIndexRouteImport.update({
   id: '/recovery/',
   path: '/recovery/',
@@ -428,6 +435,7 @@ export interface FileRoutesByFullPath {
   '/orgs/$org/groups/$group': typeof AppOrgsOrgGroupsGroupRoute
   '/orgs/$org/kms/$key': typeof AppOrgsOrgKmsKeyRoute
   '/orgs/$org/leases/targets': typeof AppOrgsOrgLeasesTargetsRoute
+  '/orgs/$org/offboardings/$offboarding': typeof AppOrgsOrgOffboardingsOffboardingRoute
   '/orgs/$org/recovery/forgot': typeof AppOrgsOrgRecoveryForgotRoute
   '/orgs/$org/settings/export': typeof AppOrgsOrgSettingsExportRoute
   '/orgs/$org/settings/security': typeof AppOrgsOrgSettingsSecurityRoute
@@ -488,6 +496,7 @@ export interface FileRoutesByTo {
   '/orgs/$org/groups/$group': typeof AppOrgsOrgGroupsGroupRoute
   '/orgs/$org/kms/$key': typeof AppOrgsOrgKmsKeyRoute
   '/orgs/$org/leases/targets': typeof AppOrgsOrgLeasesTargetsRoute
+  '/orgs/$org/offboardings/$offboarding': typeof AppOrgsOrgOffboardingsOffboardingRoute
   '/orgs/$org/recovery/forgot': typeof AppOrgsOrgRecoveryForgotRoute
   '/orgs/$org/settings/export': typeof AppOrgsOrgSettingsExportRoute
   '/orgs/$org/settings/security': typeof AppOrgsOrgSettingsSecurityRoute
@@ -553,6 +562,7 @@ export interface FileRoutesById {
   '/_app/orgs/$org/groups/$group': typeof AppOrgsOrgGroupsGroupRoute
   '/_app/orgs/$org/kms/$key': typeof AppOrgsOrgKmsKeyRoute
   '/_app/orgs/$org/leases/targets': typeof AppOrgsOrgLeasesTargetsRoute
+  '/_app/orgs/$org/offboardings/$offboarding': typeof AppOrgsOrgOffboardingsOffboardingRoute
   '/_app/orgs/$org/recovery/forgot': typeof AppOrgsOrgRecoveryForgotRoute
   '/_app/orgs/$org/settings/export': typeof AppOrgsOrgSettingsExportRoute
   '/_app/orgs/$org/settings/security': typeof AppOrgsOrgSettingsSecurityRoute
@@ -618,6 +628,7 @@ export interface FileRouteTypes {
     | '/orgs/$org/groups/$group'
     | '/orgs/$org/kms/$key'
     | '/orgs/$org/leases/targets'
+    | '/orgs/$org/offboardings/$offboarding'
     | '/orgs/$org/recovery/forgot'
     | '/orgs/$org/settings/export'
     | '/orgs/$org/settings/security'
@@ -678,6 +689,7 @@ export interface FileRouteTypes {
     | '/orgs/$org/groups/$group'
     | '/orgs/$org/kms/$key'
     | '/orgs/$org/leases/targets'
+    | '/orgs/$org/offboardings/$offboarding'
     | '/orgs/$org/recovery/forgot'
     | '/orgs/$org/settings/export'
     | '/orgs/$org/settings/security'
@@ -742,6 +754,7 @@ export interface FileRouteTypes {
     | '/_app/orgs/$org/groups/$group'
     | '/_app/orgs/$org/kms/$key'
     | '/_app/orgs/$org/leases/targets'
+    | '/_app/orgs/$org/offboardings/$offboarding'
     | '/_app/orgs/$org/recovery/forgot'
     | '/_app/orgs/$org/settings/export'
     | '/_app/orgs/$org/settings/security'
@@ -1062,6 +1075,13 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof AppOrgsOrgLeasesTargetsRouteImport
       parentRoute: typeof AppOrgsOrgRoute
     }
+    '/_app/orgs/$org/offboardings/$offboarding': {
+      id: '/_app/orgs/$org/offboardings/$offboarding'
+      path: '/offboardings/$offboarding'
+      fullPath: '/orgs/$org/offboardings/$offboarding'
+      preLoaderRoute: typeof AppOrgsOrgOffboardingsOffboardingRouteImport
+      parentRoute: typeof AppOrgsOrgRoute
+    }
     '/_app/orgs/$org/recovery/': {
       id: '/_app/orgs/$org/recovery/'
       path: '/recovery'
@@ -1282,6 +1302,7 @@ interface AppOrgsOrgRouteChildren {
   AppOrgsOrgGroupsGroupRoute: typeof AppOrgsOrgGroupsGroupRoute
   AppOrgsOrgKmsKeyRoute: typeof AppOrgsOrgKmsKeyRoute
   AppOrgsOrgLeasesTargetsRoute: typeof AppOrgsOrgLeasesTargetsRoute
+  AppOrgsOrgOffboardingsOffboardingRoute: typeof AppOrgsOrgOffboardingsOffboardingRoute
   AppOrgsOrgRecoveryForgotRoute: typeof AppOrgsOrgRecoveryForgotRoute
   AppOrgsOrgSettingsExportRoute: typeof AppOrgsOrgSettingsExportRoute
   AppOrgsOrgSettingsSecurityRoute: typeof AppOrgsOrgSettingsSecurityRoute
@@ -1321,6 +1342,8 @@ const AppOrgsOrgRouteChildren: AppOrgsOrgRouteChildren = {
   AppOrgsOrgGroupsGroupRoute: AppOrgsOrgGroupsGroupRoute,
   AppOrgsOrgKmsKeyRoute: AppOrgsOrgKmsKeyRoute,
   AppOrgsOrgLeasesTargetsRoute: AppOrgsOrgLeasesTargetsRoute,
+  AppOrgsOrgOffboardingsOffboardingRoute:
+    AppOrgsOrgOffboardingsOffboardingRoute,
   AppOrgsOrgRecoveryForgotRoute: AppOrgsOrgRecoveryForgotRoute,
   AppOrgsOrgSettingsExportRoute: AppOrgsOrgSettingsExportRoute,
   AppOrgsOrgSettingsSecurityRoute: AppOrgsOrgSettingsSecurityRoute,

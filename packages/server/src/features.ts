@@ -26,6 +26,7 @@ import { feature as me } from './features/me/feature.ts'
 import { feature as members } from './features/members/feature.ts'
 import { feature as notifications } from './features/notifications/feature.ts'
 import { feature as oauth } from './features/oauth/feature.ts'
+import { feature as offboardings } from './features/offboardings/feature.ts'
 import { feature as orgs } from './features/orgs/feature.ts'
 import { feature as passkeys } from './features/passkeys/feature.ts'
 import { feature as people } from './features/people/feature.ts'
@@ -73,6 +74,7 @@ export const features = [
   resolve,
   grants,
   accessRequests,
+  offboardings,
   tokens,
   machineClients,
   honeyTokens,

@@ -13,6 +13,7 @@ import { bearerSecret, wrappedKey } from './blobs.ts'
 import { newGuarded, proposePut } from './guarded.ts'
 import { newKmsKey, signKey } from './kms-steps.ts'
 import { newSshLease, newSshTarget } from './lease-steps.ts'
+import { newOffboarding } from './offboarding-steps.ts'
 import { openRequest, setUpRecovery } from './recovery-steps.ts'
 import { generatedRotation, newKeyedEnv, newRotation } from './rotation-steps.ts'
 import { startIssuer } from './services/issuer.ts'
@@ -107,6 +108,7 @@ export async function makeOneOfEach(world: World): Promise<OneOfEach> {
   const asked = { environmentIds: [envId] }
   const access = await world.call(accessRequests.create, { as: member.as, params: { orgId }, body: asked })
   const accessRequestId = access.body.request.id
+  const leaving = await newOffboarding(world, tenant, envId)
   const { code, id: cliSessionId } = await askForCliSession(world)
   const synced = { connectionId: connection.id, bindingId }
   const own = { userId, code, cliSessionId, passkeyId: newId('passkey') }
@@ -123,6 +125,7 @@ export async function makeOneOfEach(world: World): Promise<OneOfEach> {
     ...working,
     changeRequestId,
     accessRequestId,
+    ...leaving,
     honeyTokenId: decoy.id,
     name: 'NAME',
     secretId,

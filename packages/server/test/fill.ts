@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { accessRequests } from '@skerry/contract/access-requests/endpoints'
 import type { Answer } from '@skerry/contract/endpoint'
+import type { offboardings } from '@skerry/contract/offboardings/endpoints'
 import type { Bytes } from '@skerry/crypto/base64url'
 import type { PrivateKey } from '@skerry/crypto/keys'
 import type { Client } from '@skerry/sdk/client'
@@ -11,11 +12,12 @@ import { describeSecret } from '@skerry/sdk/secret-details'
 import { renameSecret } from '@skerry/sdk/secret-history'
 import { deleteSecret, type EnvironmentKey, putSecret } from '@skerry/sdk/secrets'
 import { newWorkingAgent } from './agent-steps.ts'
+import { wrappedKey } from './blobs.ts'
 import { newSshLease, newSshTarget } from './lease-steps.ts'
 import { sinkBody } from './log-sink-steps.ts'
 import { rotationBody } from './rotation-steps.ts'
 import { bindingBody, connect } from './sync-scene.ts'
-import type { Tenant } from './tenant.ts'
+import { newMember, type Tenant } from './tenant.ts'
 import type { World } from './world.ts'
 
 // An organization with objects of many kinds and real keys, so that a test can decrypt what was restored.
@@ -44,6 +46,8 @@ export interface Filled {
   agent: { agentId: string; bundle: string }
   /** An open request of the second custodian for access. */
   access: Answer<typeof accessRequests.get>['request']
+  /** A running offboarding of a former member, with its rows. */
+  leaving: { offboardingId: string; rows: Answer<typeof offboardings.rows>['rows'] }
   /** The labels of objects that cannot be restored, as the operator sees them. */
   left: string[]
 }
@@ -69,6 +73,7 @@ export async function fillTenant(world: World, tenant: Tenant, custodians: [Keye
     body: asked,
   })
   const { agent, bundle } = await newWorkingAgent(world, tenant, { environmentId: branched.envId })
+  const leaving = await runningOne(scene, (await newMember(world, tenant)).id, branched.envId)
   const left = await serverReaders(world, tenant, scene, branched.envId)
   const { recoveryPublicKeyJwk } = body
   const { values } = scene
@@ -82,8 +87,19 @@ export async function fillTenant(world: World, tenant: Tenant, custodians: [Keye
     recoveryPublicKeyJwk,
     agent: { agentId: agent.id, bundle },
     access,
+    leaving,
     left,
   }
+}
+
+/** Offboards a member who could read an environment. */
+async function runningOne({ orgId, admin }: Scene, userId: string, envId: string): Promise<Filled['leaving']> {
+  const grant = { principalType: 'user' as const, principalId: userId, wrappedDek: wrappedKey() }
+  await admin.client.grants.create({ params: { orgId, envId }, body: grant })
+  const { offboarding } = await admin.client.offboardings.start({ params: { orgId }, body: { userId } })
+  const offboardingId = offboarding.id
+  const { rows } = await admin.client.offboardings.rows({ params: { orgId, offboardingId } })
+  return { offboardingId, rows }
 }
 
 interface Scene {

@@ -20,6 +20,7 @@ import { exportSteps } from './export-steps.ts'
 import { keeping } from './kms-steps.ts'
 import { leasing, provisioning } from './lease-steps.ts'
 import { sinking } from './log-sink-steps.ts'
+import { leaving } from './offboarding-steps.ts'
 import { identity, invitations, membership, organization, own } from './people-steps.ts'
 import { recovering } from './recovery-steps.ts'
 import { rotating } from './rotation-steps.ts'
@@ -59,6 +60,7 @@ export async function buildWalk(world: World, platform: Pick<AppPlatform, 'token
     ...applications(ids, tenant, people.admin),
     ...sharing(ids, tenant, people.admin),
     ...(await asking(world, ids, tenant)),
+    ...(await leaving(world, ids, tenant)),
     ...approval(ids, tenant, people.admin),
     ...(await keeping(world, ids, tenant, people.admin)),
     ...(await leasing(world, ids, tenant, people.admin)),

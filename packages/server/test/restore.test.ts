@@ -372,6 +372,13 @@ test('an open request for access is answered on the new server', async () => {
   expect(request).toEqual(rich.access)
 })
 
+test('a running offboarding continues on the new server', async () => {
+  const { orgId } = tenant
+  const { offboardingId, rows } = rich.leaving
+  const here = createClient({ baseUrl: target.url, credential: { bearer: admin.bearer } })
+  expect((await here.offboardings.rows({ params: { orgId, offboardingId } })).rows).toEqual(rows)
+})
+
 test('the archive has the sealed private key and the recovery kit of the person who made it, and of nobody else', async () => {
   const here = createClient({ baseUrl: target.url, credential: { bearer: member.bearer } })
   expect(await here.me.getKeys()).toEqual({ publicKeyJwk: member.keys.publicKeyJwk, encryptedPrivateKey: null })

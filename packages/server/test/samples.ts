@@ -172,6 +172,12 @@ export async function buildSamples(world: World, place: OneOfEach): Promise<Reco
       body: { environmentIds: [params.envId], reason: 'Reason', forSeconds: 3600 },
     },
     [`POST ${org}/access-requests/:accessRequestId/decline`]: { as, body: { reason: 'Reason' } },
+    [`POST ${org}/offboardings`]: { as, body: { userId: params.userId, confirmEmail: 'sample@example.com' } },
+    [`PATCH ${org}/offboardings/:offboardingId/rows/:offboardingRowId`]: {
+      as,
+      body: { state: 'not_needed', note: 'Note', assigneeId: params.userId },
+    },
+    [`POST ${org}/offboardings/:offboardingId/finish`]: { as, body: { acceptOpen: true } },
     [`POST ${org}/tokens`]: { as, body: token },
     [`POST ${org}/honey-tokens`]: {
       as,

@@ -10,8 +10,9 @@ import { noMember } from '../grants.ts'
 import { heldByIfKnown, hintRekey } from '../holdings.ts'
 import { readSealed } from '../keyring/sealed.ts'
 import { forgetReader } from '../known-readers.ts'
-import { shellWord } from '../labels.ts'
+import { profileOption, shellWord } from '../labels.ts'
 import { type EndLeases, endingLeases, leasesInQuestion, liveLeasesOf, settleLeases } from '../leases/outliving.ts'
+import { registerOffboarding } from '../offboarding/commands.ts'
 import { argumentOr, confirmable, formerly, leaf } from '../options.ts'
 import { note, type Output, warn, writeTable } from '../output.ts'
 import { canonical, findPin, isPinnedAs, noteRemovedPerson, type PinState, pin, pinState } from '../pins.ts'
@@ -35,6 +36,7 @@ export function register(command: Command): void {
   endingLeases(confirmable(leaf(command, 'rm <member>', 'Remove a member from the organization'))).action(
     signedIn(remove),
   )
+  registerOffboarding(command)
   confirmable(leaf(command, 'trust <member>', 'Accept the new key of a member, after you compared its words')).action(
     signedIn(trust),
   )
@@ -144,6 +146,10 @@ async function remove(who: string, { session, flags }: SignedIn<Confirmable & En
   note(`removed ${label} (${userId}); \`skerry audit --actor ${shellWord(label)}\` shows what they did`)
   hintRevoke(session, label, made)
   hintRekey(label, holdings)
+  if (holdings === undefined || holdings.held.length > 0)
+    note(
+      `\`skerry members offboard ${shellWord(email ?? userId)}${profileOption(session.settings.profile)}\` does these steps as one list`,
+    )
   if (shares) note('  skerry recovery rotate --custodian <member> for each custodian makes new shares')
   const live = await settleLeases(session, { id: userId, label }, flags)
   return {

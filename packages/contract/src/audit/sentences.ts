@@ -60,6 +60,10 @@ export const auditSentences: Readonly<Record<AuditAction, string>> = {
   'access_request.withdrawn': '{actor} withdrew a request for access',
   'access_request.expired': 'A request of {userId} for access expired',
 
+  'offboarding.started': '{actor} started to offboard {userId}',
+  'offboarding.row_changed': '{actor} changed what remains of the offboarding of {userId}[: {name}]',
+  'offboarding.finished': '{actor} finished the offboarding of {userId}[, rows left open: {open}]',
+
   'token.created': '{actor} created the service token {name}',
   'token.registered': '{actor} registered the service token {name} after a restore',
   'token.updated': '{actor} renamed a service token to {name}',

@@ -17,6 +17,7 @@ import { KeyHolder, KeyHolding, User } from '../me/schemas.ts'
 import { Invite, Member } from '../members/schemas.ts'
 import { Prefs } from '../notifications/schemas.ts'
 import { OAuthErrorBody } from '../oauth/schemas.ts'
+import { Offboarding, OffboardingPreview, OffboardingRevoked, OffboardingRow } from '../offboardings/schemas.ts'
 import { Organization } from '../orgs/schemas.ts'
 import { Passkey } from '../passkeys/schemas.ts'
 import { CustodianShare, KeyAndShares, Recovery, RecoveryCoverage, RecoveryRequest } from '../recovery/schemas.ts'
@@ -98,6 +99,10 @@ export const namedSchemas: Readonly<Record<string, TSchema>> = {
   NotificationPrefs: Prefs,
   OAuthErrorBody,
   Ok: shared.Ok,
+  Offboarding,
+  OffboardingPreview,
+  OffboardingRevoked,
+  OffboardingRow,
   Organization,
   Passkey,
   Plan: PlanView,

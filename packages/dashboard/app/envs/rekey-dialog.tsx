@@ -1,15 +1,11 @@
 import { Alert, Checkbox, Group, List, Stack, Text } from '@mantine/core'
-import { isReader, type readerWords } from '@skerry/contract/grants/readers'
+import { isReader } from '@skerry/contract/grants/readers'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
-import { allPages } from '../all-pages.ts'
-import { api } from '../api.ts'
-import { keyring } from '../keyring.ts'
 import { rekeyDueQuery } from '../people/rekey-due.ts'
 import { isFresh, orgQueries } from '../queries.ts'
-import { acceptedRecoveryKey } from '../recovery/covering.ts'
-import { granteesQuery, protectionQuery, reloadSealed } from '../secrets/queries.ts'
+import { granteesQuery, protectionQuery } from '../secrets/queries.ts'
 import type { Environment } from '../secrets/use-columns.ts'
 import { useNameOf } from '../secrets/use-name-of.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
@@ -17,9 +13,8 @@ import { ProblemAlert } from '../ui/problem.tsx'
 import { showToast } from '../ui/toast.ts'
 import { type Grantee, nameOfReader } from './grantees.ts'
 import { KeyStatus } from './key-status.tsx'
-import { acceptReaders, environmentShared, noteReaders } from './known-readers.ts'
-import { checkMeanings } from './meanings.ts'
 import { type Checked, remember, useChecked } from './pins.ts'
+import { replaceKey } from './replace-key.ts'
 
 /** Chooses who keeps access, then re-keys the environment. */
 export function RekeyDialog({ environment, onClose }: { environment: Environment; onClose: () => void }) {
@@ -141,56 +136,4 @@ function Keeper(props: {
       description={<span className="mono">{checked?.words}</span>}
     />
   )
-}
-
-/**
- * Seals all current values under a new key. If a value changes meanwhile, the server refuses the re-key. The person's
- * own public key comes from the keyring, not from the server.
- */
-async function replaceKey(
-  orgId: string,
-  environment: Environment,
-  ownId: string,
-  others: (Grantee & { shownAs: string })[],
-  dropped: (Grantee & { principalType: keyof typeof readerWords })[],
-): Promise<void> {
-  await checkMeanings([environment.id])
-  const params = { orgId, envId: environment.id }
-  const sealed = await reloadSealed(orgId, environment.id)
-  if (!sealed) return
-  const current = [...sealed.secrets.values()]
-  const recoveryPublicKeyJwk = await acceptedRecoveryKey(orgId)
-  const before = await environmentShared(environment.id, sealed.wrappedDek)
-  await acceptReaders(before, `the new key of ${environment.name}`, others)
-  const written = await allPages((query) => api.secretDetails.list({ params, query }))
-  const { secrets, details, wrappedDek, wrappedDeks, ...covered } = await keyring.call('rekey', {
-    recoveryPublicKeyJwk,
-    details: written
-      .flatMap((page) => page.details)
-      .flatMap(({ name, sealed, revision }) => (sealed === null ? [] : [{ name, sealed, revision }])),
-    layer: {
-      wrappedDek: sealed.wrappedDek,
-      environmentId: environment.id,
-      secrets: current.map(({ name, ciphertext }) => ({ name, ciphertext })),
-    },
-    publicKeyJwks: others.map(({ publicKeyJwk }) => publicKeyJwk),
-  })
-  const grants = others.map(({ principalType, principalId }, i) => ({
-    principalType,
-    principalId,
-    wrappedDek: wrappedDeks[i] as string,
-  }))
-  const own = { principalType: 'user' as const, principalId: ownId, wrappedDek }
-  const expectedVersions = Object.fromEntries(current.map(({ name, version }) => [name, version]))
-  const dropReaders = dropped.map(({ principalType, principalId }) => ({ principalType, principalId }))
-  const body = {
-    expectedVersions,
-    grants: [own, ...grants],
-    secrets,
-    details,
-    ...covered,
-    ...(dropped.length > 0 ? { dropReaders } : {}),
-  }
-  await api.rekey.run({ params, body })
-  await noteReaders(await environmentShared(environment.id, wrappedDek), others)
 }

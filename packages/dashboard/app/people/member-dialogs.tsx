@@ -6,6 +6,7 @@ import { Fingerprint } from '../envs/fingerprint.tsx'
 import { type Checked, checkedKeys, pin } from '../envs/pins.ts'
 import { useApiForm } from '../form/use-api-form.ts'
 import { useOutlivingLeases } from '../leases/outliving.tsx'
+import { OffboardDialog } from '../offboarding/offboard-dialog.tsx'
 import { orgQueries, queryClient } from '../queries.ts'
 import { CustodianNote, OwnShareNote } from '../recovery/custodian-note.tsx'
 import { useReloadMe } from '../reload-me.ts'
@@ -135,6 +136,7 @@ function LeaveDialog({ onClose }: { onClose: () => void }) {
 export function MemberDialog({ dialog, onClose }: { dialog: OpenDialog; onClose: () => void }) {
   const { kind, member, checked } = dialog
   if (kind === 'role') return <RoleDialog member={member} onClose={onClose} />
+  if (kind === 'offboard') return <OffboardDialog member={member} onClose={onClose} />
   if (kind === 'remove') return <RemoveDialog member={member} onClose={onClose} />
   if (kind === 'leave') return <LeaveDialog onClose={onClose} />
   return checked ? <CompareDialog member={member} checked={checked} onClose={onClose} /> : null

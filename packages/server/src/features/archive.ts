@@ -41,6 +41,8 @@ const sectionOrder = [
   'deletedSecrets',
   'deletedSecretVersions',
   'secretDetails',
+  'offboardings',
+  'offboardingRows',
 ] as const
 
 type SectionName = (typeof sectionOrder)[number]

@@ -16,6 +16,14 @@ export const people = {
     ['skerry members rm bob@example.com', 'Remove a member from the organization'],
     ['skerry members rm bob@example.com --end-leases --yes', 'Remove a member and end their leases'],
   ],
+  'members offboard': [
+    ['skerry members offboard bob@example.com', 'Remove a person and replace the keys that they had'],
+    ['skerry members offboard bob@example.com --yes', 'Continue an offboarding without a question'],
+  ],
+  'members offboarding': [
+    ['skerry members offboarding', 'List all offboardings with their progress'],
+    ['skerry members offboarding bob@example.com --report bob.md', 'Write a report to a file'],
+  ],
   'members trust': [
     ['skerry members trust bob@example.com', 'Compare the words of a new key and accept it'],
     ['skerry members trust bob@example.com --yes', 'Accept a key whose words you compared before'],

@@ -15,10 +15,10 @@ export async function list({ db, org, principal, query }: In<typeof agents.list,
 }
 
 export async function create(input: In<typeof agents.create, InOrg>): Out<typeof agents.create> {
-  const { db, org, body, now, newId, audit } = input
+  const { db, org, principal, body, now, newId, audit } = input
   const { name, slug, environmentId = null } = body
   await checkBinding(input, environmentId)
-  const agent = await insertAgent(db, org, { id: newId('agent'), name, slug, environmentId, now })
+  const agent = await insertAgent(db, org, { id: newId('agent'), name, slug, environmentId, createdBy: principal, now })
   if (!agent) throw fail('conflict', 'body.slug: another agent uses it')
   audit('agent.created', agent.id, { slug, environmentId })
   return { agent: toResponse(agent) }

@@ -11,7 +11,7 @@ export const feature: Descriptor = {
         name: 'agents',
         table: 'agents',
         columns: `id, name, slug, environment_id, lost_environment_id, loss_recorded, enabled, policy_version,
-          last_policy_fetch_at, created_at, updated_at`,
+          last_policy_fetch_at, created_by_type, created_by_id, created_at, updated_at`,
         order: 'id',
       },
       {

@@ -1,5 +1,6 @@
 import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
+import { actingFor } from '../../model/people/made.ts'
 import type { Org } from '../orgs/scope.ts'
 import { type Agent, agentColumns } from './scope.ts'
 
@@ -17,13 +18,21 @@ export const listAgents = (db: Sql, org: Org, environmentId: string | null, { at
 export const insertAgent = (
   db: Tx,
   org: Org,
-  one: { id: string; name: string; slug: string; environmentId: string | null; now: string },
+  one: {
+    id: string
+    name: string
+    slug: string
+    environmentId: string | null
+    createdBy: { type: string; id: string }
+    now: string
+  },
 ) =>
   db.row<Agent>(
-    `insert into agents as a (org_id, id, name, slug, environment_id, enabled, created_at, updated_at)
-     values ($1, $2, $3, $4, $5, true, $6, $6)
+    `insert into agents as a (org_id, id, name, slug, environment_id, enabled, created_by_type, created_by_id, created_at,
+                              updated_at)
+     values ($1, $2, $3, $4, $5, true, $6, $7, $8, $8)
      on conflict (org_id, slug) do nothing returning ${agentColumns}`,
-    [org.id, one.id, one.name, one.slug, one.environmentId, one.now],
+    [org.id, one.id, one.name, one.slug, one.environmentId, one.createdBy.type, one.createdBy.id, one.now],
   )
 
 export const updateAgent = (
@@ -57,4 +66,18 @@ export const recordLosses = (db: Tx, atOnce: number) =>
                               limit $1 for update skip locked)
       returning org_id, id, lost_environment_id`,
     [atOnce],
+  )
+
+const madeBy = `org_id = $1 and enabled and (created_by_type, created_by_id) in (${actingFor('$1', '$2')})`
+
+export const listAgentsOf = (db: Sql, org: Org, userId: string) =>
+  db.rows<{ id: string; name: string }>(`select id, name from agents where ${madeBy} order by created_at, id`, [
+    org.id,
+    userId,
+  ])
+
+export const disableAgentsOf = (db: Tx, org: Org, userId: string, now: string) =>
+  db.rows<{ id: string; name: string }>(
+    `update agents set enabled = false, updated_at = $3 where ${madeBy} returning id, name`,
+    [org.id, userId, now],
   )

@@ -1,5 +1,6 @@
 import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
+import { actingFor } from '../../model/people/made.ts'
 import type { Org } from '../orgs/scope.ts'
 import { leaseLifecycle, type Status, type Trigger } from './lifecycle.ts'
 import { type Lease, leaseColumns } from './scope.ts'
@@ -212,3 +213,13 @@ export const scheduleTry = (db: Sql, { orgId, id }: LeaseId, nextTryAt: string, 
 
 export const lockLease = (db: Tx, { orgId, id }: LeaseId) =>
   db.row<Lease>(`select ${leaseColumns} from leases l where l.org_id = $1 and l.id = $2 for update`, [orgId, id])
+
+/** Lists the live leases that a person requested, also with a credential that the person made. */
+export const listLeasesOf = (db: Sql, org: Pick<Org, 'id'>, userId: string) =>
+  db.rows<Lease>(
+    `select ${leaseColumns} from leases l
+      where l.org_id = $1 and l.status ${live} and l.status <> 'revoking'
+        and (l.requested_by_type, l.requested_by_id) in (${actingFor('$1', '$2')})
+      order by l.id`,
+    [org.id, userId],
+  )

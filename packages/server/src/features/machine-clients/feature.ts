@@ -8,7 +8,7 @@ export const feature: Descriptor = {
       {
         name: 'machineClients',
         table: 'machine_clients',
-        columns: 'id, name, created_at, revoked_at',
+        columns: 'id, name, created_by_type, created_by_id, created_at, revoked_at',
         order: 'id',
         withheld: { secret_hash: 'a hash that signs somebody in' },
         notRestored: { label: 'name', advice: 'Machine clients, whose secrets stayed there; make others' },

@@ -18,8 +18,8 @@ export async function list({ db, org, query }: In<typeof machineClients.list, In
 }
 
 export async function create(input: In<typeof machineClients.create, InOrg>): Out<typeof machineClients.create> {
-  const { db, org, body, now, audit } = input
-  const { id, clientSecret } = await createClient(db, { orgId: org.id, name: body.name, now })
+  const { db, org, principal, body, now, audit } = input
+  const { id, clientSecret } = await createClient(db, { orgId: org.id, name: body.name, createdBy: principal, now })
   audit('machine_client.created', id, { name: body.name })
   const client = { id, orgId: org.id, name: body.name, lastUsedAt: null, revokedAt: null, createdAt: now }
   return { client, clientSecret }

@@ -1,6 +1,6 @@
 import type { members } from '@skerry/contract/members/endpoints'
 import type { Tx } from '../../db/database.ts'
-import type { In, Out } from '../../http/route.ts'
+import type { In, Out, Work } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
 import { deleteMembership, putRole, type Role } from '../../model/people/memberships.ts'
 import { recordDroppedGrants } from '../kms/grantees.ts'
@@ -25,15 +25,22 @@ export async function update(input: In<typeof members.update, InOrg>): Out<typeo
  * Removes a member and their key grants. The person may have kept the keys, so the audit log lists the environments. It
  * also keeps the address and the name that the person has now, because nobody here may see later ones.
  */
+export async function removeMember(input: Removing, userId: string): Promise<void> {
+  const { db, org, audit } = input
+  const role = await mayBecome(input, userId, null)
+  const { email, name } = await getMember(db, org, userId)
+  const environmentIds = await listGrantedEnvironments(db, org, userId)
+  await removeCustodian(input, org.id, userId, 'member.removed')
+  await recordDroppedGrants(input, { principalType: 'user', principalId: userId }, 'member.removed')
+  await deleteMembership(db, org, userId)
+  audit('member.removed', userId, { role, email, name, environmentIds })
+}
+
+type Removing = InOrg &
+  Pick<Work<'member.removed' | 'kms_grant.revoked' | 'recovery.custodian_removed'>, 'db' | 'audit'>
+
 export async function remove(input: In<typeof members.remove, InOrg>): Out<typeof members.remove> {
-  const { db, org, params, audit } = input
-  const role = await mayBecome(input, params.userId, null)
-  const { email, name } = await getMember(db, org, params.userId)
-  const environmentIds = await listGrantedEnvironments(db, org, params.userId)
-  await removeCustodian(input, org.id, params.userId, 'member.removed')
-  await recordDroppedGrants(input, { principalType: 'user', principalId: params.userId }, 'member.removed')
-  await deleteMembership(db, org, params.userId)
-  audit('member.removed', params.userId, { role, email, name, environmentIds })
+  await removeMember(input, input.params.userId)
   return { ok: true }
 }
 
@@ -41,7 +48,7 @@ export async function remove(input: In<typeof members.remove, InOrg>): Out<typeo
  * Returns the member’s role if the caller may change it to `to`; null removes the member. The caller’s own role is read
  * again under the lock, because another owner may just have changed it.
  */
-async function mayBecome(
+export async function mayBecome(
   { db, org, principal, role }: InOrg & { db: Tx },
   userId: string,
   to: Role | null,

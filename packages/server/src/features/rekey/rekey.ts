@@ -10,6 +10,7 @@ import { resealSecrets } from '../../model/secrets/versions.ts'
 import { supersedeAll } from '../changes/notices.ts'
 import { toResponse } from '../envs/create.ts'
 import type { InEnv } from '../envs/scope.ts'
+import { settleRows } from '../offboardings/settled.ts'
 import { coverAnew } from '../recovery/covering.ts'
 import { type Holder, listDescribed, lockHolders, lockSecrets } from './store.ts'
 
@@ -46,6 +47,7 @@ export async function run(input: Request): Out<typeof rekey.run> {
   checkReaders(body, holders)
   const sealed = new Map(body.secrets.map(({ name, ciphertext }) => [name, ciphertext]))
   const resealed = secrets.map(({ id, name }) => ({ id, ciphertext: sealed.get(name) as string }))
+  await settleRows(input, env)
   await Promise.all([
     ...resealSecrets(db, env, resealed, { author: principal, now }),
     markLost(db, env),

@@ -15,7 +15,7 @@ export async function create(input: In<typeof signup.create>): Out<typeof signup
     throw fail('forbidden', 'signing up is closed on this server: its operator opens it with SKERRY_SIGNUP=open')
   const org = await createUnderFreeSlug(input, { id: newId('organization'), name: body.orgName }, body.orgSlug)
   const name = body.clientName ?? 'bootstrap'
-  const { id: clientId, clientSecret } = await createClient(db, { orgId: org.id, name, now })
+  const { id: clientId, clientSecret } = await createClient(db, { orgId: org.id, name, createdBy: null, now })
   const more = { orgId: org.id, actor: { type: 'm2m', id: clientId } }
   audit('org.created', org.id, { slug: org.slug }, more)
   audit('machine_client.created', clientId, { name }, more)

@@ -5,6 +5,7 @@ import { lazy, Suspense } from 'react'
 import { parseCreateSearch } from '../../../create-search.ts'
 import { KeyStatus } from '../../../envs/key-status.tsx'
 import { type Checked, checkedQuery } from '../../../envs/pins.ts'
+import { Offboardings } from '../../../offboarding/offboardings.tsx'
 import { Invitations } from '../../../people/invitations.tsx'
 import { type Member, nameOfMember, type OpenDialog } from '../../../people/member.ts'
 import { invitesQuery } from '../../../people/queries.ts'
@@ -48,6 +49,7 @@ function Members() {
       }
     >
       <RekeyNotice />
+      {isAdmin && <Offboardings />}
       <Box mb="xl">
         <MemberList />
       </Box>
@@ -88,6 +90,7 @@ function MemberList() {
       !isSelf(member) && { label: 'Compare the key…', onClick: open('compare'), disabled: !checked },
       mayManage && { label: 'Change the role…', onClick: open('role') },
       isSelf(member) && { label: `Leave ${org.name}…`, onClick: open('leave'), danger: true },
+      !isSelf(member) && mayManage && { label: 'Offboard…', onClick: open('offboard'), danger: true },
       !isSelf(member) && mayManage && { label: 'Remove…', onClick: open('remove'), danger: true },
     ].filter((action) => action !== false)
   }

@@ -1,0 +1,24 @@
+import type { Command } from 'commander'
+import { inOrg } from '../frame.ts'
+import { accepting, confirmable, explained, leaf, overwriting } from '../options.ts'
+import { offboard } from './offboard.ts'
+import { checkShow, show } from './show.ts'
+
+/** Adds `skerry members offboard` and `skerry members offboarding`. */
+export function registerOffboarding(command: Command): void {
+  explained(
+    accepting(confirmable(leaf(command, 'offboard <member>', 'Remove a person, and replace the keys that they had'))),
+    'It revokes the tokens, machine clients and agents that the person made, and ends their leases. Then it re-keys each environment whose key you have. Run it again to continue. It also works for a person who was removed before.',
+  )
+    .option('--drop-readers', 'do not give the new keys to rotation and sync, through which the server can read')
+    .action(inOrg(offboard))
+  explained(
+    overwriting(
+      confirmable(leaf(command, 'offboarding [member]', 'List offboardings, or show what remains to do in one')),
+    ),
+    'A report ends in .csv or .md. Open rows can be ticked in the dashboard.',
+  )
+    .option('--report <file>', 'write the offboarding to this file')
+    .option('--finish', 'finish the offboarding; rows that are open stay open')
+    .action(inOrg(show, checkShow))
+}

@@ -1,0 +1,123 @@
+import type { Answer } from '@skerry/contract/endpoint'
+import type { offboardings } from '@skerry/contract/offboardings/endpoints'
+import { type Offboarding, type OffboardingRow, rekeyability } from '@skerry/sdk/internal/offboarding'
+import { principalIdOf } from '../directory.ts'
+import { Failure, toFailure, usage } from '../failure.ts'
+import type { InOrg } from '../frame.ts'
+import { forgetReader } from '../known-readers.ts'
+import { shellWord } from '../labels.ts'
+import { note, type Output, warn } from '../output.ts'
+import { noteRemovedPerson } from '../pins.ts'
+import { findPlaceById } from '../places.ts'
+import { askText, canAsk } from '../prompt.ts'
+import { stepsToRekey } from '../rekey-steps.ts'
+import { type RekeyOptions, rekey } from '../rekeying.ts'
+import type { Session } from '../session.ts'
+import { count } from '../units.ts'
+import { findOffboarding, labelOf, listRows } from './find.ts'
+
+type Preview = Answer<typeof offboardings.preview>['preview']
+
+/** Starts the offboarding of a person, or continues the running one, and re-keys what this machine can re-key. */
+export async function offboard(who: string, { session, flags, orgId }: InOrg<RekeyOptions>): Promise<Output> {
+  const found = await findOffboarding(session, orgId, who)
+  const offboarding = found?.finishedAt === null ? found : await start(session, orgId, who, flags)
+  const rows = await listRows(session, orgId, offboarding)
+  const { rekeyed, failed } = await rekeyAll(session, orgId, rows, flags)
+  for (const row of rows) await noteLeft(session, orgId, row)
+  const { offboarding: after } = await session.client.offboardings.get({
+    params: { orgId, offboardingId: offboarding.id },
+  })
+  const label = labelOf(after)
+  note(
+    `${after.rows - after.open} of ${count(after.rows, 'row')} done; see \`skerry members offboarding ${shellWord(label)}\``,
+  )
+  if (failed.length > 0)
+    throw new Failure(
+      'failure',
+      `${failed.join(', ')} ${failed.length === 1 ? 'keeps its old key' : 'keep their old keys'}`,
+      `run \`skerry members offboard ${shellWord(label)}\` again to continue`,
+    )
+  return { json: { offboarding: after, rekeyed } }
+}
+
+async function start(session: Session, orgId: string, who: string, { yes }: RekeyOptions): Promise<Offboarding> {
+  const userId = await principalIdOf(session, who, 'member')
+  if (!userId.startsWith('usr_')) throw usage(`${who} is not a person`, 'name a member by e-mail address')
+  const { preview } = await session.client.offboardings.preview({ params: { orgId, userId } })
+  const label = labelOf(preview)
+  notePreview(preview, label)
+  if (!yes) await confirmByName(label)
+  const { offboarding } = await session.client.offboardings.start({ params: { orgId }, body: { userId } })
+  forgetReader(session, orgId, userId)
+  noteRemovedPerson(session, orgId, userId, preview.email)
+  note(`${preview.role === null ? 'started the offboarding of' : 'removed'} ${label} (${userId})`)
+  const { revoked } = offboarding
+  if (revoked.length > 0) note(`revoked ${revoked.map(revokedWords).join(', ')}`)
+  return offboarding
+}
+
+const kindWords = {
+  service_token: 'the token',
+  machine_client: 'the machine client',
+  agent: 'the agent',
+  lease: 'the lease',
+  invitation: 'the invitation of',
+} as const
+
+const revokedWords = ({ kind, name }: Preview['revokes'][number]): string => `${kindWords[kind]} ${name}`
+
+function notePreview({ role, environments, revokes, recovery }: Preview, label: string): void {
+  const secrets = environments.reduce((sum, one) => sum + one.secrets, 0)
+  if (role !== null) note(`${label} would be removed from the organization (${role}).`)
+  if (revokes.length > 0)
+    note(`Programs that use these credentials would stop: ${revokes.map(revokedWords).join(', ')}`)
+  note(`${label} could read ${count(secrets, 'value')} in ${count(environments.length, 'environment')}.`)
+  for (const { label: name, via } of environments) note(`  ${name}${via === 'token' ? ', through a token' : ''}`)
+  if (recovery) {
+    const { sharesLeft, threshold } = recovery
+    const left = sharesLeft === 1 ? '1 share remains' : `${sharesLeft} shares remain`
+    warn(`${label} holds a share of the recovery key: ${left}, and ${threshold} are needed`)
+  }
+}
+
+/** Lets the command continue when a person types the name of the one who leaves. A script that has no `--yes` is refused. */
+async function confirmByName(label: string): Promise<void> {
+  if (!canAsk()) throw usage(`This offboards ${label}.`, 'Run again with `--yes` to do it.')
+  if ((await askText(`Type ${label} to start`)) !== label) throw new Failure('failure', 'nothing was changed')
+}
+
+/** Re-keys one environment after the other. An environment that fails does not stop the next one. */
+async function rekeyAll(session: Session, orgId: string, rows: readonly OffboardingRow[], flags: RekeyOptions) {
+  const rekeyed: string[] = []
+  const failed: string[] = []
+  for (const row of rows.filter((one) => rekeyability(one) === 'ready')) {
+    const label = row.label ?? ''
+    try {
+      const place = await findPlaceById(session, orgId, row.environmentId ?? '')
+      // The address that the person typed confirms all re-keys.
+      await rekey(session, place, { ...flags, yes: true })
+      rekeyed.push(place.label)
+    } catch (error) {
+      const failure = toFailure(error)
+      if (failure.kind === 'interrupted') throw error
+      warn(`${label}: ${failure.message}${failure.next === undefined ? '' : `; ${failure.next}`}`)
+      failed.push(label)
+    }
+  }
+  return { rekeyed, failed }
+}
+
+/** Says what to do about an environment that this machine cannot re-key. */
+async function noteLeft(session: Session, orgId: string, row: OffboardingRow): Promise<void> {
+  const label = row.label ?? ''
+  const why = rekeyability(row)
+  if (row.kind === 'recovery_share' && row.state === 'waiting')
+    note('The recovery key needs new shares: run `skerry recovery rotate`')
+  if (why === 'no_key') note(`You do not have the key of ${label}: hand it to somebody who has, in the dashboard`)
+  if (why === 'protected') {
+    const steps = await stepsToRekey(session, { orgId, envId: row.environmentId ?? '', label })
+    note(`${label} is protected. Run these commands to re-key it; all admins are mailed about the first:`)
+    for (const step of steps) note(`  ${step}`)
+  }
+}

@@ -1,0 +1,140 @@
+import { isReader, readerWords } from '@skerry/contract/grants/readers'
+import { type ParentGrantee, rekeyEnvironment } from '@skerry/sdk/environments'
+import { openDirectory } from './directory.ts'
+import { Failure, toFailure } from './failure.ts'
+import { openPlace } from './grants.ts'
+import { environmentShared, noteKeyMade } from './known-readers.ts'
+import { trustCommand } from './labels.ts'
+import { noKey } from './no-key.ts'
+import { note, type Output, warn } from './output.ts'
+import { everyRow } from './pages.ts'
+import type { Place } from './places.ts'
+import { confirmOrRefuse } from './prompt.ts'
+import { acceptReaders, type ReaderFlags } from './readers.ts'
+import { withRecovery } from './recovery/key.ts'
+import { rekeySteps } from './rekey-steps.ts'
+import { ownPublicKey, type Session } from './session.ts'
+import type { Flags } from './settings.ts'
+import { listTokens, tokenState } from './tokens/find.ts'
+import { readersOfRemoved } from './tokens/made-by.ts'
+import { count } from './units.ts'
+
+export interface RekeyOptions extends Flags, ReaderFlags {
+  yes?: boolean
+  dropReaders?: boolean
+}
+
+/** Gives an environment a new key, which this machine makes and wraps for the readers who stay. */
+export async function rekey(session: Session, place: Place, flags: RekeyOptions): Promise<Output> {
+  const { orgId, envId, label } = place
+  await refuseProtected(session, place)
+  const waiting = await listWaiting(session, place)
+  const { key: oldKey } = await openPlace(session, orgId, envId, label)
+  const { grantees } = await session.client.envs.grantees({ params: { orgId, envId } })
+  const isDropped = (grantee: ParentGrantee) => flags.dropReaders === true && isReader(grantee)
+  for (const reader of grantees.filter(isReader)) warnOfReader(reader, label, isDropped(reader))
+  const stay = grantees.filter((one) => !isDropped(one))
+  const shared = await environmentShared(orgId, envId, oldKey)
+  const receivers = {
+    ...shared,
+    what: `the new key of ${label}`,
+    readers: stay,
+    remarks: await readersOfRemoved(session, stay),
+  }
+  const recovery = await withRecovery(session)
+  const { isAccepted, keep } = await acceptReaders(session, { receivers, ...recovery }, flags)
+  await confirmOrRefuse(
+    `gives ${label} a new key, after which earlier versions of its secrets cannot be restored`,
+    flags,
+  )
+  await keep()
+  // The SDK lists the readers again, and wraps only to readers that were accepted here.
+  const keeps = (grantee: ParentGrantee) => !isDropped(grantee) && isAccepted(grantee)
+  const own = { privateKey: await session.key(), publicKeyJwk: await ownPublicKey(session) }
+  const rekeyed = rekeyEnvironment(session.client, { orgId, envId, keeps, ...recovery }, own)
+  const { key, kept, readers, lost, rekeyedSecrets } = await rekeyed.catch(async (error) => {
+    throw await rekeyFailure(error, session, label)
+  })
+  await noteKeyMade(session, { orgId, envId }, key, stay)
+  note(
+    `${label} has a new key: ${count(rekeyedSecrets, 'secret')} encrypted again, readable by ${count(kept.length, 'holder')}`,
+  )
+  await noteLost(session, lost)
+  if (waiting.length > 0)
+    note(`  open changes were sealed with the old key and are superseded; propose them again: ${waiting.join(', ')}`)
+  note(`other people, and machines that remember the old key, must run \`${trustCommand(label)}\` once`)
+  note('what this cannot undo:')
+  note('  those who had access may have kept the old key, and what it opened: change the values themselves')
+  note('  copies kept for offline use still open until they are renewed or too old')
+  note('  versions from before stay in the history, and can no longer be restored')
+  if (place.kind === 'app') note(`  branches have keys of their own: ${await branchesOf(session, place.orgId, envId)}`)
+  return { json: { environment: { id: envId, label }, rekeyedSecrets, kept, readers, lost } }
+}
+
+/** Names those who lost access by id and state, because a live token may have the name of an expired one. */
+async function noteLost(session: Session, lost: readonly { principalId: string }[]): Promise<void> {
+  const ids = lost.map(({ principalId }) => principalId)
+  const nameOf = await openDirectory(session, ids)
+  const tokens = ids.some((id) => id.startsWith('skt_')) ? await listTokens(session).catch(() => []) : []
+  for (const id of ids) {
+    const token = tokens.find((one) => one.id === id)
+    const known = token ? `${id}, ${tokenState(token)}` : id
+    const name = nameOf(id)
+    note(`  ${name === undefined ? known : `${name} (${known})`} lost access`)
+  }
+}
+
+/** The open changes, under the ids that other commands show. A caller who may not see them gets none. */
+async function listWaiting({ client }: Session, { orgId, envId }: Place): Promise<string[]> {
+  const found = await everyRow(
+    (at) => client.changes.list({ params: { orgId }, query: { envId, status: 'open', limit: 200, ...at } }),
+    ({ changeRequests }) => changeRequests,
+  ).catch((error) => {
+    if (toFailure(error).kind !== 'refused') throw error
+    return []
+  })
+  return [...new Set(found.map(({ id, groupId }) => groupId ?? id))]
+}
+
+/** Refuses a protected environment. The server refuses it too, but with the message about a concurrent change. */
+async function refuseProtected(session: Session, { orgId, envId, label }: Place): Promise<void> {
+  const { protection } = await session.client.protection.get({ params: { orgId, envId } })
+  if (protection === null) return
+  throw new Failure(
+    'conflict',
+    `${label} is protected, and a new key would bypass its approvals`,
+    `run ${rekeySteps(label, protection)
+      .map((command) => `\`${command}\``)
+      .join(', then ')}; all admins are mailed about the first`,
+  )
+}
+
+/** Warns about a reader of the server, because the server can read everything that such a reader gets. */
+function warnOfReader(
+  reader: ParentGrantee & { principalType: keyof typeof readerWords },
+  label: string,
+  dropped: boolean,
+) {
+  const who = `the ${readerWords[reader.principalType]} (${reader.principalId})`
+  if (dropped) warn(`${who} loses the key: what it does with ${label} fails until it is granted anew`)
+  else warn(`${who} gets the new key too: through it the server can read ${label}; --drop-readers leaves it out`)
+}
+
+async function branchesOf(session: Session, orgId: string, envId: string): Promise<string> {
+  const { branches } = await session.client.branches.list({ params: { orgId, envId } })
+  return branches.length === 0 ? 'there are none' : `re-key ${branches.map(({ slug }) => `@${slug}`).join(', ')} too`
+}
+
+async function rekeyFailure(error: unknown, session: Session, label: string): Promise<unknown> {
+  const { kind, message } = toFailure(error)
+  if (kind === 'conflict') {
+    const what = `${label} kept changing (${message}); it has its old key still`
+    return new Failure(kind, what, 'try again when nobody writes to it')
+  }
+  const { code, secret } = error as { code?: unknown; secret?: unknown }
+  if (code === 'decryption_failed' && typeof secret === 'string') {
+    const what = `${secret} in ${label} cannot be decrypted, so nothing was changed`
+    return new Failure('failure', what, 'write it anew or delete it, and try again')
+  }
+  return message.includes('key grant') ? noKey(session, label) : error
+}

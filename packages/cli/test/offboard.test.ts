@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { newKeyHolder, openPeopleServer, type PeopleServer, type PersonMachine } from './people.ts'
+
+// A person leaves: the command removes them, revokes what they made, and re-keys what this machine can re-key.
+
+let server: PeopleServer
+let ada: PersonMachine
+let bo: PersonMachine
+
+beforeAll(async () => {
+  server = await openPeopleServer()
+  ada = await newKeyHolder(server, 'ada@example.com')
+  bo = await newKeyHolder(server, 'bo@example.com')
+  await ada.ok('skerry org create Left && skerry init --app shop --env development --yes')
+  await ada.ok('skerry env create staging --app shop && echo one | skerry secrets set API_KEY --env staging')
+  await ada.ok('skerry invite create bo@example.com --role admin')
+  await bo.ok('skerry invite accept left')
+  for (const env of ['development', 'staging'])
+    await ada.ok(`skerry grant bo@example.com --env ${env} --reader bo@example.com`)
+  await bo.ok('skerry token create botok --app shop --env development')
+})
+afterAll(async () => {
+  await ada?.remove()
+  await bo?.remove()
+  await server?.close()
+})
+
+const offboardings = async () => JSON.parse(await ada.ok('skerry members offboarding --json')).offboardings
+const show = async () => JSON.parse(await ada.ok('skerry members offboarding bo@example.com --json'))
+
+test('skerry members offboard changes nothing before it is confirmed, and names what would stop', async () => {
+  const { code, stderr } = await ada.shell('skerry members offboard bo@example.com')
+  expect([code, stderr], stderr).toEqual([2, expect.stringContaining('Programs that use these credentials would stop')])
+  expect(stderr).toContain('the token botok')
+  expect(stderr).toContain('bo@example.com could read 1 value in 2 environments')
+  expect(await offboardings()).toEqual([])
+})
+
+test('skerry members offboard removes the person, and re-keys every environment that is not protected', async () => {
+  await ada.ok('skerry env protect shop/staging --yes')
+  const { code, stderr } = await ada.shell('skerry members offboard bo@example.com --yes')
+  expect([code, stderr], stderr).toEqual([0, expect.stringContaining('revoked the token botok')])
+  expect(stderr).toContain('shop/development has a new key')
+  expect(stderr).toContain('skerry env unprotect shop/staging')
+  expect((await bo.shell('skerry app ls --org left')).code).not.toBe(0)
+  const { rows } = await show()
+  expect(rows.map(({ kind, label, state }: Record<string, string>) => [kind, label, state])).toEqual([
+    ['rekey', 'shop/development', 'done'],
+    ['rekey', 'shop/staging', 'waiting'],
+    ['rotate_value', 'shop/staging', 'waiting'],
+  ])
+})
+
+test('a second run continues where the first one stopped, and a new value counts as replaced', async () => {
+  await ada.ok('skerry env unprotect shop/staging --yes')
+  await ada.ok('skerry members offboard bo@example.com --yes')
+  expect((await show()).rows.map(({ state }: { state: string }) => state)).toEqual(['done', 'done', 'waiting'])
+  await ada.ok('echo two | skerry secrets set API_KEY --env staging')
+  expect((await show()).offboarding).toMatchObject({ rows: 3, open: 0 })
+  expect(await ada.ok('skerry members offboarding')).toMatch(/^bo@example\.com +3 of 3/m)
+})
+
+test('skerry members offboarding writes a report, and finishes the list', async () => {
+  await ada.ok(
+    'skerry members offboarding bo@example.com --report bo.md && skerry members offboarding bo@example.com --report bo.csv',
+  )
+  expect(await ada.read('bo.md')).toContain('| Re-key | shop/staging | done | ada@example.com |')
+  expect(await ada.read('bo.csv')).toContain('"Replace the value","shop/staging API_KEY","replaced"')
+  expect((await ada.shell('skerry members offboarding bo@example.com --report bo.txt')).code).toBe(2)
+  await ada.ok('skerry members offboarding bo@example.com --finish')
+  expect((await offboardings())[0].finishedAt).not.toBeNull()
+})

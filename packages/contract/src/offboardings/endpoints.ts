@@ -1,0 +1,75 @@
+import { Type } from 'typebox'
+import { get, patch, post } from '../endpoint.ts'
+import { Email, FreeText, Id, NextCursor, Nullable, Page, Strict } from '../schema.ts'
+import { Offboarding, OffboardingPreview, OffboardingRow } from './schemas.ts'
+
+const One = Strict({ offboarding: Offboarding })
+
+/**
+ * A person leaves. The start removes them and revokes what they made, in one transaction. The rows that remain are the
+ * work of admins: keys to replace, and values to rotate at their source.
+ */
+export const offboardings = {
+  preview: get('/v1/orgs/:orgId/members/:userId/offboarding-preview', {
+    summary: 'The environments, credentials and shares that an offboarding of this person would name',
+    responses: { 200: Strict({ preview: OffboardingPreview }) },
+  }),
+  list: get('/v1/orgs/:orgId/offboardings', {
+    summary: 'Offboardings, oldest first',
+    query: Strict({
+      ...Page.properties,
+      status: Type.Optional(
+        Type.Union([Type.Literal('running'), Type.Literal('finished')], { description: 'both unless given' }),
+      ),
+    }),
+    responses: { 200: Strict({ offboardings: Type.Array(Offboarding), nextCursor: NextCursor }) },
+  }),
+  start: post('/v1/orgs/:orgId/offboardings', {
+    summary: 'Remove a member, revoke what they made, and list what remains; also for a member who was removed before',
+    body: Strict({ userId: Id('user'), confirmEmail: Type.Optional(Email) }),
+    responses: { 201: One },
+    refuses: ['conflict'],
+    audits: [
+      'offboarding.started',
+      'member.removed',
+      'kms_grant.revoked',
+      'recovery.custodian_removed',
+      'token.revoked',
+      'machine_client.revoked',
+      'agent.updated',
+      'lease.revoked',
+      'invite.revoked',
+    ],
+  }),
+  get: get('/v1/orgs/:orgId/offboardings/:offboardingId', {
+    summary: 'An offboarding with its progress',
+    responses: { 200: One },
+  }),
+  rows: get('/v1/orgs/:orgId/offboardings/:offboardingId/rows', {
+    summary: 'The rows of an offboarding: the recovery share, the environments to re-key, then the values to rotate',
+    query: Page,
+    responses: { 200: Strict({ rows: Type.Array(OffboardingRow), nextCursor: NextCursor }) },
+  }),
+  change: patch('/v1/orgs/:orgId/offboardings/:offboardingId/rows/:offboardingRowId', {
+    summary: 'Tick a row, note something on it, or hand it to another admin',
+    body: Strict({
+      state: Type.Optional(
+        Type.Union([Type.Literal('done'), Type.Literal('not_needed'), Type.Literal('waiting')], {
+          description: 'done is for values that were replaced at their source; the server sees the other kinds itself',
+        }),
+      ),
+      note: Type.Optional(Nullable(FreeText)),
+      assigneeId: Type.Optional(Nullable(Id('user'))),
+    }),
+    responses: { 200: Strict({ row: OffboardingRow }) },
+    refuses: ['conflict'],
+    audits: ['offboarding.row_changed'],
+  }),
+  finish: post('/v1/orgs/:orgId/offboardings/:offboardingId/finish', {
+    summary: 'Finish an offboarding; with open rows only if they are accepted',
+    body: Strict({ acceptOpen: Type.Optional(Type.Literal(true)) }),
+    responses: { 200: One },
+    refuses: ['conflict'],
+    audits: ['offboarding.finished'],
+  }),
+}

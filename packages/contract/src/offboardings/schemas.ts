@@ -1,0 +1,94 @@
+import { Type } from 'typebox'
+import { Id, Instant, Nullable, Role, Strict } from '../schema.ts'
+
+/** A credential, a lease or an invitation of the person, which the start of an offboarding revokes or ends. */
+export const OffboardingRevoked = Strict({
+  kind: Type.Union([
+    Type.Literal('service_token'),
+    Type.Literal('machine_client'),
+    Type.Literal('agent'),
+    Type.Literal('lease'),
+    Type.Literal('invitation'),
+  ]),
+  id: Type.String(),
+  name: Type.String(),
+})
+
+const Recovery = Nullable(
+  Strict({
+    sharesLeft: Type.Integer({ description: 'Custodians who hold a share, without the person' }),
+    threshold: Type.Integer({ description: 'How many shares a recovery needs' }),
+  }),
+)
+
+const Via = Type.Union([Type.Literal('grant'), Type.Literal('token')], {
+  description: 'Whether the person held the key, or only a service token that they made',
+})
+
+export const Offboarding = Strict({
+  id: Id('offboarding'),
+  userId: Id('user'),
+  email: Nullable(Type.String({ description: 'as the organization knew it at the start' })),
+  name: Nullable(Type.String()),
+  startedByType: Type.String(),
+  startedById: Type.String(),
+  startedAt: Instant,
+  finishedByType: Nullable(Type.String()),
+  finishedById: Nullable(Type.String()),
+  finishedAt: Nullable(Instant),
+  revoked: Type.Array(OffboardingRevoked),
+  rows: Type.Integer({ description: 'How many rows it has' }),
+  open: Type.Integer({ description: 'How many of them wait' }),
+  recovery: Recovery,
+})
+
+export const OffboardingRow = Strict({
+  id: Id('offboardingRow'),
+  kind: Type.Union([Type.Literal('recovery_share'), Type.Literal('rekey'), Type.Literal('rotate_value')]),
+  state: Type.Union(
+    [
+      Type.Literal('waiting'),
+      Type.Literal('done'),
+      Type.Literal('rotated'),
+      Type.Literal('replaced'),
+      Type.Literal('not_needed'),
+      Type.Literal('deleted'),
+    ],
+    { description: 'rotated: by the rotator; deleted: the environment no longer exists' },
+  ),
+  environmentId: Nullable(Id('environment')),
+  label: Nullable(Type.String({ description: '`app/env`, `app/env@branch` or `group:env`, as at the start' })),
+  secretName: Nullable(Type.String()),
+  via: Nullable(Via),
+  protected: Type.Boolean({ description: 'A re-key is refused until an admin takes the protection off' }),
+  held: Type.Boolean({ description: 'The caller holds the key' }),
+  holderIds: Type.Array(Id('user'), { description: 'Admins who hold the key' }),
+  rotationId: Nullable(Id('rotation')),
+  note: Nullable(Type.String()),
+  assigneeId: Nullable(Id('user')),
+  changedByType: Nullable(Type.String()),
+  changedById: Nullable(Type.String()),
+  changedAt: Nullable(Instant),
+})
+
+export const OffboardingPreview = Strict({
+  userId: Id('user'),
+  email: Nullable(Type.String()),
+  name: Nullable(Type.String()),
+  role: Nullable(Role),
+  environments: Type.Array(
+    Strict({
+      environmentId: Id('environment'),
+      label: Type.String(),
+      via: Via,
+      protected: Type.Boolean(),
+      held: Type.Boolean(),
+      rekeyed: Type.Boolean({ description: 'Its key was replaced since the person was removed' }),
+      secrets: Type.Integer(),
+      rotated: Type.Integer({ description: 'How many of the secrets have a rotation' }),
+    }),
+  ),
+  revokes: Type.Array(OffboardingRevoked),
+  recovery: Recovery,
+  runningId: Nullable(Id('offboarding')),
+})

@@ -1,0 +1,59 @@
+import { isReader } from '@skerry/contract/grants/readers'
+import { type OffboardingRow, rekeyability } from '@skerry/sdk/internal/offboarding'
+import { useRouteContext } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useAction } from '../action.ts'
+import { type Grantee, nameOfReader } from '../envs/grantees.ts'
+import { checkKeys, remember } from '../envs/pins.ts'
+import { replaceKey } from '../envs/replace-key.ts'
+import { environmentLabelsQuery } from '../people/environment-labels.ts'
+import { rekeyDueQuery } from '../people/rekey-due.ts'
+import { invalidate, orgQueries, queryClient } from '../queries.ts'
+import { envQuery, granteesQuery } from '../secrets/queries.ts'
+import { useNameOf } from '../secrets/use-name-of.ts'
+import { offboardingQueries } from './queries.ts'
+
+/**
+ * Replaces the keys of rows in this tab, one after the other. Each re-key is stored by the server at once, so that a
+ * reload or another admin continues with the next row. A failure stops at its row.
+ */
+export function useRekeying() {
+  const { org, me } = useRouteContext({ from: '/_app/orgs/$org' })
+  const nameOf = useNameOf(org.id)
+  const [current, setCurrent] = useState<string | null>(null)
+  const action = useAction(async (rows: readonly OffboardingRow[]) => {
+    try {
+      // Notes the names of all environments, so that a name that means another environment now is noticed.
+      await queryClient.fetchQuery(environmentLabelsQuery(org.id))
+      for (const row of rows.filter((one) => rekeyability(one) === 'ready')) {
+        setCurrent(row.id)
+        await rekeyOne(org.id, row.environmentId ?? '', me.user?.id ?? '', nameOf)
+        await invalidate(offboardingQueries(org.id), orgQueries(org.id, 'envs', row.environmentId ?? ''))
+      }
+      await invalidate(rekeyDueQuery(org.id))
+    } finally {
+      setCurrent(null)
+    }
+  })
+  return { ...action, current }
+}
+
+/** Gives the new key to all readers who stay. A reader whose key has changed needs a decision, so nothing is re-keyed. */
+async function rekeyOne(orgId: string, envId: string, ownId: string, nameOf: (id: string) => string): Promise<void> {
+  const { environment } = await queryClient.fetchQuery({ ...envQuery(orgId, envId), staleTime: 0 })
+  const { grantees } = await queryClient.fetchQuery({ ...granteesQuery(orgId, envId), staleTime: 0 })
+  const others = grantees.filter(({ principalId }) => principalId !== ownId)
+  const checked = await checkKeys(others)
+  const named = others.map((one: Grantee, i) => ({
+    ...one,
+    fingerprint: checked[i]?.fingerprint ?? '',
+    shownAs: nameOfReader(one, nameOf),
+  }))
+  const changed = named.find((one, i) => checked[i]?.status === 'changed' && !isReader(one))
+  if (changed)
+    throw new Error(
+      `The key of ${changed.shownAs} has changed, so ${environment.name} keeps its old key. Open the environment, compare the words, and re-key it there.`,
+    )
+  await replaceKey(orgId, environment, ownId, named, [])
+  remember(named)
+}

@@ -1,0 +1,101 @@
+import type { OffboardingPreview } from '@skerry/contract/offboardings/schemas'
+import type { Static } from 'typebox'
+import type { Sql, Tx } from '../../db/database.ts'
+import { environmentLabel, labelJoins } from '../../model/environments/label.ts'
+import { isUnprotected, notExpired } from '../../model/environments/table.ts'
+import { actingFor } from '../../model/people/made.ts'
+import type { InOrg, Org } from '../orgs/scope.ts'
+
+// Facts about the person who leaves. All of them are read before the removal, which deletes their grants.
+
+/** The last removal of a person who is no member now. The entry keeps what they could read, and their names. */
+const removal = `select x.created_at, x.metadata from audit_entries x
+  where x.org_id = $1 and x.action = 'member.removed' and x.resource_id = $2
+    and not exists (select from memberships m where m.org_id = $1 and m.user_id = $2)
+  order by x.created_at desc limit 1`
+
+export type Person = Pick<Static<typeof OffboardingPreview>, 'userId' | 'email' | 'name' | 'role'>
+
+/** Finds a member, or a former one under the names that the organization knew. */
+export const findPerson = (db: Sql, org: Org, userId: string) =>
+  db.row<Person>(
+    `select u.id as user_id, u.email, u.name, m.role
+       from memberships m join users u on u.id = m.user_id where m.org_id = $1 and m.user_id = $2
+      union all
+     select $2, l.metadata ->> 'email', l.metadata ->> 'name', null from (${removal}) l`,
+    [org.id, userId],
+  )
+
+/** Waits for all running grants to the person in this organization, and blocks new ones until commit. */
+export const lockPrincipal = (db: Tx, org: Org, userId: string) =>
+  db.rows(`select 1 from principals where org_id = $1 and type = 'user' and id = $2 for update`, [org.id, userId])
+
+export type Known = Static<typeof OffboardingPreview>['environments'][number]
+
+/**
+ * Lists the environments whose key the person has: by a grant, before a removal, or by a grant to a token that they made.
+ * Whoever makes a token knows its key.
+ */
+export const listKnown = (db: Sql, { org, principal }: InOrg, userId: string, now: string) =>
+  db.rows<Known>(
+    `with removal as (${removal}),
+     known as (
+       select k.environment_id::text, k.principal_type = 'user' as direct, true as granted
+         from key_grants k
+        where k.org_id = $1
+          and (k.principal_type, k.principal_id) in (${actingFor('$1', '$2')})
+       union all
+       select jsonb_array_elements_text(l.metadata -> 'environmentIds'), true, false from removal l)
+     select e.id as environment_id, ${environmentLabel} as label, n.via, not (${isUnprotected}) as protected,
+            exists (select from key_grants k where k.org_id = e.org_id and k.environment_id = e.id
+                       and k.principal_type = $4 and k.principal_id = $5) as held,
+            not n.granted and exists (
+              select from audit_entries x, removal l where x.org_id = e.org_id and x.action = 'env.rekeyed'
+                 and x.resource_id = e.id and x.created_at > l.created_at) as rekeyed,
+            (select count(*) from secrets s where s.org_id = e.org_id and s.environment_id = e.id) as secrets,
+            (select count(*) from secrets s join rotation_policies p
+                 on p.org_id = s.org_id and p.environment_id = s.environment_id and p.secret_name = s.name
+              where s.org_id = e.org_id and s.environment_id = e.id) as rotated
+       from (select environment_id, case when bool_or(direct) then 'grant' else 'token' end as via,
+                    bool_or(granted) as granted from known group by environment_id) n
+       join environments e on e.org_id = $1 and e.id = n.environment_id
+       ${labelJoins}
+      where ${notExpired('$3')}
+      order by label`,
+    [org.id, userId, now, principal.type, principal.id],
+  )
+
+export const listSecrets = (db: Sql, org: Org, environmentIds: string[]) =>
+  db.rows<{ id: string; environmentId: string; name: string; currentVersion: number }>(
+    `select id, environment_id, name, current_version from secrets
+      where org_id = $1 and environment_id = any($2::text[]) order by environment_id, name`,
+    [org.id, environmentIds],
+  )
+
+/** Finds the sharing of the recovery key in which the person has, or had, a share. */
+export const findShare = (db: Sql, org: Org, userId: string) =>
+  db.row<{ sharedAt: string; threshold: number; sharesLeft: number }>(
+    `select coalesce(v.rotated_at, v.created_at) as shared_at, v.threshold,
+            (select count(*) from recovery_custodians c where c.org_id = v.org_id and c.user_id <> $2) as shares_left
+       from recoveries v
+      where v.org_id = $1
+        and (exists (select from recovery_custodians c where c.org_id = v.org_id and c.user_id = $2)
+             or exists (select from audit_entries x
+                         where x.org_id = v.org_id and x.resource_id = v.org_id and x.action = 'recovery.custodian_removed'
+                           and x.metadata ->> 'userId' = $2 and x.created_at >= coalesce(v.rotated_at, v.created_at)))`,
+    [org.id, userId],
+  )
+
+/** Whether the person, or a credential that they made, made this service token or machine client. */
+export const isMadeBy = async (
+  db: Sql,
+  org: Org,
+  made: { type: string; id: string },
+  userId: string,
+): Promise<boolean> =>
+  (await db.row(`select 1 from (${actingFor('$1', '$2')}) o where o.type = $3 and o.id = $4`, [
+    org.id,
+    userId,
+    made.type,
+    made.id,
+  ])) !== undefined

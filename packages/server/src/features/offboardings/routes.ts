@@ -1,0 +1,16 @@
+import { offboardings } from '@skerry/contract/offboardings/endpoints'
+import { route } from '../../http/route.ts'
+import { admin, unbound } from '../orgs/scope.ts'
+import { change, finish, get, list, rows } from './offboardings.ts'
+import { offboarding } from './scope.ts'
+import { preview, start } from './start.ts'
+
+export const routes = [
+  route(offboardings.preview, unbound(admin), preview),
+  route(offboardings.list, unbound(admin), list),
+  route(offboardings.start, unbound(admin), start),
+  route(offboardings.get, offboarding(unbound(admin)), get),
+  route(offboardings.rows, offboarding(unbound(admin)), rows),
+  route(offboardings.change, offboarding(unbound(admin)), change),
+  route(offboardings.finish, offboarding(unbound(admin)), finish),
+]

@@ -1,0 +1,30 @@
+import { notExpired } from '../../model/environments/table.ts'
+
+/** SQL condition on `secret_versions v`: the version has another name than the one before it, so it is a renaming. */
+const isRenaming = `exists (
+  select from secret_versions b where b.org_id = v.org_id and b.secret_id = v.secret_id and b.version = v.version - 1
+     and b.former_name is distinct from v.former_name)`
+
+/**
+ * SQL of the state that versions after `base_version` of `offboarding_rows r` give a value: `rotated`, `replaced`, or null.
+ * A restored version brings back a value that the person may know, so it counts for nothing, and so do versions before
+ * it.
+ */
+const newValue = `(
+  select case v.created_by_type when 'rotator' then 'rotated' else 'replaced' end
+    from secret_versions v
+   where v.org_id = r.org_id and v.secret_id = r.secret_id and v.version > r.base_version
+     and v.restored_from_version is null and not ${isRenaming}
+     and not exists (select from secret_versions b where b.org_id = v.org_id and b.secret_id = v.secret_id
+                        and b.version > v.version and b.restored_from_version is not null)
+   order by v.version desc limit 1)`
+
+/** SQL of the state of `offboarding_rows r`: the stored one, or one that follows from other tables. */
+export const rowState = (now: `$${number}`) => `case
+  when r.state <> 'waiting' then r.state
+  when r.kind = 'rotate_value' then coalesce(${newValue}, 'waiting')
+  when r.kind = 'rekey' and not exists (
+    select from environments e where e.org_id = r.org_id and e.id = r.environment_id and ${notExpired(now)}) then 'deleted'
+  when r.kind = 'recovery_share' and not exists (
+    select from recoveries v where v.org_id = r.org_id and coalesce(v.rotated_at, v.created_at) = r.shared_at) then 'done'
+  else 'waiting' end`
