@@ -69,11 +69,27 @@ async function world() {
   server.on('grants.own', () => ({ json: { wrappedDek: state.wrapped.get(me.tokenId) } }))
   server.on('grants.list', () => {
     const grants = [...state.wrapped].map(([principalId, wrappedDek]) => {
-      return { id: newId('keyGrant'), environmentId: envId, principalType, principalId, wrappedDek, createdAt: now }
+      return {
+        id: newId('keyGrant'),
+        environmentId: envId,
+        principalType,
+        principalId,
+        wrappedDek,
+        createdAt: now,
+        endsAt: null,
+      }
     })
     const ofReaders = state.readers.map(({ principalType, principalId }) => {
       const wrappedDek = state.wrapped.get(me.tokenId) as string
-      return { id: newId('keyGrant'), environmentId: envId, principalType, principalId, wrappedDek, createdAt: now }
+      return {
+        id: newId('keyGrant'),
+        environmentId: envId,
+        principalType,
+        principalId,
+        wrappedDek,
+        createdAt: now,
+        endsAt: null,
+      }
     })
     return { json: { grants: [...grants, ...ofReaders], nextCursor: null } }
   })

@@ -77,7 +77,9 @@ describe('an environment’s key', () => {
     const { server, client, sent } = await world()
     server.on('grants.create', ({ body }) => ({
       status: 201,
-      json: { grant: { id: newId('keyGrant'), environmentId: envId, createdAt: now, endsAt: null, ...(body as object) } },
+      json: {
+        grant: { id: newId('keyGrant'), environmentId: envId, createdAt: now, endsAt: null, ...(body as object) },
+      },
     }))
     const { bytes } = await environmentKeyOf(newDek())
     const { tokenId, publicKeyJwk, privateKey } = colleague
