@@ -43,7 +43,8 @@ test('a value that is being typed stays while the other person changes something
 test('a proposal of one shows in the matrix and the navigation of the other without a reload', async () => {
   const params = { orgId: place.orgId, envId: place.envId }
   const as = owner.bearer()
-  await world.call(protection.put, { as, params, body: { allowSelfApproval: true } })
+  const { error } = await world.call(protection.put, { as, params, body: { allowSelfApproval: true } })
+  expect(error).toBeUndefined()
   await edit(page, 'NEW_HERE', 'Production', 'planted-4')
   // The page learns of the protection from the stream, too.
   await page.getByRole('button', { name: 'Propose', exact: true }).click()

@@ -79,9 +79,13 @@ DELETE org/apps/:appId/presence
 /** Routes that name an application, an environment or a change request. A bound token may call its application's. */
 export const ofApplication = ({ title }: Titled) => /\/:(?:appId|envId|changeRequestId)/.test(title)
 
-/** Routes that a member may call, but not a token that is bound here: the change request is in another application. */
+/**
+ * Routes that a member may call, but not a token that is bound here: the change request is in another application, and
+ * the stream of events tells of all applications.
+ */
 export const notForBound = titled(`
 DELETE org/members/:userId
+GET org/events
 GET org/change-requests/:changeRequestId
 `)
 

@@ -145,7 +145,7 @@ function parameterFields({ name, in: place, required, description, schema }: Par
 /** Statuses with the same example are shown together. */
 function answersOf({ responses }: Whole<OpenApiOperation>): Operation['answers'] {
   const examples = Object.entries(responses).flatMap(([status, { content, ...rest }]) => {
-    const schema = content?.['application/json']?.schema
+    const schema = (content?.['application/json'] ?? content?.['text/event-stream'])?.schema
     if (schema === undefined || rest['x-skerry-codes']) return []
     return [{ status, example: JSON.stringify(exampleOf(schema as Schema), null, 2) }]
   })

@@ -14,7 +14,10 @@ export const queuedQuery = (orgId: string, envId: string) =>
   queryOptions({
     queryKey: ['orgs', orgId, 'envs', envId, 'queued'],
     queryFn: async ({ signal }): Promise<Queue> => {
-      const { protection, openChangeRequests } = await queryClient.fetchQuery(protectionQuery(orgId, envId))
+      // Not through the cache: it would join a request that is under way, and that began before the change.
+      const read = await api.protection.get({ params: { orgId, envId } }, { signal })
+      queryClient.setQueryData(protectionQuery(orgId, envId).queryKey, read)
+      const { protection, openChangeRequests } = read
       const isProtected = protection !== null
       if (openChangeRequests === 0) return { isProtected, names: new Set() }
       const query = { status: 'open' as const, envId }

@@ -18,4 +18,5 @@ export function sendEvents(response: ServerResponse, stream: EventStream, header
   response.writeHead(200, [...headers, ...head])
   response.flushHeaders()
   stream.begin(response)
+  if (response.req.method === 'HEAD') response.end()
 }

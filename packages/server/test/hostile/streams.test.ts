@@ -43,6 +43,15 @@ describe('a stream is refused', () => {
   })
 })
 
+test('a HEAD request leaves no stream open', async () => {
+  const { as } = await newMember(world, tenant)
+  for (let n = 0; n <= limits.liveStreamsPerCaller; n++) {
+    const headers = { authorization: as }
+    const response = await fetch(`${world.url}/v1/orgs/${orgId}/events`, { method: 'HEAD', headers })
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8'])
+  }
+})
+
 test('a forged Last-Event-ID repeats no event', async () => {
   await rename('Before the stream')
   const stream = await watch(tenant.admin.as, { 'last-event-id': newId('audit') })

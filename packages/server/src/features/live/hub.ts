@@ -126,6 +126,8 @@ export function openLiveHub(deps: HubDeps): LiveHub {
     },
     async open(watcher) {
       const stream = streams.add(watcher)
+      // Grants are not heard of while nobody watches.
+      delivery.forgetHolders()
       wheel.start()
       poll.start()
       try {
