@@ -173,6 +173,7 @@ const dialogs: Row[] = [
   { name: 'invite', path: at('members'), shows: 'not compared', step: steps.press('Invite') },
   { name: 'member-compare', path: at('members'), shows: 'not compared', step: steps.choose('Compare the key…') },
   { name: 'member-remove', path: at('members'), shows: 'not compared', step: steps.choose('Remove…') },
+  { name: 'member-offboard', path: at('members'), shows: 'not compared', step: steps.choose('Offboard…') },
   { name: 'request-grant', path: at('requests'), shows: 'On call', step: steps.openGrant },
   { name: 'ask', path: at('requests'), shows: 'On call', step: steps.press('Ask for access') },
   { name: 'token-new', path: at('tokens'), shows: 'In use', step: steps.press('New token') },

@@ -2,6 +2,7 @@ import type { Invite } from '@skerry/contract/members/schemas'
 import type { Static } from 'typebox'
 import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
+import { actingFor } from '../../model/people/made.ts'
 import type { Org } from '../orgs/scope.ts'
 import { inviteColumns, isPending, type Invite as ScopedInvite } from './scope.ts'
 
@@ -61,9 +62,12 @@ export const deleteInvite = async (db: Tx, org: Org, invite: ScopedInvite): Prom
     invite.id,
   ])) !== undefined
 
-/** Pending invitations that the person sent, or that wait for an address of the person. */
+/**
+ * Pending invitations that the person or a credential of theirs sent, or that wait for an address of the person. An id
+ * names its kind by its prefix.
+ */
 const ofPerson = `i.org_id = $1 and i.accepted_at is null and i.expires_at > $3
-  and (i.invited_by_id = $2 or exists (select from users u where u.id = $2 and i.email in (u.email, u.verified_email)))`
+  and (i.invited_by_id in (select by.id from (${actingFor('$1', '$2')}) by) or exists (select from users u where u.id = $2 and i.email in (u.email, u.verified_email)))`
 
 export const listInvitesOf = (db: Sql, org: Org, userId: string, now: string) =>
   db.rows<{ id: string; email: string }>(`select i.id, i.email from invitations i where ${ofPerson} order by i.id`, [

@@ -30,6 +30,7 @@ import {
   putSecret,
   signUp,
 } from '../../../test/tenant.ts'
+import { settleRows } from './settled.ts'
 
 const { world, tenant } = await openTenant()
 const { as } = tenant.admin
@@ -245,6 +246,21 @@ describe('a row', () => {
     expect((await statesOf(id))[1]).toEqual(['A', 'replaced'])
     await reKey(envId, { A: 3 })
     expect((await statesOf(id))[1]).toEqual(['A', 'replaced'])
+  })
+
+  test('of an environment is not done by a re-key that the person began before, with their own key or a token of theirs', async () => {
+    const person = await newMember(world, tenant, 'admin')
+    const token = await newToken(world, { orgId: tenant.orgId, machine: person })
+    const envId = await newKeyOf(person, token)
+    const { id } = (await start(person.id)).body.offboarding
+    const { db, now } = world.server.context
+    for (const type of ['user', 'service_token']) {
+      const principal = { type, id: type === 'user' ? person.id : token.id }
+      await db.transaction((tx) =>
+        settleRows({ db: tx, principal, now: now().toISOString() }, { orgId: tenant.orgId, id: envId }),
+      )
+    }
+    expect(await statesOf(id)).toEqual([['rekey', 'waiting']])
   })
 
   test('of a value stays open when it is renamed, restored, or re-keyed after that', async () => {
