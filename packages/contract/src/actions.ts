@@ -20,6 +20,7 @@ import { actions as me } from './me/actions.ts'
 import { actions as members } from './members/actions.ts'
 import { actions as notifications } from './notifications/actions.ts'
 import { actions as orgs } from './orgs/actions.ts'
+import { actions as overrides } from './overrides/actions.ts'
 import { actions as passkeys } from './passkeys/actions.ts'
 import { actions as recovery } from './recovery/actions.ts'
 import { actions as rekey } from './rekey/actions.ts'
@@ -63,6 +64,7 @@ export const auditActions = {
   ...honeyTokens,
   ...secrets,
   ...secretDetails,
+  ...overrides,
   ...kms,
   ...leases,
   ...recovery,

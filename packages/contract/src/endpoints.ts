@@ -28,6 +28,7 @@ import { ownInvites } from './members/own-invites.ts'
 import { notifications } from './notifications/endpoints.ts'
 import { oauth } from './oauth/endpoints.ts'
 import { mfaPolicy, orgs } from './orgs/endpoints.ts'
+import { overrides } from './overrides/endpoints.ts'
 import { passkeys } from './passkeys/endpoints.ts'
 import { recovery, recoveryRequests } from './recovery/endpoints.ts'
 import { rekey } from './rekey/endpoints.ts'
@@ -79,6 +80,7 @@ export const endpoints = {
   secrets,
   deletedSecrets,
   secretDetails,
+  overrides,
   protection,
   changes,
   resolve,

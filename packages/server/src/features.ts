@@ -26,6 +26,7 @@ import { feature as members } from './features/members/feature.ts'
 import { feature as notifications } from './features/notifications/feature.ts'
 import { feature as oauth } from './features/oauth/feature.ts'
 import { feature as orgs } from './features/orgs/feature.ts'
+import { feature as overrides } from './features/overrides/feature.ts'
 import { feature as passkeys } from './features/passkeys/feature.ts'
 import { feature as people } from './features/people/feature.ts'
 import { feature as recovery } from './features/recovery/feature.ts'
@@ -68,6 +69,7 @@ export const features = [
   groups,
   secrets,
   secretDetails,
+  overrides,
   changes,
   resolve,
   grants,

@@ -11,7 +11,7 @@ import { describeOtherwise, userAgent } from './audited-otherwise.ts'
 import { makeOneOfEach, type OneOfEach } from './callers.ts'
 import { buildWalk, type Walk } from './mutations.ts'
 import { recoveryBody } from './recovery-steps.ts'
-import { isOfCustodian, isOfPerson, isOfUserAdmin } from './samples.ts'
+import { isOfCustodian, isOfOverrider, isOfPerson, isOfUserAdmin } from './samples.ts'
 import { type AppPlatform, startAppPlatform } from './services/app-platform.ts'
 import { type Stripe, startStripe } from './services/stripe.ts'
 import { type AuditRow, auditRows, newEntries, stateOf, stopSchedules } from './state.ts'
@@ -214,7 +214,7 @@ test('a successful read writes no audit entry', async () => {
     '/v1/orgs/:orgId/audit/proof/consistency': { from: 1 },
   }
   for (const { endpoint } of listEndpoints().filter(({ endpoint }) => endpoint.method === 'GET')) {
-    const inOrg = isOfUserAdmin(endpoint) ? userAdmin : tenant.admin
+    const inOrg = isOfOverrider(endpoint) ? place.overrider : isOfUserAdmin(endpoint) ? userAdmin : tenant.admin
     const reader = isOfCustodian(endpoint) ? custodian : inOrg
     const own = bearerFor(vault, endpoint)
     const { as } = own ? { as: own } : isOfPerson(endpoint) ? person : reader

@@ -13,6 +13,7 @@ import { bearerSecret, wrappedKey } from './blobs.ts'
 import { newGuarded, proposePut } from './guarded.ts'
 import { newKmsKey, signKey } from './kms-steps.ts'
 import { newSshLease, newSshTarget } from './lease-steps.ts'
+import { newOverrider } from './override-steps.ts'
 import { openRequest, setUpRecovery } from './recovery-steps.ts'
 import { generatedRotation, newKeyedEnv, newRotation } from './rotation-steps.ts'
 import { startIssuer } from './services/issuer.ts'
@@ -63,6 +64,8 @@ export interface OneOfEach {
   custodian: Actor
   /** The member whose request for access the path can name. */
   asker: Actor
+  /** The member whose override the path can name. */
+  overrider: Actor
   vault: Surfaces
 }
 
@@ -107,6 +110,7 @@ export async function makeOneOfEach(world: World): Promise<OneOfEach> {
   const asked = { environmentIds: [envId] }
   const access = await world.call(accessRequests.create, { as: member.as, params: { orgId }, body: asked })
   const accessRequestId = access.body.request.id
+  const overrider = await newOverrider(world, tenant, envId)
   const { code, id: cliSessionId } = await askForCliSession(world)
   const synced = { connectionId: connection.id, bindingId }
   const own = { userId, code, cliSessionId, passkeyId: newId('passkey') }
@@ -123,6 +127,7 @@ export async function makeOneOfEach(world: World): Promise<OneOfEach> {
     ...working,
     changeRequestId,
     accessRequestId,
+    overrideId: overrider.override.id,
     honeyTokenId: decoy.id,
     name: 'NAME',
     secretId,
@@ -134,6 +139,7 @@ export async function makeOneOfEach(world: World): Promise<OneOfEach> {
     branchId: branch.body.branch.id,
     custodian: custodians[0] as Actor,
     asker: member,
+    overrider: overrider.person,
     vault,
   }
 }

@@ -18,6 +18,7 @@ import { Invite, Member } from '../members/schemas.ts'
 import { Prefs } from '../notifications/schemas.ts'
 import { OAuthErrorBody } from '../oauth/schemas.ts'
 import { Organization } from '../orgs/schemas.ts'
+import { Override } from '../overrides/schemas.ts'
 import { Passkey } from '../passkeys/schemas.ts'
 import { CustodianShare, KeyAndShares, Recovery, RecoveryCoverage, RecoveryRequest } from '../recovery/schemas.ts'
 import { Layer, Scope } from '../resolve/schemas.ts'
@@ -99,6 +100,7 @@ export const namedSchemas: Readonly<Record<string, TSchema>> = {
   OAuthErrorBody,
   Ok: shared.Ok,
   Organization,
+  Override,
   Passkey,
   Plan: PlanView,
   Promo,

@@ -41,6 +41,7 @@ const sectionOrder = [
   'deletedSecrets',
   'deletedSecretVersions',
   'secretDetails',
+  'overrides',
 ] as const
 
 type SectionName = (typeof sectionOrder)[number]
