@@ -24,7 +24,10 @@ describe('an so1 blob', () => {
   })
 
   test('does not open for another person, in another environment or organization, or with the key of another', async () => {
-    const [one, two] = [await sealOverride(override, privateKey, place), await sealOverride(override, privateKey, place)]
+    const [one, two] = [
+      await sealOverride(override, privateKey, place),
+      await sealOverride(override, privateKey, place),
+    ]
     const { privateKey: other } = await generateKeyPair()
     for (const opening of [
       openOverride(one, other, place),
