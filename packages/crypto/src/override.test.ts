@@ -40,8 +40,8 @@ describe('an so1 blob', () => {
   })
 
   test('is refused if anybody else made it for the person, although the public key is known', async () => {
-    const bytes = newDek()
     const sealed = await sealOverride(override, privateKey, place)
+    const bytes = await unwrapOwn(sealed.wrappedKey, privateKey)
     const { privateKey: forger } = await generateKeyPair()
     for (const wrappedKey of [await wrapKey(bytes, publicKeyJwkOf(privateKey)), await wrapToSelf(bytes, forger)])
       await expect(openOverride({ ...sealed, wrappedKey }, privateKey, place)).rejects.toThrow(
