@@ -208,7 +208,9 @@ describe('storing an override', () => {
     })
     server.on('overrides.create', ({ body }) => {
       const { seen: _, ...sealed } = body as Row & { seen: string[] }
-      world.rows = [{ ...sealed, id: newId('override'), revision: 1, environmentId: envId, createdAt: now, updatedAt: now }]
+      world.rows = [
+        { ...sealed, id: newId('override'), revision: 1, environmentId: envId, createdAt: now, updatedAt: now },
+      ]
       return { status: 201, json: { override: world.rows[0]! } }
     })
     const holder = { ...privateKey, knownState: knownState({ strict: true }) }
