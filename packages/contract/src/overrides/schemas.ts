@@ -3,7 +3,7 @@ import { limits } from '../limits.ts'
 import { Blob, Id, Instant, Nullable, Strict, WrappedKey } from '../schema.ts'
 
 /** The revision, the name and the value of an override, encrypted by the person's client. */
-export const SealedOverride = Blob(limits.ciphertextBytes, 'so1')
+const SealedOverride = Blob(limits.ciphertextBytes, 'so1')
 
 export const OverrideRevision = Type.Integer({ minimum: 1, maximum: 2_147_483_647 })
 
