@@ -45,6 +45,7 @@ const views = (command: Command) =>
 export function register(command: Command): void {
   registerReads(command)
   registerWrites(command)
+  registerOverrides(command)
   registerFiles(command)
 }
 
@@ -63,9 +64,6 @@ function registerReads(command: Command): void {
     .option('--reveal', 'show values')
     .option('--limit <number>', 'at most this many (default: 50)')
     .action(atPlace(history, parseHistory))
-  addressed(leaf(command, 'overrides', 'List the values that you stored for yourself alone'))
-    .option('--reveal', 'show values')
-    .action(atPlace(overrides))
   explained(
     views(leaf(command, 'diff <left> <right>', 'Compare two environments: which values programs get there')),
     'Write an environment as env, app/env, app/env@branch or group:env.',
@@ -90,19 +88,6 @@ function registerWrites(command: Command): void {
     .option('--literal', 'keep ${NAME} as text instead of a reference')
     .option(...expectedVersion)
     .action(atPlace(set, parseSet))
-  explained(
-    addressed(
-      leaf(command, 'override <NAME> [value...]', 'Write a value for yourself alone, instead of the shared value'),
-    ),
-    'Only you can read it. `skerry run`, `skerry shell` and `skerry secrets get` use it, also on branches of the environment. Everything that writes values for others leaves it out.',
-  )
-    .usage('<NAME>')
-    .option('--file <path>', 'file with the value; - is stdin')
-    .option('--trim', 'remove one line break from the end')
-    .option('--empty', 'allow an empty value')
-    .option('--literal', 'keep ${NAME} as text instead of a reference')
-    .option('--remove', 'remove your value; the shared value counts again')
-    .action(atPlace(override, parseOverride))
   explained(
     queueing(addressed(leaf(command, 'edit [NAMES...]', 'Edit secrets in your editor'))),
     'The editor in VISUAL or EDITOR opens a private file in memory, which is deleted when the editor ends.',
@@ -164,6 +149,25 @@ function registerWrites(command: Command): void {
     .option('--needed', 'take that back')
     .action(atPlace(describe, parseDescribe))
   addressed(leaf(command, 'deleted', 'List the deleted secrets that can be restored')).action(atPlace(deleted))
+}
+
+function registerOverrides(command: Command): void {
+  explained(
+    addressed(
+      leaf(command, 'override <NAME> [value...]', 'Write a value for yourself alone, instead of the shared value'),
+    ),
+    'Only you can read it. `skerry run`, `skerry shell` and `skerry secrets get` use it, also on branches of the environment. Everything that writes values for others leaves it out.',
+  )
+    .usage('<NAME>')
+    .option('--file <path>', 'file with the value; - is stdin')
+    .option('--trim', 'remove one line break from the end')
+    .option('--empty', 'allow an empty value')
+    .option('--literal', 'keep ${NAME} as text instead of a reference')
+    .option('--remove', 'remove your value; the shared value counts again')
+    .action(atPlace(override, parseOverride))
+  addressed(leaf(command, 'overrides', 'List the values that you stored for yourself alone'))
+    .option('--reveal', 'show values')
+    .action(atPlace(overrides))
 }
 
 function registerFiles(command: Command): void {
