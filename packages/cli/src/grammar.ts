@@ -42,6 +42,7 @@ export const verbs: Readonly<Record<string, string>> = {
   lock: 'forget an unlocked key',
   ls: 'list',
   mine: 'list what waits for you',
+  override: 'store a value for yourself alone',
   pause: 'stop scheduled work until it is resumed',
   plan: 'show what would be done',
   promo: 'redeem a code',
