@@ -1,6 +1,6 @@
 import { type UseQueryResult, useQueries } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
-import { createContext, type ReactNode, useContext, useEffect } from 'react'
+import { createContext, type ReactNode, useContext, useEffect, useMemo } from 'react'
 import { keyring, usePlaintext, useUnlocked } from '../keyring.ts'
 import type { Column } from '../secrets/columns.ts'
 import { type OverrideRow, overridesQuery } from './queries.ts'
@@ -58,8 +58,13 @@ export function OwnOverridesOf({ columns, children }: { columns: Column[]; child
       isWanted = false
     }
   }, [unlocked, rows, key, org.id, userId, setOpened])
-  const own = ids.map((id, i) => [id, { rows: rows[i], byName: opened.get(id) ?? noNames }] as const)
-  return <Context.Provider value={new Map(own)}>{children}</Context.Provider>
+  // The cells of the matrix read this, so it is another object only if something changed.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `key` says all of ids
+  const own = useMemo(
+    () => new Map(ids.map((id, i) => [id, { rows: rows[i], byName: opened.get(id) ?? noNames }])),
+    [key, rows, opened],
+  )
+  return <Context.Provider value={own}>{children}</Context.Provider>
 }
 
 async function nameRows(rows: OverrideRow[], place: { orgId: string; environmentId: string; userId: string }) {
