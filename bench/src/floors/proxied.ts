@@ -9,6 +9,7 @@ const { settings, upstreamCa } = await given<{ settings: string; upstreamCa?: st
 const resolved = {
   values: { API_KEY: 'sk-live-0123456789abcdef' },
   provenance: {},
+  overridden: [],
   unresolved: [],
   unexpanded: new Map(),
   scope: { orgId: '', orgSlug: '', appId: '', appSlug: '', envId: '', envSlug: '' },

@@ -44,6 +44,7 @@ export const verbs: Readonly<Record<string, string>> = {
   map: 'list who can read what',
   mine: 'list what waits for you',
   offboard: 'remove a person, and work through what remains',
+  override: 'store a value for yourself alone',
   pause: 'stop scheduled work until it is resumed',
   plan: 'show what would be done',
   promo: 'redeem a code',

@@ -135,6 +135,10 @@ function assemble(parts: Parts, look?: Look): Session {
 /** The public key of the signed-in principal, derived from its private key: the server is not trusted to name it. */
 export const ownPublicKey = async (session: Session): Promise<string> => publicKeyJwkOf(await session.key())
 
+/** The person whose overrides the SDK uses. Undefined for a token, which has none. */
+export const ownOverrides = async ({ principal, org }: Session) =>
+  principal.type === 'user' ? { orgId: (await org()).id, userId: principal.id } : undefined
+
 function once<T>(work: () => Promise<T>): () => Promise<T> {
   let done: Promise<T> | undefined
   return () => {

@@ -7,7 +7,7 @@ import { memoryHere } from './known-state.ts'
 import { note } from './output.ts'
 import type { Place } from './places.ts'
 import { refusalAt } from './run/refusal.ts'
-import { type Session, userAgent } from './session.ts'
+import { ownOverrides, type Session, userAgent } from './session.ts'
 import type { Flags } from './settings.ts'
 
 /** Reads an environment as other commands would, and returns what has changed. It remembers nothing. */
@@ -59,7 +59,8 @@ async function checkAsRead(session: Session, asked: Asked, place: Place): Promis
     const { url: baseUrl, allowInsecure } = settings
     const branch = place.kind === 'branch' ? envId : undefined
     const reader = { ...(await session.reader()), baseUrl, allowInsecure, userAgent, knownState: knownState.reading }
-    await createSkerry({ ...reader, env: parentId, branch, with: asked.with }).resolve()
+    const overrides = await ownOverrides(session)
+    await createSkerry({ ...reader, overrides, env: parentId, branch, with: asked.with }).resolve()
   }
   const holder = { ...(await session.key()), knownState: undefined }
   const [key, { secrets }] = await Promise.all([

@@ -38,7 +38,15 @@ const rowsOf = (command: Command, above: string): Row[] =>
  * the words of the AWS KMS, of the vault, of keyrings and of the audit log.
  */
 const nouns = new Set([
-  ...['agent tasks', 'sync providers', 'sync runs', 'keys passkeys', 'vault webhook deliveries', 'env readers'],
+  ...[
+    'agent tasks',
+    'sync providers',
+    'sync runs',
+    'keys passkeys',
+    'vault webhook deliveries',
+    'env readers',
+    'secrets overrides',
+  ],
   ...[
     'kms data-key',
     'vault executor register-code',

@@ -190,7 +190,7 @@ describe('the start of a program', () => {
         { source: 'app' as const, environmentId: '', slug: 'dev', overrides: [] },
       ]),
     )
-    const resolved = { values, provenance, scope, unexpanded: new Map() }
+    const resolved = { values, provenance, overridden: [], scope, unexpanded: new Map() }
     return buildLaunch({
       resolved,
       selection: {},

@@ -21,6 +21,7 @@ import { actions as members } from './members/actions.ts'
 import { actions as notifications } from './notifications/actions.ts'
 import { actions as offboardings } from './offboardings/actions.ts'
 import { actions as orgs } from './orgs/actions.ts'
+import { actions as overrides } from './overrides/actions.ts'
 import { actions as passkeys } from './passkeys/actions.ts'
 import { actions as recovery } from './recovery/actions.ts'
 import { actions as rekey } from './rekey/actions.ts'
@@ -65,6 +66,7 @@ export const auditActions = {
   ...honeyTokens,
   ...secrets,
   ...secretDetails,
+  ...overrides,
   ...kms,
   ...leases,
   ...recovery,

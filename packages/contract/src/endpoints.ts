@@ -30,6 +30,7 @@ import { notifications } from './notifications/endpoints.ts'
 import { oauth } from './oauth/endpoints.ts'
 import { offboardings } from './offboardings/endpoints.ts'
 import { mfaPolicy, orgs } from './orgs/endpoints.ts'
+import { overrides } from './overrides/endpoints.ts'
 import { passkeys } from './passkeys/endpoints.ts'
 import { recovery, recoveryRequests } from './recovery/endpoints.ts'
 import { rekey } from './rekey/endpoints.ts'
@@ -81,6 +82,7 @@ export const endpoints = {
   secrets,
   deletedSecrets,
   secretDetails,
+  overrides,
   protection,
   changes,
   resolve,

@@ -84,6 +84,9 @@ export const limits = {
   formerVersionsMax: 1000,
   /** The longest record of former names, encrypted. */
   formerNamesCharacters: 64 * 1024,
+  /** The personal overrides of one person in one environment: how many, and how long all of them are, encrypted. */
+  overridesMax: 100,
+  overridesCharacters: 4 * 1024 * 1024,
   /** The largest number of secrets in an environment. */
   rekeySecretsMax: 5000,
   /** A policy of a thousand long rules fits. */

@@ -165,6 +165,13 @@ export const operations = {
     list: { method: 'GET', path: '/v1/orgs/:orgId/envs/:envId/secret-details', surface: 'principal' },
     update: { method: 'PATCH', path: '/v1/orgs/:orgId/envs/:envId/secret-details/:name', surface: 'principal' },
   },
+  overrides: {
+    list: { method: 'GET', path: '/v1/orgs/:orgId/envs/:envId/overrides', surface: 'principal' },
+    count: { method: 'GET', path: '/v1/orgs/:orgId/envs/:envId/overrides/count', surface: 'principal' },
+    create: { method: 'POST', path: '/v1/orgs/:orgId/envs/:envId/overrides', surface: 'principal' },
+    replace: { method: 'PUT', path: '/v1/orgs/:orgId/envs/:envId/overrides/:overrideId', surface: 'principal' },
+    delete: { method: 'DELETE', path: '/v1/orgs/:orgId/envs/:envId/overrides/:overrideId', surface: 'principal' },
+  },
   protection: {
     get: { method: 'GET', path: '/v1/orgs/:orgId/envs/:envId/protection', surface: 'principal' },
     put: { method: 'PUT', path: '/v1/orgs/:orgId/envs/:envId/protection', surface: 'principal' },

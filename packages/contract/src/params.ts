@@ -34,6 +34,7 @@ const rules: Record<string, PathParamRule> = {
   accessRequestId: id('accessRequest', 'access request'),
   offboardingId: id('offboarding', 'offboarding'),
   offboardingRowId: id('offboardingRow', 'row of an offboarding'),
+  overrideId: id('override', 'override'),
   tokenId: id('serviceToken', 'token'),
   clientId: id('machineClient', 'machine client'),
   userId: id('user', 'member'),

@@ -1,5 +1,5 @@
-import type { Bytes } from './base64url.ts'
-import { formatBlob, parseBlob } from './blob.ts'
+import { type Bytes, encodeBase64url } from './base64url.ts'
+import { formatBlob, parseBlob, splitBlob } from './blob.ts'
 import { CryptoError } from './errors.ts'
 import { importAesKey, openGcm, sealGcm } from './gcm.ts'
 import { hkdf } from './hkdf.ts'
@@ -39,10 +39,43 @@ export async function wrapKey(bytes: Bytes, publicKeyJwk: string): Promise<strin
   if (bytes.length === 0) throw new CryptoError('invalid_argument', 'no bytes to wrap')
   const reader = await importPublicPoint(parsePublicKeyJwk(publicKeyJwk))
   const { privateKey: ephemeral } = await generateKeyPair()
+  return wrapFrom(ephemeral, reader, bytes)
+}
+
+/**
+ * Wraps key bytes to a person's own public key so that the blob proves that they made it. The sender's key is their own
+ * key instead of an ephemeral one, so nobody can make such a blob without the private key.
+ *
+ * @throws CryptoError `invalid_argument` for no bytes, or for a holder that only opens blobs.
+ * @example const wrappedKey = await wrapToSelf(newDek(), privateKey)
+ */
+export async function wrapToSelf(bytes: Bytes, holder: KeyHolder): Promise<string> {
+  if (bytes.length === 0) throw new CryptoError('invalid_argument', 'no bytes to wrap')
+  if (!('unwrap' in holder)) return wrapFrom(holder, await importPublicPoint(holder.point), bytes)
+  if (!holder.wrapToSelf) throw new CryptoError('invalid_argument', 'this holder only opens blobs')
+  return holder.wrapToSelf(bytes)
+}
+
+/**
+ * Opens a blob of {@link wrapToSelf}, and refuses every other one: a blob with an ephemeral key can be anybody's.
+ *
+ * @returns the wrapped bytes.
+ * @throws CryptoError `decryption_failed` for a blob that the holder did not make; the errors of {@link unwrapKey}.
+ * @example
+ * const wrappedKey = await wrapToSelf(newDek(), privateKey)
+ * const bytes = await unwrapOwn(wrappedKey, privateKey)
+ */
+export async function unwrapOwn(blob: string, holder: KeyHolder): Promise<Bytes> {
+  const [sender] = splitBlob(blob, 'wd1')
+  if (sender !== encodeBase64url(holder.point)) throw new CryptoError('decryption_failed')
+  return unwrapKey(blob, holder)
+}
+
+async function wrapFrom(sender: PrivateKey, reader: CryptoKey, bytes: Bytes): Promise<string> {
   const salt = randomBytes(saltLengthBytes)
-  const key = await wrappingKey(ephemeral.key, reader, salt)
+  const key = await wrappingKey(sender.key, reader, salt)
   const { iv, ciphertext } = await sealGcm(key, bytes, noAad)
-  return formatBlob('wd1', [ephemeral.point, salt, iv, ciphertext])
+  return formatBlob('wd1', [sender.point, salt, iv, ciphertext])
 }
 
 /**
@@ -55,6 +88,8 @@ export type KeyHolder = PrivateKey | RemoteKey
 export interface RemoteKey {
   readonly point: Bytes
   unwrap(blob: string): Promise<Bytes>
+  /** Makes the blob of {@link wrapToSelf}. Missing if the holder only opens blobs. */
+  wrapToSelf?(bytes: Bytes): Promise<string>
 }
 
 /**

@@ -74,6 +74,7 @@ export async function scratch(): Promise<string> {
 export const resolvedOf = (values: Record<string, string>): Resolved => ({
   values,
   provenance: {},
+  overridden: [],
   unresolved: [],
   unexpanded: new Map(),
   scope: { orgId: '', orgSlug: '', appId: '', appSlug: '', envId: '', envSlug: '' },

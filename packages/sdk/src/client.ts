@@ -78,7 +78,8 @@ export type Client = { readonly [H in keyof Endpoints]: Calls<H> } & Streaming &
     readonly baseUrl: string
     /**
      * Calls one operation and returns status, ETag and body text. With `etag`, the server answers 304 while nothing has
-     * changed.
+     * changed. With `isOptional`, a server that does not have the operation is asked for nothing else: its refusal is thrown
+     * as it is.
      *
      * @example
      * const { etag } = await client.request('resolve', 'get', { query: {} })
@@ -89,7 +90,7 @@ export type Client = { readonly [H in keyof Endpoints]: Calls<H> } & Streaming &
       heading: H,
       name: N,
       input: Input<EndpointAt<H, N>>,
-      options?: RequestOptions & { etag?: string | undefined },
+      options?: RequestOptions & { etag?: string | undefined; isOptional?: boolean | undefined },
     ): Promise<Received<Answer<EndpointAt<H, N>>> | NotModified>
   }
 
@@ -143,14 +144,16 @@ export function createClient(settings: ClientSettings): Client {
     checkHeaders(outgoing.headers)
     return outgoing
   }
-  const explained = (operation: Operation) => async (error: unknown) => {
-    if ((error as { status?: unknown }).status !== 404) throw error
+  const explained = (operation: Operation, isOptional?: boolean) => async (error: unknown) => {
+    if (isOptional || (error as { status?: unknown }).status !== 404) throw error
     // Imported only when needed, because almost no client ever needs it.
     const { explainUnknownPath } = await import('./old-server.ts')
     throw await explainUnknownPath(error, transport, operation)
   }
   const perform = async (operation: Operation, input: LooseInput = {}, options: LooseOptions = {}) => {
-    const incoming = await send(transport, outgoingOf(operation, input, options)).catch(explained(operation))
+    const incoming = await send(transport, outgoingOf(operation, input, options)).catch(
+      explained(operation, options.isOptional),
+    )
     const { status, etag, requestId } = incoming
     if (status !== 304) return { status, etag, requestId, text: incoming.text, body: parseBody(incoming) }
     if (options.etag === undefined)
@@ -194,6 +197,7 @@ interface LooseOptions {
   signal?: AbortSignal | undefined
   headers?: Record<string, string> | undefined
   etag?: string | undefined
+  isOptional?: boolean | undefined
 }
 
 function transportOf(settings: ClientSettings): TransportSettings {

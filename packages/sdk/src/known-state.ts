@@ -17,6 +17,7 @@ import {
   type NamedEnvironment,
 } from './known-state-meanings.ts'
 import { type Memory, type MemorySettings, openMemory } from './known-state-memory.ts'
+import { compareOverrides, noteOverride, type ShownOverrides } from './known-state-overrides.ts'
 import { compareTargets, type ShownTarget, targetEntries } from './known-state-targets.ts'
 import { isTold, type Rollback, RollbackError } from './rollback.ts'
 
@@ -26,6 +27,8 @@ export interface Shown {
   environments?: readonly ShownEnvironment[]
   /** Lease targets, checked before a password is made for them. */
   targets?: readonly ShownTarget[]
+  /** All personal overrides of the principal in one environment. */
+  overrides?: ShownOverrides
   /**
    * Set if `environments` are all layers of one query. It identifies the query in one spelling. The branch layer is
    * ignored.
@@ -50,6 +53,8 @@ export interface KnownState {
   wrote(environmentId: string, names: readonly string[]): Promise<void>
   /** Records that this client deleted these secrets, so that their absence is not reported. */
   deleted(environmentId: string, names: readonly string[]): Promise<void>
+  /** Records that this client stored this personal override; a null revision says that it removed the override. */
+  overrode(environmentId: string, override: { name: string; revision: number | null }): Promise<void>
   /** Records that this client gave the environment this key (32 bytes). From now on any other key is reported. */
   rekeyed(environmentId: string, key: Bytes): Promise<void>
 }
@@ -131,16 +136,18 @@ export function createKnownState(settings: KnownStateSettings): KnownState {
         return { secrets: rows }
       })
     },
+    overrode: (environmentId, override) => noteOverride(memory, environmentId, override),
     async check(shown) {
       const found: Rollback[] = []
       const meant = await compareMeanings(memory, shown.meanings ?? {}, found)
       const led = await compareTargets(memory, shown.targets ?? [], found)
+      const own = shown.overrides ? await compareOverrides(memory, shown.overrides, found) : []
       const { entries, gone } = await compareContents(memory, shown, found)
       const told = strict ? [] : found.filter(isTold)
       const refused = found.filter((change) => !told.includes(change))
       if (refused.length > 0) onRollback(new RollbackError(refused))
       if (refused.length > 0 && !rememberRollbacks) return
-      for (const [place, value] of [...meant, ...led, ...entries]) await memory.write(place, value)
+      for (const [place, value] of [...meant, ...led, ...own, ...entries]) await memory.write(place, value)
       if (told.length > 0) onChanged(told)
       for (const [label, names] of gone) if (names.length > 0) onGone(label, names)
     },

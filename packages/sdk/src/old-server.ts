@@ -8,7 +8,7 @@ const documentMaxBytes = 16 * 1024 * 1024
 const versionTimeoutMs = 5000
 
 /** Whether a server refused an operation because it has no such path. Every release uses this message. */
-const isUnknownPath = (error: unknown): error is SkerryError =>
+export const isUnknownPath = (error: unknown): error is SkerryError =>
   error instanceof SkerryError && error.status === 404 && error.code === 'not_found' && error.message === 'no such path'
 
 /** Turns the refusal of an unknown path into an error that names the server's version and the missing operation. */

@@ -24,6 +24,10 @@ export interface Rollback {
  * - `key_changed`: the environment has another key, after a re-key or because the server substituted its own.
  * - `value_came_back`: a ciphertext that had been replaced is current again, and nobody restored it.
  * - `version_went_back`: a secret's version is lower than it was.
+ * - `override_missing`: a personal override that this client saw is missing. It was removed elsewhere, or the server leaves
+ *   it out. It is reported and not refused.
+ * - `override_went_back`: a personal override has an earlier revision. It was removed and stored again elsewhere, or the
+ *   server sends an earlier one. It is reported and not refused.
  * - `layer_added`: a layer that this query never had. People compose groups, so it is reported and not refused.
  * - `name_moved`: a secret comes from another layer than before. People override secrets, so it is reported and not
  *   refused.
@@ -38,6 +42,8 @@ export type RollbackKind =
   | 'key_changed'
   | 'value_came_back'
   | 'version_went_back'
+  | 'override_missing'
+  | 'override_went_back'
   | 'layer_added'
   | 'name_moved'
 
@@ -65,6 +71,11 @@ const rows: Record<RollbackKind, Row> = {
   key_changed: { words: ({ what }) => `the key of ${what} was replaced` },
   value_came_back: { words: ({ what }) => `the server returned an earlier value of ${what}` },
   version_went_back: { words: ({ what }) => `the server returned an earlier version of ${what}` },
+  override_missing: { told: true, words: ({ what }) => `your personal override of ${what} is missing` },
+  override_went_back: {
+    told: true,
+    words: ({ what }) => `the server returned an earlier personal override of ${what}`,
+  },
   layer_added: { told: true, words: ({ what }) => `${what} was added since the last run` },
   name_moved: { told: true, words: ({ what, was, now }) => `${what} now comes from ${now} (before: ${was})` },
 }

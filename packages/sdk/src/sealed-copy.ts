@@ -12,6 +12,8 @@ export interface Copy {
   text: string
   etag: string | null
   fetchedAtMs: number
+  /** The personal overrides as received, still encrypted. */
+  overrides?: string
 }
 
 /** One entry of a cache, with its key. A copy that cannot be read counts as missing. */
@@ -33,11 +35,18 @@ const sealingInfo = 'skerry/lkg-cache/v1'
  * as a fingerprint, so that the cache key reveals nothing about it.
  *
  * @param baseUrl the result of `parseBaseUrl`, without a slash at the end.
+ * @param hasOverrides whether the copy also has personal overrides.
  * @example await cacheKey('https://skerry.example.com', token, { env: 'env_...', with: [] })
  */
-export async function cacheKey(baseUrl: string, token: string, query: ResolveQuery): Promise<string> {
+export async function cacheKey(
+  baseUrl: string,
+  token: string,
+  query: ResolveQuery,
+  hasOverrides = false,
+): Promise<string> {
   const fingerprint = await fingerprintOf(token)
   const lines = [keyLabel, baseUrl, fingerprint, query.env ?? '', query.branch ?? '', query.with.join(',')]
+  if (hasOverrides) lines.push('overrides')
   return hexSha256(lines.join('\n'))
 }
 
@@ -130,11 +139,12 @@ export async function hexSha256(text: string): Promise<string> {
 }
 
 function parseCopy(json: string): Copy {
-  const { text, etag, fetchedAtMs } = JSON.parse(json)
+  const { text, etag, fetchedAtMs, overrides } = JSON.parse(json)
   if (typeof text !== 'string' || !(etag === null || typeof etag === 'string') || !Number.isFinite(fetchedAtMs)) {
     throw new TypeError('the text is not a cached copy')
   }
-  return { text, etag, fetchedAtMs }
+  if (overrides !== undefined && typeof overrides !== 'string') throw new TypeError('the text is not a cached copy')
+  return { text, etag, fetchedAtMs, ...(overrides === undefined ? {} : { overrides }) }
 }
 
 /** Builds a warning without the error's message, because a cache that the program supplies may put a key or a path into it. */

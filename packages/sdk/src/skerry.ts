@@ -6,11 +6,13 @@ import type { KeyHolder } from '@skerry/crypto/wrap'
 import { parseBaseUrl } from './base-url.ts'
 import type { Cache } from './cache.ts'
 import { type Client, type ClientSettings, createClient } from './client.ts'
-import { clientError, RefusedError, SkerryError, UnavailableError } from './errors.ts'
+import { clientError, invalid, RefusedError, SkerryError, UnavailableError } from './errors.ts'
 import type { KnownState } from './known-state.ts'
+import type { OverridesPlace } from './overrides.ts'
 import { decryptLayers } from './resolve.ts'
 import { parseResolveBody, type ResolveBody, type ResolveQuery, type Scope, toResolveQuery } from './resolve-body.ts'
 import { decryptAndCheck } from './resolve-known-state.ts'
+import { applyOverrides, fetchOverrides } from './resolve-overrides.ts'
 import { RollbackError } from './rollback.ts'
 import { type Copy, cacheKey, hexSha256, isUsable, refusalKey, type SealedCopy, sealedCopy } from './sealed-copy.ts'
 import { sleep } from './transport.ts'
@@ -29,6 +31,11 @@ export type SkerrySettings = Reader &
     branch?: string | undefined
     /** Groups at another environment slug: `{ shared: 'staging' }` or `['shared:staging']`. */
     with?: Readonly<Record<string, string>> | readonly string[] | undefined
+    /**
+     * Uses the personal overrides of this person in `env`, also on its branches. The reader must be the bearer and the
+     * private key of this person. None by default.
+     */
+    overrides?: { orgId: string; userId: string } | undefined
     /** Whether `${NAME}` references are expanded. Default: true. */
     interpolate?: boolean | undefined
     /**
@@ -57,7 +64,10 @@ export type SkerrySettings = Reader &
 /** The result of a resolve. The records have no prototype, so that a secret may be called `__proto__`. */
 export interface Resolved {
   values: Record<string, string>
+  /** The layer of each value. For a personal override, the layers of the value that everyone else gets. */
   provenance: Record<string, Provenance>
+  /** The names whose value is a personal override; sorted. */
+  overridden: string[]
   /** Names that values refer to but that do not exist; sorted. Their references stay as written. */
   unresolved: string[]
   /** With `partial`: the names whose references cannot be expanded, with the reason. They have no value. */
@@ -129,6 +139,7 @@ interface Session {
  */
 export function createSkerry(settings: SkerrySettings): Skerry {
   const query = toResolveQuery(settings)
+  overridesPlace(settings)
   const baseUrl = parseBaseUrl(settings.baseUrl, settings)
   const { now = Date.now, maxAgeSeconds = maxAgeDefaultSeconds } = settings
   let session: Promise<Session> | undefined
@@ -139,7 +150,8 @@ export function createSkerry(settings: SkerrySettings): Skerry {
     const { client, privateKey, reuse, kept } = current
     try {
       const fetchAndOpen = async (etagged: Copy | undefined) => {
-        const copy = await fetchCopy(client, query, etagged, now, signal)
+        const own = overridesPlace(settings)
+        const copy = await fetchCopy(client, query, { known: etagged, own, now, signal })
         const opening = { settings, query, nowMs: now(), stale: false, client }
         return { copy, resolved: await openCopy(copy, privateKey, opening) }
       }
@@ -212,7 +224,14 @@ interface Opening {
 async function openCopy(copy: Copy, privateKey: KeyHolder, opening: Opening): Promise<Resolved> {
   const { settings, query, nowMs, stale } = opening
   const body = parseResolveBody(copy.text, query)
-  const { values: stored, provenance } = mergeLayers(await decrypt(body, privateKey, opening))
+  const merged = mergeLayers(await decrypt(body, privateKey, opening))
+  const place = overridesPlace(settings)
+  const knownState = opening.client && settings.knownState
+  const overridden =
+    place && copy.overrides !== undefined
+      ? await applyOverrides(merged, copy.overrides, privateKey, { place, body, knownState })
+      : []
+  const { values: stored, provenance } = merged
   // The provenance lists every name. It is picked first, so that a missing name is reported as not found.
   const picked = pick(provenance, settings.only)
   const asStored = settings.interpolate === false
@@ -222,13 +241,14 @@ async function openCopy(copy: Copy, privateKey: KeyHolder, opening: Opening): Pr
   return {
     values: pick(expanded.values, only),
     provenance: picked,
+    overridden: overridden.filter((name) => Object.hasOwn(picked, name)),
     unresolved: expanded.unresolved,
     unexpanded: expanded.failed,
     scope: body.scope,
     stale,
     fetchedAt: new Date(copy.fetchedAtMs).toISOString(),
     ageSeconds: Math.max(0, nowMs - copy.fetchedAtMs) / 1000,
-    revision: await hexSha256(copy.text),
+    revision: await hexSha256(copy.text + (copy.overrides ?? '')),
   }
 }
 
@@ -241,7 +261,10 @@ async function decrypt(body: ResolveBody, privateKey: KeyHolder, { settings, que
 async function openSession(settings: SkerrySettings, baseUrl: string, query: ResolveQuery): Promise<Session> {
   const { bearer, privateKey } = 'token' in settings ? await parseToken(settings.token) : settings
   const token = 'token' in settings ? settings.token : settings.bearer
-  const [key, refusal] = await Promise.all([cacheKey(baseUrl, token, query), refusalKey(baseUrl, token)])
+  const [key, refusal] = await Promise.all([
+    cacheKey(baseUrl, token, query, settings.overrides !== undefined),
+    refusalKey(baseUrl, token),
+  ])
   const place = (cache: Cache | undefined, at: string) =>
     cache && sealedCopy(cache, at, token, settings.warn ?? (() => {}))
   return {
@@ -253,20 +276,37 @@ async function openSession(settings: SkerrySettings, baseUrl: string, query: Res
   }
 }
 
-/** Fetches the answer, with the ETag of the known copy. After a 304 that copy counts as fetched now. */
-async function fetchCopy(
-  client: Client,
-  query: ResolveQuery,
-  known: Copy | undefined,
-  now: () => number,
-  signal: AbortSignal | undefined,
-): Promise<Copy> {
+/** Returns the environment and the person whose overrides are used, if any. */
+function overridesPlace(settings: SkerrySettings): OverridesPlace | undefined {
+  const { overrides, env } = settings
+  if (!overrides) return undefined
+  if (env === undefined || 'token' in settings) throw invalid('overrides: need env, and the bearer of a person')
+  return { ...overrides, envId: env }
+}
+
+interface Fetching {
+  known: Copy | undefined
+  own: OverridesPlace | undefined
+  now: () => number
+  signal: AbortSignal | undefined
+}
+
+/**
+ * Fetches the answer, with the ETag of the known copy, and the personal overrides at the same time. After a 304 that copy
+ * counts as fetched now.
+ */
+async function fetchCopy(client: Client, query: ResolveQuery, { known, own, now, signal }: Fetching): Promise<Copy> {
   const { with: groups, ...rest } = query
   const input = { query: groups.length === 0 ? rest : { ...rest, with: groups } }
   const options = { etag: known?.etag ?? undefined, ...(signal ? { signal } : {}) }
+  const pending = own && fetchOverrides(client, own, signal)
+  // If both are refused, the refusal of the answer says more.
+  pending?.catch(() => {})
   const received = await client.request('resolve', 'get', input, options)
-  if (received.status === 304) return { ...known!, fetchedAtMs: now() }
-  return { text: received.text, etag: received.etag, fetchedAtMs: now() }
+  const overrides = await pending
+  const added = overrides === undefined ? {} : { overrides }
+  if (received.status === 304) return { ...known!, ...added, fetchedAtMs: now() }
+  return { text: received.text, etag: received.etag, fetchedAtMs: now(), ...added }
 }
 
 function pick<T>(all: Record<string, T>, only: readonly string[] | undefined): Record<string, T> {

@@ -28,6 +28,7 @@ import { feature as notifications } from './features/notifications/feature.ts'
 import { feature as oauth } from './features/oauth/feature.ts'
 import { feature as offboardings } from './features/offboardings/feature.ts'
 import { feature as orgs } from './features/orgs/feature.ts'
+import { feature as overrides } from './features/overrides/feature.ts'
 import { feature as passkeys } from './features/passkeys/feature.ts'
 import { feature as people } from './features/people/feature.ts'
 import { feature as recovery } from './features/recovery/feature.ts'
@@ -70,6 +71,7 @@ export const features = [
   groups,
   secrets,
   secretDetails,
+  overrides,
   changes,
   resolve,
   grants,

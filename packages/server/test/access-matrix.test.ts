@@ -7,6 +7,7 @@ import {
   forAskers,
   forHolders,
   forMembers,
+  forOverriders,
   forPeople,
   narrowedInside,
   notForBound,
@@ -227,7 +228,7 @@ describe('rules that every version of the matrix must follow', () => {
 
   test('a member gets 403 on every admin route, as a person and as a token', () => {
     const cells = cellsWhere(
-      (row) => ofOrg(row) && !forMembers(row) && !forAskers(row) && !forPeople(row),
+      (row) => ofOrg(row) && !forMembers(row) && !forAskers(row) && !forPeople(row) && !forOverriders(row),
       (caller) => caller.role === 'member',
     )
     expect(cells.length).toBeGreaterThan(100)
@@ -248,6 +249,18 @@ describe('rules that every version of the matrix must follow', () => {
     const cells = cellsWhere(forPeople, (caller) => caller.kind === 'person' && caller.from === 'org')
     expect(cells.length).toBeGreaterThan(2 * forPeople.count)
     expect(cells.filter((cell) => !ending('pass').test(cell))).toEqual([])
+  })
+
+  test('only a person with the key may store overrides, a token never, and those of another person do not exist', () => {
+    const names = ({ title }: { title: string }) => title.includes('/:overrideId')
+    const isHolder = (caller: Caller) => caller.kind === 'person' && caller.granted
+    const own = cellsWhere((row) => forOverriders(row) && !names(row), isHolder)
+    const others = cellsWhere((row) => forOverriders(row) && names(row), isHolder)
+    const rest = cellsWhere(forOverriders, (caller) => caller.from === 'org' && !isHolder(caller))
+    expect([own.length, others.length, rest.length > 40]).toEqual([2, 2, true])
+    expect(own.filter((cell) => !ending('pass').test(cell))).toEqual([])
+    expect(others.filter((cell) => !ending('404').test(cell))).toEqual([])
+    expect(rest.filter((cell) => !ending('403').test(cell))).toEqual([])
   })
 
   test('a caller without a key grant gets 403 on every route that needs one, even the owner and an admin token', () => {

@@ -1,11 +1,12 @@
 import { accessRequests } from '@skerry/contract/access-requests/endpoints'
 import { grants } from '@skerry/contract/grants/endpoints'
 import { wrappedKey } from './blobs.ts'
+import { overriding } from './override-steps.ts'
 import { keeps, known, only, type Step, step, token, user } from './step.ts'
 import { newMember, type Tenant } from './tenant.ts'
 import type { World } from './world.ts'
 
-/** Steps in which a member asks for access, withdraws, is declined, and gets a key that closes the request. */
+/** Steps in which a member asks for access, withdraws, is declined, gets a key that closes the request, and uses the key. */
 export async function asking(world: World, ids: Record<string, string>, tenant: Tenant): Promise<Step[]> {
   const member = await newMember(world, tenant)
   const byMember = { as: member.as, who: user(member) }
@@ -39,5 +40,6 @@ export async function asking(world: World, ids: Record<string, string>, tenant: 
         { action: 'access_request.granted', resourceId: ids.grantedId as string, actor: token(tenant.admin) },
       ],
     },
+    ...overriding(ids, byMember),
   ]
 }

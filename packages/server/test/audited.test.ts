@@ -10,8 +10,9 @@ import { seal } from '../src/features/audit-proof/seal.ts'
 import { describeOtherwise, userAgent } from './audited-otherwise.ts'
 import { makeOneOfEach, type OneOfEach } from './callers.ts'
 import { buildWalk, type Walk } from './mutations.ts'
+import { newOverrider } from './override-steps.ts'
 import { recoveryBody } from './recovery-steps.ts'
-import { isOfCustodian, isOfPerson, isOfUserAdmin } from './samples.ts'
+import { isOfCustodian, isOfOverrider, isOfPerson, isOfUserAdmin } from './samples.ts'
 import { type AppPlatform, startAppPlatform } from './services/app-platform.ts'
 import { type Stripe, startStripe } from './services/stripe.ts'
 import { type AuditRow, auditRows, newEntries, stateOf, stopSchedules } from './state.ts'
@@ -202,6 +203,7 @@ test('a successful read writes no audit entry', async () => {
   const person = await newPerson(world, 'reader@example.com')
   const userAdmin = await newMember(world, tenant, 'admin')
   const custodian = await newMember(world, tenant)
+  const { person: overrider } = await newOverrider(world, tenant, params.envId as string)
   const shared = recoveryBody([custodian, userAdmin], 2)
   await world.call(recovery.rotate, { as: tenant.admin.as, params, body: shared })
   await seal(world.server.context)
@@ -214,7 +216,7 @@ test('a successful read writes no audit entry', async () => {
     '/v1/orgs/:orgId/audit/proof/consistency': { from: 1 },
   }
   for (const { endpoint } of listEndpoints().filter(({ endpoint }) => endpoint.method === 'GET')) {
-    const inOrg = isOfUserAdmin(endpoint) ? userAdmin : tenant.admin
+    const inOrg = isOfOverrider(endpoint) ? overrider : isOfUserAdmin(endpoint) ? userAdmin : tenant.admin
     const reader = isOfCustodian(endpoint) ? custodian : inOrg
     const own = bearerFor(vault, endpoint)
     const { as } = own ? { as: own } : isOfPerson(endpoint) ? person : reader

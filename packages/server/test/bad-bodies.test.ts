@@ -6,7 +6,16 @@ import { describe, expect, test } from 'vitest'
 import { offCurveJwk } from './blobs.ts'
 import { blobFaults, type Fault, faultsOf, formFaults, isInstantField, type Schema, strayInstants } from './faults.ts'
 import { type Broken, expectRefused } from './refusals.ts'
-import { buildSamples, isOfAsker, isOfPerson, isOfUserAdmin, pathOf, type Sample, titleOf } from './samples.ts'
+import {
+  buildSamples,
+  isOfAsker,
+  isOfOverrider,
+  isOfPerson,
+  isOfUserAdmin,
+  pathOf,
+  type Sample,
+  titleOf,
+} from './samples.ts'
 import { openOneOfEach } from './scene.ts'
 import { newMember, newPerson } from './tenant.ts'
 import { bearerFor } from './vault-scene.ts'
@@ -28,6 +37,7 @@ const sampleOf = (endpoint: Endpoint): Sample => samples[titleOf(endpoint)] ?? {
 function callerOf(endpoint: Endpoint): string {
   if (isOfPerson(endpoint)) return person
   if (isOfAsker(endpoint)) return place.asker.as
+  if (isOfOverrider(endpoint)) return place.overrider.as
   const inOrg = isOfUserAdmin(endpoint) ? userAdmin : place.tenant.admin.as
   return bearerFor(place.vault, endpoint) ?? inOrg
 }

@@ -12,7 +12,7 @@ import { describe, expect, test } from 'vitest'
 import { wrappedKey } from './blobs.ts'
 import { makeOneOfEach } from './callers.ts'
 import { type Broken, expectRefused } from './refusals.ts'
-import { buildSamples, isOfUserAdmin, pathOf, type Sample, titleOf } from './samples.ts'
+import { buildSamples, isOfOverrider, isOfUserAdmin, pathOf, type Sample, titleOf } from './samples.ts'
 import { openOneOfEach } from './scene.ts'
 import { grantKey, newApp, newEnv, newGroup, newMember } from './tenant.ts'
 
@@ -45,7 +45,8 @@ function withParams(what: string, change: (name: string) => string[] | undefined
         .filter((value) => !isFree(endpoint, value))
         .map((value) => {
           const inOrg = isOfUserAdmin(endpoint) ? userAdmin : own.tenant.admin.as
-          const { as = inOrg, body } = samples[titleOf(endpoint)] ?? {}
+          const caller = isOfOverrider(endpoint) ? own.overrider.as : inOrg
+          const { as = caller, body } = samples[titleOf(endpoint)] ?? {}
           return {
             title: `${titleOf(endpoint)}: ${name} is ${what} (${value.slice(0, 80)})`,
             method: endpoint.method,

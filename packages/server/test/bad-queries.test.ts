@@ -7,7 +7,7 @@ import { seal } from '../src/features/audit-proof/seal.ts'
 import { newId } from '../src/kernel/context.ts'
 import { isInstantField, type Schema, strayInstants } from './faults.ts'
 import { type Broken, expectRefused } from './refusals.ts'
-import { isOfAsker, isOfCustodian, isOfPerson, isOfUserAdmin, pathOf, titleOf } from './samples.ts'
+import { isOfAsker, isOfCustodian, isOfOverrider, isOfPerson, isOfUserAdmin, pathOf, titleOf } from './samples.ts'
 import { openOneOfEach } from './scene.ts'
 import { newMember, newPerson, newToken, putSecret } from './tenant.ts'
 import { bearerFor } from './vault-scene.ts'
@@ -23,6 +23,7 @@ function callerOf(endpoint: Endpoint): string {
   if (isOfPerson(endpoint) || endpoint.path === '/v1/orgs') return personAs
   if (isOfCustodian(endpoint)) return place.custodian.as
   if (isOfAsker(endpoint)) return place.asker.as
+  if (isOfOverrider(endpoint)) return place.overrider.as
   const inOrg = isOfUserAdmin(endpoint) ? reviewerAs : place.tenant.admin.as
   return bearerFor(place.vault, endpoint) ?? inOrg
 }

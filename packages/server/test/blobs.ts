@@ -8,6 +8,7 @@ export const wrappedKey = () => `wd1.${segment(65)}.${segment(16)}.${segment(12)
 export const ciphertext = (bytes = 24) => `sc1.${segment(12)}.${segment(bytes + 16)}`
 export const sealedDetails = (bytes = 60) => `sd1.${segment(12)}.${segment(bytes)}`
 export const sealedFormerNames = (bytes = 60) => `sn1.${segment(12)}.${segment(bytes)}`
+export const sealedOverride = (bytes = 60) => `so1.${segment(12)}.${segment(bytes)}`
 export const publicKeyJwk = () =>
   JSON.stringify(generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' }))
 /** A key of the right form that is not on the curve. */

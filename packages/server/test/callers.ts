@@ -14,6 +14,7 @@ import { newGuarded, proposePut } from './guarded.ts'
 import { newKmsKey, signKey } from './kms-steps.ts'
 import { newSshLease, newSshTarget } from './lease-steps.ts'
 import { newOffboarding } from './offboarding-steps.ts'
+import { newOverrider } from './override-steps.ts'
 import { openRequest, setUpRecovery } from './recovery-steps.ts'
 import { generatedRotation, newKeyedEnv, newRotation } from './rotation-steps.ts'
 import { startIssuer } from './services/issuer.ts'
@@ -64,6 +65,8 @@ export interface OneOfEach {
   custodian: Actor
   /** The member whose request for access the path can name. */
   asker: Actor
+  /** The member whose override the path can name. */
+  overrider: Actor
   vault: Surfaces
 }
 
@@ -109,6 +112,7 @@ export async function makeOneOfEach(world: World): Promise<OneOfEach> {
   const access = await world.call(accessRequests.create, { as: member.as, params: { orgId }, body: asked })
   const accessRequestId = access.body.request.id
   const leaving = await newOffboarding(world, tenant, envId)
+  const overrider = await newOverrider(world, tenant, envId)
   const { code, id: cliSessionId } = await askForCliSession(world)
   const synced = { connectionId: connection.id, bindingId }
   const own = { userId, code, cliSessionId, passkeyId: newId('passkey') }
@@ -126,6 +130,7 @@ export async function makeOneOfEach(world: World): Promise<OneOfEach> {
     changeRequestId,
     accessRequestId,
     ...leaving,
+    overrideId: overrider.override.id,
     honeyTokenId: decoy.id,
     name: 'NAME',
     secretId,
@@ -137,6 +142,7 @@ export async function makeOneOfEach(world: World): Promise<OneOfEach> {
     branchId: branch.body.branch.id,
     custodian: custodians[0] as Actor,
     asker: member,
+    overrider: overrider.person,
     vault,
   }
 }

@@ -7,6 +7,7 @@ import type { PrivateKey } from '@skerry/crypto/keys'
 import type { Client } from '@skerry/sdk/client'
 import { createBranch, createEnvironment } from '@skerry/sdk/environments'
 import { createManagedKey, openManagedKey, rotateManagedKey } from '@skerry/sdk/internal/kms'
+import { setOverride } from '@skerry/sdk/overrides'
 import { newRecoveryKey } from '@skerry/sdk/recovery'
 import { describeSecret } from '@skerry/sdk/secret-details'
 import { renameSecret } from '@skerry/sdk/secret-history'
@@ -38,6 +39,8 @@ export interface Filled {
   pending: { envId: string; changeRequestId: string; name: string; value: string }
   /** A name with a description, in that environment too. */
   described: { envId: string; name: string; description: string; tags: string[] }
+  /** A value that the admin stored for themselves, in that environment too. */
+  own: { envId: string; name: string; value: string }
   /** A deleted secret that can be restored. */
   deleted: { envId: string; name: string; value: string }
   /** A managed key that was rotated, with data that its version 1 encrypted. */
@@ -61,6 +64,8 @@ export async function fillTenant(world: World, tenant: Tenant, custodians: [Keye
   const branched = await layered(scene, app)
   const deleted = await keptDeleted(scene, branched.envId)
   const described = await describedOne(scene, branched.envId)
+  const own = { envId: branched.envId, name: 'OWN', value: 'of the admin alone' }
+  await setOverride(admin.client, { orgId, envId: own.envId, userId: admin.id }, own, admin.keys.privateKey)
   const pending = await protectedOne(scene, app)
   const kms = await rotatedKey(scene)
   const environments = [...scene.opened].map(([environmentId, { bytes: key }]) => ({ environmentId, key }))
@@ -81,6 +86,7 @@ export async function fillTenant(world: World, tenant: Tenant, custodians: [Keye
     values,
     branched,
     described,
+    own,
     deleted,
     pending,
     kms,

@@ -11,6 +11,7 @@ import { type Client, createClient } from '@skerry/sdk/client'
 import { createEnvironment } from '@skerry/sdk/environments'
 import { fetchCheckpoint, verifyTrail } from '@skerry/sdk/internal/audit-proof'
 import { openManagedKey } from '@skerry/sdk/internal/kms'
+import { listOverrides } from '@skerry/sdk/overrides'
 import { gatherRecoveryKey, recoverKeys } from '@skerry/sdk/recovery'
 import { listDetails } from '@skerry/sdk/secret-details'
 import { versionOpener } from '@skerry/sdk/secret-history'
@@ -300,6 +301,12 @@ test('the details of a name are the same on the new server', async () => {
   const { dek } = await environmentKey(at(admin), params, admin.keys.privateKey)
   const facts = { ownerId: admin.id, expiresAt: '2090-01-01T00:00:00.000Z', notNeeded: true }
   expect(await listDetails(at(admin), params, dek)).toMatchObject([{ ...described, ...facts, isReadable: true }])
+})
+
+test('a personal override opens on the new server for its person', async () => {
+  const { envId, name, value } = rich.own
+  const params = { orgId: tenant.orgId, envId, userId: admin.id }
+  expect(await listOverrides(at(admin), params, admin.keys.privateKey)).toMatchObject([{ name, value, revision: 1 }])
 })
 
 test('a deleted secret can be restored on the new server, with its versions under their former names', async () => {

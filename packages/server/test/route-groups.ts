@@ -76,6 +76,14 @@ PUT org/apps/:appId/presence
 DELETE org/apps/:appId/presence
 `)
 
+/** Routes about a person’s own overrides: a token may call none of them, and a person needs the environment's key. */
+export const forOverriders = titled(`
+GET org/envs/:envId/overrides
+POST org/envs/:envId/overrides
+PUT org/envs/:envId/overrides/:overrideId
+DELETE org/envs/:envId/overrides/:overrideId
+`)
+
 /** Routes that name an application, an environment or a change request. A bound token may call its application's. */
 export const ofApplication = ({ title }: Titled) => /\/:(?:appId|envId|changeRequestId)/.test(title)
 
@@ -116,6 +124,10 @@ GET org/envs/:envId/secret-details
 PATCH org/envs/:envId/secret-details/:name
 POST org/envs/:envId/change-requests
 GET org/envs/:envId/key
+GET org/envs/:envId/overrides
+POST org/envs/:envId/overrides
+PUT org/envs/:envId/overrides/:overrideId
+DELETE org/envs/:envId/overrides/:overrideId
 `)
 
 /** Routes that need a key or a person. A machine client has no key and is not a person. */
@@ -168,6 +180,10 @@ GET org/envs/:envId/secret-details
 PATCH org/envs/:envId/secret-details/:name
 POST org/envs/:envId/change-requests
 GET org/envs/:envId/key
+GET org/envs/:envId/overrides
+POST org/envs/:envId/overrides
+PUT org/envs/:envId/overrides/:overrideId
+DELETE org/envs/:envId/overrides/:overrideId
 GET org/kms/keys/:kmsKeyId/key
 POST org/change-requests/:changeRequestId/approve
 POST org/change-requests/:changeRequestId/reject

@@ -16,6 +16,7 @@ import type { OneOfEach } from './callers.ts'
 import { kmsGrant, signKey } from './kms-steps.ts'
 import { sshLease, sshTarget } from './lease-steps.ts'
 import { sinkBody } from './log-sink-steps.ts'
+import { newOverride } from './override-steps.ts'
 import { recoveryBody } from './recovery-steps.ts'
 import { bindingBody, type Connected, connectionBody, deksFor, keyOf, vaultedEnv, wrapped } from './sync-scene.ts'
 import { newMember, newPerson } from './tenant.ts'
@@ -37,6 +38,9 @@ export const isOfPerson = ({ path }: Pick<Endpoint, 'path'>) => /^\/v1\/(?:me|cl
 export const isOfCustodian = ({ path }: Pick<Endpoint, 'path'>) => /\/recovery\/(?:share|.*\/shares)$/.test(path)
 /** Whether only the member who asked for access may call the endpoint. */
 export const isOfAsker = ({ path }: Pick<Endpoint, 'path'>) => /:accessRequestId\/withdraw$/.test(path)
+
+/** Whether only a person who holds the key may call the endpoint, about their own overrides. */
+export const isOfOverrider = ({ path }: Pick<Endpoint, 'path'>) => /\/overrides(?:\/:overrideId)?$/.test(path)
 
 /** Whether only an admin who is a person may call the endpoint, or any member who is one. */
 export const isOfUserAdmin = ({ method, path }: Pick<Endpoint, 'method' | 'path'>) =>
@@ -157,6 +161,14 @@ export async function buildSamples(world: World, place: OneOfEach): Promise<Reco
     [`POST ${inEnv}/deleted-secrets/:secretId/restore`]: { as, body: { ciphertext: ciphertext() } },
     [`DELETE ${inEnv}/secrets/:name`]: { as, body: { expectedVersion: 1 } },
     [`PUT ${inEnv}/protection`]: { as, body: { requiredApprovals: 2, allowSelfApproval: true } },
+    [`POST ${inEnv}/overrides`]: {
+      as: place.overrider.as,
+      body: { ...newOverride(), seen: [params.overrideId] },
+    },
+    [`PUT ${inEnv}/overrides/:overrideId`]: {
+      as: place.overrider.as,
+      body: { ...newOverride(), expectedRevision: 1 },
+    },
     [`POST ${inEnv}/change-requests`]: {
       as,
       body: {

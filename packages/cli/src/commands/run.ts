@@ -40,7 +40,7 @@ export function register(command: Command): void {
     .action(run)
 }
 
-const help = `If a name has several values, the first of these wins: existing environment variables, --dotenv, branch, environment, groups. With --override, existing variables come last.
+const help = `If a name has several values, the first of these wins: existing environment variables, --dotenv, your personal overrides, branch, environment, groups. With --override, existing variables come last.
 
 The program starts without a shell. Its signals and exit code are its own. It does not get SKERRY_TOKEN and SKERRY_CLIENT_SECRET. Secrets with names such as PATH or NODE_OPTIONS can change how programs run, so they need --allow-name, or allowNames in skerry.json.
 

@@ -21,6 +21,7 @@ import { exportValues, parseExportValues } from '../secrets/export.ts'
 import { generate, parseGenerate } from '../secrets/generate.ts'
 import { importFile, parseImportFile } from '../secrets/import.ts'
 import { list, parseList } from '../secrets/list.ts'
+import { override, overrides, parseOverride } from '../secrets/override.ts'
 import { checkGet, get, history, parseHistory } from '../secrets/read.ts'
 import { parseRemove, remove } from '../secrets/remove.ts'
 import { parseRename, rename } from '../secrets/rename.ts'
@@ -44,6 +45,7 @@ const views = (command: Command) =>
 export function register(command: Command): void {
   registerReads(command)
   registerWrites(command)
+  registerOverrides(command)
   registerFiles(command)
 }
 
@@ -147,6 +149,25 @@ function registerWrites(command: Command): void {
     .option('--needed', 'take that back')
     .action(atPlace(describe, parseDescribe))
   addressed(leaf(command, 'deleted', 'List the deleted secrets that can be restored')).action(atPlace(deleted))
+}
+
+function registerOverrides(command: Command): void {
+  explained(
+    addressed(
+      leaf(command, 'override <NAME> [value...]', 'Write a value for yourself alone, instead of the shared value'),
+    ),
+    'Only you can read it. `skerry run`, `skerry shell` and `skerry secrets get` use it, also on branches of the environment. Everything that writes values for others leaves it out.',
+  )
+    .usage('<NAME>')
+    .option('--file <path>', 'file with the value; - is stdin')
+    .option('--trim', 'remove one line break from the end')
+    .option('--empty', 'allow an empty value')
+    .option('--literal', 'keep ${NAME} as text instead of a reference')
+    .option('--remove', 'remove your value; the shared value counts again')
+    .action(atPlace(override, parseOverride))
+  addressed(leaf(command, 'overrides', 'List the values that you stored for yourself alone'))
+    .option('--reveal', 'show values')
+    .action(atPlace(overrides))
 }
 
 function registerFiles(command: Command): void {

@@ -28,7 +28,7 @@ export async function agentStatus(url: string, userId: string): Promise<Status |
   return answer && 'status' in answer ? answer.status : undefined
 }
 
-/** The key that the agent keeps. The agent unwraps blobs and signs policies, and returns only the results. */
+/** The key that the agent keeps. The agent unwraps and wraps keys and signs policies, and returns only the results. */
 export async function agentKey(url: string, userId: string): Promise<(RemoteKey & PolicySigner) | undefined> {
   const status = await agentStatus(url, userId)
   if (!status) return undefined
@@ -36,6 +36,7 @@ export async function agentKey(url: string, userId: string): Promise<(RemoteKey 
   return {
     point: parsePublicKeyJwk(status.publicKeyJwk),
     unwrap: (blob) => askBytes(socket, { op: 'unwrap', blob }),
+    wrapToSelf: (key) => askBlob(socket, { op: 'wrap-to-self', key: encodeBase64url(key) }),
     sign: (body) => askBytes(socket, { op: 'sign-policy', body: encodeBase64url(body) }),
   }
 }
@@ -46,6 +47,18 @@ async function askBytes(socket: string, request: Request): Promise<Bytes> {
   if (answer && 'error' in answer && answer.error !== 'internal') {
     throw new CryptoError(answer.error as CryptoErrorCode)
   }
+  throw new Failure('refused', 'the keyring was locked in the meantime', 'run `skerry keys unlock`')
+}
+
+async function askBlob(socket: string, request: Request): Promise<string> {
+  const answer = await ask(socket, request)
+  if (answer && 'blob' in answer) return answer.blob
+  if (answer && 'error' in answer && answer.error === 'invalid_request')
+    throw new Failure(
+      'refused',
+      'the keyring’s agent was started by an older version of skerry',
+      'run `skerry keys lock`, and try again',
+    )
   throw new Failure('refused', 'the keyring was locked in the meantime', 'run `skerry keys unlock`')
 }
 

@@ -5,7 +5,7 @@ import { type Bytes, decodeBase64url, decodeUtf8, encodeBase64url } from '@skerr
 import { CryptoError } from '@skerry/crypto/errors'
 import { importPrivateKey, type PrivateKey, publicKeyJwkOf } from '@skerry/crypto/keys'
 import { type PolicySigner, policySigner } from '@skerry/crypto/policy'
-import { unwrapKey } from '@skerry/crypto/wrap'
+import { unwrapKey, wrapToSelf } from '@skerry/crypto/wrap'
 import { type Answer, lineMaxBytes, type Request, type Start } from './protocol.ts'
 
 // This process keeps an unlocked private key. It opens wrapped keys for every program that can reach its socket, and
@@ -38,6 +38,10 @@ async function serve(start: Start): Promise<void> {
     if (request.op === 'unwrap') {
       stayAwake()
       return { bytes: encodeBase64url(await unwrapKey(request.blob, privateKey)) }
+    }
+    if (request.op === 'wrap-to-self') {
+      stayAwake()
+      return { blob: await wrapToSelf(decodeBase64url(request.key), privateKey) }
     }
     if (request.op === 'sign-policy') {
       stayAwake()

@@ -22,6 +22,8 @@ export interface Start {
 export type Request =
   | { op: 'status' }
   | { op: 'unwrap'; blob: string }
+  /** A key, base64url, that the agent wraps to its own public key. */
+  | { op: 'wrap-to-self'; key: string }
   /** The body of a policy, base64url: nothing else is signed. */
   | { op: 'sign-policy'; body: string }
   | { op: 'lock' }
@@ -32,7 +34,7 @@ export interface Status {
   locksInSeconds: number
 }
 
-export type Answer = { status: Status } | { bytes: string } | { ok: true } | { error: string }
+export type Answer = { status: Status } | { bytes: string } | { blob: string } | { ok: true } | { error: string }
 
 /** A wrapped key has at most 4,096 characters, a policy of a thousand long rules half a million. */
 export const lineMaxBytes = 600_000

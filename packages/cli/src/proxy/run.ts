@@ -117,7 +117,8 @@ async function start(
   const { startProxy } = await import('@skerry/proxy/start')
   const { enabled, dir, maxAge } = config.cache
   const cache = enabled ? diskCache(dir === null ? {} : { directory: dir }) : undefined
-  const { skerry, resolved } = await resolveTarget(session, { with: [], cache, offline: false, maxAgeSeconds: maxAge })
+  const options = { with: [], cache, offline: false, maxAgeSeconds: maxAge, overrides: false }
+  const { skerry, resolved } = await resolveTarget(session, options)
   if (resolved.stale) warn('the server cannot be reached: the proxy uses the last copy of the secrets')
   const { SKERRY_PROXY_CONTROL_TOKEN, SEEKRIT_PROXY_CONTROL_TOKEN } = process.env
   let running: RunningProxy | undefined

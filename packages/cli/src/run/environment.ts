@@ -33,7 +33,7 @@ export interface Launch {
 }
 
 export interface Ingredients {
-  resolved: Pick<Resolved, 'values' | 'provenance' | 'scope' | 'unexpanded'>
+  resolved: Pick<Resolved, 'values' | 'provenance' | 'overridden' | 'scope' | 'unexpanded'>
   selection: Selection
   /** Names that the program gets although they make it load or trust something. */
   allowNames: readonly string[]
@@ -47,7 +47,11 @@ export interface Ingredients {
 
 const processName = 'process environment'
 
-/** Merges the sources. The later ones win: groups, application environment, branch, `--dotenv`, process environment. */
+/** The source of a value that the person stored for themselves. */
+export const personalOverride = 'personal override'
+
+/** Merges the sources. The later ones win: groups, application environment, branch, personal overrides, `--dotenv`,
+ * process environment. */
 export function buildLaunch(ingredients: Ingredients): Launch {
   const { resolved, selection, allowNames, overlay, processEnv, override } = ingredients
   const inherited = new Map(Object.entries(inheritedEnvironment(processEnv)))
@@ -59,8 +63,10 @@ export function buildLaunch(ingredients: Ingredients): Launch {
   checkOverride(override, brought)
   const wins = (name: string) => override === true || override.includes(name)
   const origins = [...brought.keys()].sort().map((name) => {
-    const provenance = secrets.has(name) ? resolved.provenance[name.slice(prefix.length)] : undefined
+    const stored = name.slice(prefix.length)
+    const provenance = secrets.has(name) ? resolved.provenance[stored] : undefined
     const chain = provenance ? [...provenance.overrides, provenance].map((one) => labelOf(one, resolved.scope)) : []
+    if (provenance && resolved.overridden.includes(stored)) chain.push(personalOverride)
     if (overlay?.values.has(name)) chain.push(overlay.file)
     if (inherited.has(name)) chain.splice(wins(name) ? 0 : chain.length, 0, processName)
     return { name, from: chain.at(-1)!, overrides: chain.slice(0, -1).reverse() }

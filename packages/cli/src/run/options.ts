@@ -15,6 +15,8 @@ export interface LaunchOptions extends Flags, Selection, MountOptions {
   allowName?: string[]
   offline?: boolean
   maxAge: string
+  /** False for `--no-overrides`. */
+  overrides: boolean
   cache: boolean
   explain?: boolean
 }
@@ -33,6 +35,7 @@ export function launching(command: Command): Command {
     .option('--override [NAME,...]', 'override existing environment variables; =NAME,... for these alone', names)
     .option('--offline', 'use the stored copy without asking the server')
     .option('--max-age <duration>', 'oldest copy to use when the server cannot be reached', '24h')
+    .option('--no-overrides', 'leave out the values that you stored for yourself')
     .option('--no-cache', 'neither use nor store a copy')
     .option('--explain', 'print where each value comes from, without the value')
   const parse = command.parseOptions.bind(command)

@@ -2,7 +2,7 @@ import { formatAge, parseDuration } from '../duration.ts'
 import { usage } from '../failure.ts'
 import { formatTable, note, warn, writeStderr } from '../output.ts'
 import { openSession } from '../session.ts'
-import { buildLaunch, type Ingredients, type Launch } from './environment.ts'
+import { buildLaunch, type Ingredients, type Launch, personalOverride } from './environment.ts'
 import { isMounting } from './mount-options.ts'
 import type { LaunchOptions } from './options.ts'
 import { resolveTarget, type Target } from './target.ts'
@@ -21,6 +21,7 @@ export async function prepare(flags: LaunchOptions): Promise<Prepared> {
     cache: flags.cache ? await openCache() : undefined,
     offline: flags.offline === true,
     maxAgeSeconds: parseDuration(flags.maxAge, '--max-age'),
+    overrides: flags.overrides,
   })
   const { resolved } = target
   if (resolved.stale) tellAge(resolved.ageSeconds, flags.offline === true)
@@ -32,6 +33,7 @@ export async function prepare(flags: LaunchOptions): Promise<Prepared> {
   const ingredients = { selection: flags, allowNames, overlay, processEnv: process.env, override, isMounted }
   const launch = buildLaunch({ ...ingredients, resolved })
   for (const one of launch.withheld) tellWithheld(one)
+  tellOverridden(launch)
   if (flags.explain) explain(launch, flags, target)
   // A mounted file contains the secrets, whatever the environment holds.
   else if (!isMounted) tellHidden(launch)
@@ -55,6 +57,13 @@ async function readOverlay(file: string): Promise<{ file: string; values: Map<st
   const [problem] = problems
   if (problem) throw usage(`${file}, line ${problem.line}: ${problem.message}`)
   return { file, values }
+}
+
+/** Tells which values are the person’s own, so that nobody searches for a fault that only they have. */
+function tellOverridden({ origins }: Launch): void {
+  const used = origins.filter(({ from }) => from === personalOverride).map(({ name }) => name)
+  if (used.length === 0) return
+  note(`${used.length} personal ${used.length === 1 ? 'override' : 'overrides'} used: ${used.join(', ')}`)
 }
 
 /** Warns, because a variable that is set by accident, for example on a CI runner, would silently replace a secret. */

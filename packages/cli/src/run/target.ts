@@ -8,7 +8,7 @@ import { forget, idKeyOf, recall, remember } from '../id-cache.ts'
 import { isMemoryLost } from '../known-state.ts'
 import { note, warn } from '../output.ts'
 import { boundWords, checkNames, findPlace, noBranch } from '../places.ts'
-import { type Session, userAgent } from '../session.ts'
+import { ownOverrides, type Session, userAgent } from '../session.ts'
 import { mayBeBound, rememberUnbound } from '../token-binding.ts'
 
 export interface ResolveOptions {
@@ -16,6 +16,8 @@ export interface ResolveOptions {
   cache: Cache | undefined
   offline: boolean
   maxAgeSeconds: number
+  /** Whether a person’s own overrides are used. */
+  overrides: boolean
 }
 
 /**
@@ -179,6 +181,7 @@ async function create(
   options: ResolveOptions,
 ): Promise<Skerry> {
   const { url: baseUrl, allowInsecure } = session.settings
+  const { overrides, ...more } = options
   return createSkerry({
     ...(await session.reader()),
     knownState: session.knownState.reading,
@@ -192,7 +195,8 @@ async function create(
     // Without a usable home folder neither the cache nor the known state can be stored. One warning is enough.
     warn: (message) => isMemoryLost() || warn(message),
     partial: true,
-    ...options,
+    ...more,
+    overrides: overrides ? await ownOverrides(session) : undefined,
   })
 }
 

@@ -16,7 +16,7 @@ import {
   writeTable,
 } from '../output.ts'
 import type { Place } from '../places.ts'
-import type { Session } from '../session.ts'
+import { ownOverrides, type Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { shownTime } from '../times.ts'
 import { noSecret } from './missing.ts'
@@ -68,7 +68,10 @@ async function own(session: Session, place: Place, name: string, { stored }: Opt
 }
 
 async function merged(session: Session, place: Place, name: string, flags: Options): Promise<Found> {
-  const resolved = await resolvePlace(session, place, { expand: true, with: flags.with })
+  const overrides = await ownOverrides(session)
+  const resolved = await resolvePlace(session, place, { expand: true, with: flags.with, overrides })
+  if (resolved.overridden.includes(name))
+    note(`${name} is your personal override; \`--stored\` shows the value that others get`)
   return { value: pickOne(resolved, name, place), environmentId: resolved.provenance[name]!.environmentId }
 }
 

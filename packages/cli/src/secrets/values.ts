@@ -62,6 +62,8 @@ interface Merging {
   expand: boolean
   /** Groups with another environment, as `group:env`, like `skerry run --with`. */
   with?: string[] | undefined
+  /** The person whose overrides are used. */
+  overrides?: { orgId: string; userId: string } | undefined
 }
 
 /** Resolves all values that a program gets: groups, environment and branch merged. */
@@ -79,6 +81,7 @@ export async function resolvePlace(session: Session, place: Place, options: Merg
     ...branch,
     ...(options.with?.length ? { with: options.with } : {}),
     interpolate: options.expand,
+    overrides: options.overrides,
     partial: true,
   }).resolve()
 }

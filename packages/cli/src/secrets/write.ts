@@ -68,7 +68,7 @@ export function parseSet(flags: Options, name: string, extra: string[]) {
   return { expected, generated }
 }
 
-async function readOne(name: string, flags: Options): Promise<string> {
+export async function readOne(name: string, flags: Pick<Options, 'file' | 'trim' | 'empty'>): Promise<string> {
   const read = await readValue(name, flags)
   const value = flags.trim ? read.replace(/\r?\n$/, '') : read
   if (value === '' && !flags.empty) {

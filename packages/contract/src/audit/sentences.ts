@@ -22,6 +22,9 @@ export const auditSentences: Readonly<Record<AuditAction, string>> = {
 
   'secret.described': '{actor} described {name} in {environment}',
 
+  'override.stored': '{actor} stored a personal override in {environment}',
+  'override.deleted': '{actor} removed a personal override from {environment}',
+
   'change_request.opened': '{actor} proposed a change of {name} in {environment}',
   'change_request.approved': '{actor} approved the change of {name} in {environment}[ ({approvals} of {required})]',
   'change_request.applied': '{actor} applied the change of {name} in {environment}',

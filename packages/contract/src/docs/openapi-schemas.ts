@@ -19,6 +19,7 @@ import { Prefs } from '../notifications/schemas.ts'
 import { OAuthErrorBody } from '../oauth/schemas.ts'
 import { Offboarding, OffboardingPreview, OffboardingRevoked, OffboardingRow } from '../offboardings/schemas.ts'
 import { Organization } from '../orgs/schemas.ts'
+import { Override } from '../overrides/schemas.ts'
 import { Passkey } from '../passkeys/schemas.ts'
 import { CustodianShare, KeyAndShares, Recovery, RecoveryCoverage, RecoveryRequest } from '../recovery/schemas.ts'
 import { Layer, Scope } from '../resolve/schemas.ts'
@@ -104,6 +105,7 @@ export const namedSchemas: Readonly<Record<string, TSchema>> = {
   OffboardingRevoked,
   OffboardingRow,
   Organization,
+  Override,
   Passkey,
   Plan: PlanView,
   Promo,

@@ -42,6 +42,7 @@ export const headingTitles: Record<keyof typeof endpoints, string> = {
   secrets: 'Secrets',
   deletedSecrets: 'Deleted secrets',
   secretDetails: 'Details of secrets',
+  overrides: 'Personal overrides',
   protection: 'Protection',
   changes: 'Change requests',
   resolve: 'Resolve',

@@ -3,6 +3,7 @@ import { ActionIcon, Drawer, Text } from '@mantine/core'
 import { useHotkeys } from '@mantine/hooks'
 import { useRouteContext } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
+import { OnlyForMe } from '../overrides/only-for-me.tsx'
 import { EnvironmentTabs } from '../secrets/environment-tabs.tsx'
 import { Copy } from '../ui/copy.tsx'
 import { IconChevronDown, IconChevronUp } from '../ui/icons.ts'
@@ -79,6 +80,7 @@ function Parts(cell: Cell) {
     <>
       <ValuePart {...cell} entry={entry} />
       {entry && <SecretActions {...cell} entry={entry} />}
+      <OnlyForMe {...{ column, name }} />
       <DetailsPart {...{ orgId, column, name, entry }} />
       {entry?.own && role !== 'member' && (
         <Suspense>

@@ -4,6 +4,7 @@ import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { api } from '../api.ts'
+import { overrideCountQuery } from '../overrides/queries.ts'
 import { orgQueries } from '../queries.ts'
 import { granteesQuery, sealedQuery } from '../secrets/queries.ts'
 import type { Environment } from '../secrets/use-columns.ts'
@@ -46,6 +47,7 @@ export function KeyAccess({ environment }: { environment: Environment }) {
     >
       <ServerReaders grantees={query.data?.grantees ?? []} isAdmin={isAdmin} />
       <Holders environment={environment} isAdmin={isAdmin} />
+      {isAdmin && <OverrideCount environment={environment} />}
       {sealed === null && (
         <Text size="sm" c="dimmed" mt="xs">
           You do not hold the key of this environment, so you cannot grant it. Ask someone in the list above to grant it
@@ -59,6 +61,20 @@ export function KeyAccess({ environment }: { environment: Environment }) {
           ))}
       </Suspense>
     </Section>
+  )
+}
+
+/** Tells admins how many values people stored for themselves. Only these people can read the names and the values. */
+function OverrideCount({ environment }: { environment: Environment }) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const counts = useQuery(overrideCountQuery(org.id, environment.id)).data?.counts ?? []
+  if (counts.length === 0) return null
+  const sum = counts.reduce((all, { count }) => all + count, 0)
+  const people = counts.map(({ name, userId, count }) => `${name ?? userId} ${count}`).join(', ')
+  return (
+    <Text size="sm" c="dimmed" mt="xs">
+      {sum} personal {sum === 1 ? 'override' : 'overrides'} ({people}). Only their owners can read them.
+    </Text>
   )
 }
 

@@ -1,6 +1,7 @@
 // biome-ignore-all lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive: see grid.tsx
 
 import { memo, useState } from 'react'
+import { OwnMark } from '../overrides/own-overrides.tsx'
 import { IconCopy, IconEllipsis, IconEye, IconEyeOff, IconPencil } from '../ui/icons.ts'
 import type { CellActions } from './cell-actions.ts'
 import { type Column, type Entry, isUnreadable } from './columns.ts'
@@ -158,6 +159,7 @@ function Cell({ column, name, letter, isProductions, valueIds, shown, isEdited, 
       )}
       {isEdited && <span className="matrix-tag">edited</span>}
       {isQueued && <span className="matrix-tag">queued</span>}
+      <OwnMark column={column} name={name} />
       {!entry.own && (
         <span className="matrix-tag" title={`from ${entry.layer.label}`}>
           ↳ {entry.layer.label}
@@ -253,6 +255,7 @@ function Missing(
       >
         {isHidden ? 'unreadable' : 'missing'}
       </button>
+      <OwnMark column={column} name={name} />
       {isEdited && <span className="matrix-tag">edited</span>}
       {isQueued && <span className="matrix-tag">queued</span>}
     </>

@@ -7,6 +7,7 @@ import { keyOperations } from './keys.ts'
 import { kmsOperations } from './kms.ts'
 import { layerOperations } from './layers.ts'
 import { leaseOperations } from './leases.ts'
+import { overrideOperations } from './overrides.ts'
 import { recoveryOperations } from './recovery.ts'
 import { rekeyOperations } from './rekey.ts'
 import { secretOperations } from './secrets.ts'
@@ -18,6 +19,7 @@ export const operations = {
   ...keyOperations,
   ...secretOperations,
   ...detailsOperations,
+  ...overrideOperations,
   ...grantOperations,
   ...layerOperations,
   ...dotenvOperations,

@@ -43,6 +43,7 @@ const sectionOrder = [
   'secretDetails',
   'offboardings',
   'offboardingRows',
+  'overrides',
 ] as const
 
 type SectionName = (typeof sectionOrder)[number]

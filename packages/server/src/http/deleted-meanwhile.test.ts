@@ -4,6 +4,7 @@ import { envs } from '@skerry/contract/envs/endpoints'
 import { grants } from '@skerry/contract/grants/endpoints'
 import { composition, groups } from '@skerry/contract/groups/endpoints'
 import { invites } from '@skerry/contract/members/endpoints'
+import { overrides } from '@skerry/contract/overrides/endpoints'
 import { secrets } from '@skerry/contract/secrets/endpoints'
 import { tokens } from '@skerry/contract/tokens/endpoints'
 import { expect, test } from 'vitest'
@@ -11,6 +12,7 @@ import { ciphertext, publicKeyJwk, wrappedKey } from '../../test/blobs.ts'
 import { engine } from '../../test/engine.ts'
 import { decide, newGuarded, proposePut } from '../../test/guarded.ts'
 import { held, waiting } from '../../test/held.ts'
+import { newOverride } from '../../test/override-steps.ts'
 import { openTenant } from '../../test/scene.ts'
 import {
   type Actor,
@@ -36,6 +38,7 @@ let appId: string
 let envId: string
 let groupId: string
 let grantee: string
+let overrider: Actor
 let guardedId: string
 let changeId: string
 let inviteId: string
@@ -151,6 +154,26 @@ test.each([
       }),
   ],
   [
+    'an override in an environment',
+    () => envId,
+    () =>
+      world.call(overrides.create, {
+        as: overrider.as,
+        params: { ...org(), envId },
+        body: { ...newOverride(), seen: [] },
+      }),
+  ],
+  [
+    'an override of a member',
+    () => overrider.id,
+    () =>
+      world.call(overrides.create, {
+        as: overrider.as,
+        params: { ...org(), envId },
+        body: { ...newOverride(), seen: [] },
+      }),
+  ],
+  [
     'the name of an application',
     () => appId,
     () => world.call(apps.update, { ...as(), params: { ...org(), appId }, body: { name: 'x' } }),
@@ -175,6 +198,8 @@ test.each([
   envId = (await newEnv(world, tenant, appId)).id
   groupId = (await newGroup(world, tenant)).id
   grantee = (await newToken(world, tenant)).id
+  overrider = await newMember(world, tenant)
+  await grantKey(world, tenant, envId, overrider)
   guardedId = await newGuarded(world, tenant)
   changeId = (await proposePut(world, tenant, guardedId, 'A')).id
   inviteId = (await invitePerson(world, tenant, `${envId}@example.com`)).body.invite.id

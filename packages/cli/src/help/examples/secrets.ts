@@ -52,6 +52,14 @@ export const secrets = {
     ['skerry secrets describe STRIPE_KEY --description "Charges cards" --tag payments', 'Say what a secret is for'],
     ['skerry secrets describe STRIPE_KEY --owner ada@example.com --expires 2027-03-01', 'Remind somebody of a date'],
   ],
+  'secrets override': [
+    ['skerry secrets override DATABASE_URL', 'Type a value that only your programs get'],
+    ['skerry secrets override DATABASE_URL --remove', 'Get the shared value again'],
+  ],
+  'secrets overrides': [
+    ['skerry secrets overrides', 'List the names that you override in this folder’s environment'],
+    ['skerry secrets overrides --reveal --env staging', 'Show your values in staging'],
+  ],
   'secrets deleted': [
     ['skerry secrets deleted', 'List the deleted secrets of this folder’s environment'],
     ['skerry secrets deleted --env production', 'List those of production'],

@@ -92,6 +92,17 @@ export const secrets = [
     document: 'docs/command-line.md#details-of-a-secret',
   },
   {
+    title: 'Use a value of your own',
+    words: 'override personal local mine only me myself developer laptop different value private',
+    steps: [
+      ['skerry secrets override DATABASE_URL', 'Store a value that only you can read'],
+      ['skerry run -- npm start', 'Your program gets your value, others get the shared one'],
+      ['skerry secrets overrides', 'List your values'],
+      ['skerry secrets override DATABASE_URL --remove', 'Get the shared value again'],
+    ],
+    document: 'docs/command-line.md#personal-overrides',
+  },
+  {
     title: 'Bring back a deleted secret',
     words: 'undelete undo deleted removed lost trash recycle bin recover restore rm',
     steps: [

@@ -11,6 +11,7 @@ import { deletePasskeys } from '../../model/people/passkeys.ts'
 import { deleteRecoveryKit } from '../../model/people/recovery-kits.ts'
 import { replaceKeys, resealKeys } from '../../model/people/users.ts'
 import { dropGrants } from '../kms/grantees.ts'
+import { dropOverrides } from '../overrides/replaced-keys.ts'
 import { removeCustodianships } from '../recovery/custodians.ts'
 import { listHoldings } from './keys-store.ts'
 
@@ -43,13 +44,15 @@ export async function replace(input: In<typeof me.replaceKeys, Person>): Out<typ
   await lockPerson(db, principal.id)
   const lost = await listHoldings(db, principal.id, now)
   await deleteGrantsOfPerson(db, principal.id)
+  const dropped = await dropOverrides(db, principal.id)
   await deletePasskeys(db, principal.id)
   await deleteRecoveryKit(db, principal.id)
   const { email, name } = (await findPerson(db, principal.id)) ?? {}
   const orgIds = await listOrgIds(db, principal.id)
   for (const orgId of orgIds) {
     const environmentIds = lost.filter((one) => one.orgId === orgId).map((one) => one.environmentId)
-    audit('user.keys_replaced', principal.id, { environmentIds }, { orgId })
+    const overrides = dropped.get(orgId)
+    audit('user.keys_replaced', principal.id, { environmentIds, ...(overrides && { overrides }) }, { orgId })
     await dropGrants({ db, audit }, orgId, { principalType: 'user', principalId: principal.id }, 'user.keys_replaced')
     const person = email ?? name ?? principal.id
     await emit('user.keys_replaced', { userId: principal.id, person, environments: environmentIds.length }, orgId)

@@ -4,6 +4,7 @@ import { createFileRoute } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { api } from '../../../../../api.ts'
 import { noteMade } from '../../../../../envs/meanings.ts'
+import { OwnOverridesOf } from '../../../../../overrides/own-overrides.tsx'
 import { EnvironmentsPage, Secrets } from '../../../../../secrets/environments-page.tsx'
 import { matrixSearch } from '../../../../../secrets/matrix-search.ts'
 import { appBranchesQuery, appQuery } from '../../../../../secrets/queries.ts'
@@ -58,12 +59,15 @@ function WithBranches({ environments, branches }: { environments: EnvironmentWit
       ]),
     [environments, branches, chosen],
   )
+  const columns = useColumns(org.id, shown, environments)
   return (
-    <Secrets
-      columns={useColumns(org.id, shown, environments)}
-      command={`skerry secrets set NAME --app ${app} --env ${environments[0]?.slug}`}
-      choices={<Branches branches={branches} chosen={chosen} onChoose={setChosen} />}
-    />
+    <OwnOverridesOf columns={columns}>
+      <Secrets
+        columns={columns}
+        command={`skerry secrets set NAME --app ${app} --env ${environments[0]?.slug}`}
+        choices={<Branches branches={branches} chosen={chosen} onChoose={setChosen} />}
+      />
+    </OwnOverridesOf>
   )
 }
 

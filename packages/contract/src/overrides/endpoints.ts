@@ -1,0 +1,49 @@
+import { Type } from 'typebox'
+import { del, get, post, put } from '../endpoint.ts'
+import { limits } from '../limits.ts'
+import { Id, Ok, Strict } from '../schema.ts'
+import { NewOverride, Override, OverrideCount, OverrideRevision } from './schemas.ts'
+
+const One = Strict({ override: Override })
+
+/** Values that a person stores for themselves alone, in an environment whose key they hold. */
+export const overrides = {
+  list: get('/v1/orgs/:orgId/envs/:envId/overrides', {
+    summary: 'Your own overrides in an environment, for a person who holds its key',
+    responses: { 200: Strict({ overrides: Type.Array(Override) }) },
+  }),
+  count: get('/v1/orgs/:orgId/envs/:envId/overrides/count', {
+    summary: 'How many overrides each person has in an environment; nobody sees the names and the values',
+    responses: { 200: Strict({ counts: Type.Array(OverrideCount) }) },
+  }),
+  create: post('/v1/orgs/:orgId/envs/:envId/overrides', {
+    summary: 'Store an override for yourself',
+    body: Strict({
+      ...NewOverride,
+      seen: Type.Array(Id('override'), {
+        maxItems: limits.overridesMax,
+        uniqueItems: true,
+        description:
+          'the ids of all your overrides in the environment; refused with 409 if others exist, because they may have the same name',
+      }),
+    }),
+    responses: { 201: One },
+    refuses: ['conflict', 'quota_exceeded'],
+    audits: ['override.stored'],
+  }),
+  replace: put('/v1/orgs/:orgId/envs/:envId/overrides/:overrideId', {
+    summary: 'Replace one of your overrides',
+    body: Strict({
+      ...NewOverride,
+      expectedRevision: { ...OverrideRevision, description: 'refused with 409 unless this is the current revision' },
+    }),
+    responses: { 200: One },
+    refuses: ['conflict', 'quota_exceeded'],
+    audits: ['override.stored'],
+  }),
+  delete: del('/v1/orgs/:orgId/envs/:envId/overrides/:overrideId', {
+    summary: 'Remove one of your overrides; the shared value counts again',
+    responses: { 200: Ok },
+    audits: ['override.deleted'],
+  }),
+}

@@ -1,0 +1,129 @@
+import type { Answer } from '@skerry/contract/endpoint'
+import { limits } from '@skerry/contract/limits'
+import type { overrides } from '@skerry/contract/overrides/endpoints'
+import { CryptoError } from '@skerry/crypto/errors'
+import { openOverride, type PersonalOverride, sealOverride } from '@skerry/crypto/override'
+import type { KeyHolder } from '@skerry/crypto/wrap'
+import type { Client } from './client.ts'
+import { DecryptionError, invalid, RefusedError } from './errors.ts'
+import type { EnvironmentPlace, RememberingHolder } from './secrets.ts'
+
+type Row = Answer<typeof overrides.list>['overrides'][number]
+
+/** An environment, and the person whose overrides are meant. The client must be signed in as this person. */
+export interface OverridesPlace extends EnvironmentPlace {
+  userId: string
+}
+
+/** A value that a person stored for themselves. `revision` is the one that was encrypted with the value. */
+export interface Override extends PersonalOverride {
+  id: string
+  updatedAt: string
+}
+
+/**
+ * Decrypts overrides as the server lists them. If a name occurs twice, the newest revision counts.
+ *
+ * @throws DecryptionError for an override that this person did not make here, or that was altered.
+ * @example
+ * const { overrides } = await client.overrides.list({ params: { orgId, envId } })
+ * const opened = await openOverrides(overrides, privateKey, { orgId, envId, userId })
+ */
+export async function openOverrides(
+  rows: readonly Pick<Row, 'id' | 'wrappedKey' | 'ciphertext' | 'updatedAt'>[],
+  holder: KeyHolder,
+  place: OverridesPlace,
+): Promise<Override[]> {
+  const { orgId, envId: environmentId, userId } = place
+  const opened = await Promise.all(
+    rows.map(async ({ id, updatedAt, ...sealed }) => {
+      const override = await openOverride(sealed, holder, { orgId, environmentId, userId }).catch((error) => {
+        // A holder elsewhere can fail in other ways, which say nothing about the override.
+        throw error instanceof CryptoError ? new DecryptionError('your personal override', id) : error
+      })
+      return { ...override, id, updatedAt }
+    }),
+  )
+  const newest = new Map<string, Override>()
+  for (const one of opened) if (one.revision > (newest.get(one.name)?.revision ?? 0)) newest.set(one.name, one)
+  return [...newest.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+/**
+ * Lists your own overrides in an environment, by name. With a known state, a missing or earlier override is reported.
+ *
+ * @throws RefusedError `forbidden` without the key of the environment; DecryptionError; RollbackError; SkerryError
+ *   `old_server`; UnavailableError.
+ * @example const overrides = await listOverrides(client, { orgId, envId, userId }, privateKey)
+ */
+export async function listOverrides(
+  client: Client,
+  place: OverridesPlace,
+  holder: RememberingHolder,
+): Promise<Override[]> {
+  return (await fetchOverrides(client, place, holder)).opened
+}
+
+async function fetchOverrides(client: Client, place: OverridesPlace, holder: RememberingHolder) {
+  const { orgId, envId } = place
+  const { overrides: rows } = await client.overrides.list({ params: { orgId, envId } })
+  const opened = await openOverrides(rows, holder, place)
+  await holder.knownState?.check({ overrides: { environmentId: envId, overrides: opened } })
+  return { rows, opened }
+}
+
+/**
+ * Stores a value for yourself alone, in place of the value that everyone gets. It is encrypted for your own key, and
+ * replaces your earlier override of the name.
+ *
+ * @throws RefusedError `conflict` if your overrides were changed meanwhile: call it again; `forbidden`, `quota_exceeded`;
+ *   SkerryError `invalid_request` for a value that is too long, `old_server`; the errors of `listOverrides`.
+ * @example await setOverride(client, { orgId, envId, userId }, { name: 'PORT', value: '3001' }, privateKey)
+ */
+export async function setOverride(
+  client: Client,
+  place: OverridesPlace,
+  { name, value }: { name: string; value: string },
+  holder: RememberingHolder,
+): Promise<Override> {
+  const { orgId, envId: environmentId, userId } = place
+  const { rows, opened } = await fetchOverrides(client, place, holder)
+  const before = opened.find((one) => one.name === name)
+  const revision = (before?.revision ?? 0) + 1
+  const sealed = await sealOverride({ name, value, revision }, holder, { orgId, environmentId, userId })
+  if (sealed.ciphertext.length > limits.ciphertextBytes) throw invalid('value: is too long for an override')
+  const params = { orgId, envId: environmentId }
+  const row = rows.find(({ id }) => id === before?.id)
+  const { override } = row
+    ? await client.overrides.replace({
+        params: { ...params, overrideId: row.id },
+        body: { ...sealed, expectedRevision: row.revision },
+      })
+    : await client.overrides.create({ params, body: { ...sealed, seen: rows.map(({ id }) => id) } })
+  await holder.knownState?.overrode(environmentId, { name, revision })
+  return { id: override.id, name, value, revision, updatedAt: override.updatedAt }
+}
+
+/**
+ * Removes your override of a name. The value that everyone gets counts again.
+ *
+ * @returns false if you have no override of the name.
+ * @throws The errors of `listOverrides`.
+ * @example const removed = await removeOverride(client, { orgId, envId, userId }, 'PORT', privateKey)
+ */
+export async function removeOverride(
+  client: Client,
+  place: OverridesPlace,
+  name: string,
+  holder: RememberingHolder,
+): Promise<boolean> {
+  const { orgId, envId } = place
+  const found = (await fetchOverrides(client, place, holder)).opened.find((one) => one.name === name)
+  if (!found) return false
+  await client.overrides.delete({ params: { orgId, envId, overrideId: found.id } }).catch((error) => {
+    // Another machine has removed it meanwhile.
+    if (!(error instanceof RefusedError) || error.code !== 'not_found') throw error
+  })
+  await holder.knownState?.overrode(envId, { name, revision: null })
+  return true
+}
