@@ -45,12 +45,20 @@ export async function create(input: In<typeof grants.create, InEnv>): Out<typeof
   const { seconds, ...key } = body
   if (!(await lockEnvironment(db, env, 'key share'))) throw fail('not_found', 'no such env')
   const own = await lockGrant(db, env, { principalType: principal.type, principalId: principal.id })
-  if (own !== env.wrappedDek) throw fail('conflict', 'the key has been replaced in the meantime')
+  if (own?.wrappedDek !== env.wrappedDek) throw fail('conflict', 'the key has been replaced in the meantime')
+  const endsAt = seconds === undefined ? null : after(now, seconds)
+  checkEnd(own.endsAt, endsAt)
   await checkGrantee(input)
-  const grant = await giveGrant(input, env, { ...key, endsAt: seconds === undefined ? null : after(now, seconds) })
+  const grant = await giveGrant(input, env, { ...key, endsAt })
   if (!grant) throw fail('conflict', `${body.principalId} already has a key grant on this environment`)
   if (body.principalType === 'user') await closeAnswered(input, env, body.principalId)
   return { grant }
+}
+
+/** A holder whose own access ends gives nobody longer access, so that nobody makes their own access permanent. */
+function checkEnd(own: string | null, given: string | null): void {
+  if (own === null || (given !== null && given <= own)) return
+  throw fail('conflict', `your own access ends at ${own}: nobody can get it from you for longer`)
 }
 
 /**

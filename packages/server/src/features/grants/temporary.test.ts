@@ -95,6 +95,25 @@ describe('a temporary grant', () => {
     expect((await grant(person, { seconds: span })).error?.code).toBe('conflict')
   })
 
+  test('of an admin gives nobody longer access, not even the admin', async () => {
+    const place = await newPlace()
+    const [admin, other] = [await newMember(world, tenant, 'admin'), await newMember(world, tenant)]
+    await grant(admin, { seconds: 2 * span }, place)
+    const give = (to: Actor, more: object = {}) =>
+      world.call(grants.create, {
+        as: admin.as,
+        params: { orgId, envId: place },
+        body: { principalType: 'user', principalId: to.id, wrappedDek: wrappedKey(), ...more },
+      })
+    for (const [to, more] of [
+      [admin, {}],
+      [other, {}],
+      [other, { seconds: 3 * span }],
+    ] as const)
+      expect((await give(to, more)).error?.message).toContain('your own access ends at')
+    expect((await give(other, { seconds: span })).status).toBe(201)
+  })
+
   test('lasts between five minutes and ninety days', async () => {
     const person = await newMember(world, tenant)
     for (const seconds of [0, limits.grantSecondsMin - 1, limits.grantSecondsMax + 1, 300.5, '300', null])

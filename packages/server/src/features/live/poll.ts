@@ -42,40 +42,47 @@ export function openEntryPoll(db: Sql, { orgIds, deliver, noteGap, warn }: Polle
   let isRunning = false
   let isFailing = false
   let gapAtMs = Number.NEGATIVE_INFINITY
+  let isGapDue = false
+  /** The number of the present run, so that a poll of an earlier one changes nothing. */
+  let run = 0
 
-  const pollOnce = async () => {
+  const pollOnce = async (ofRun: number) => {
     announcedMeanwhile = new Set()
     const rows = await pollEntries(db, horizon, orgIds())
     const entries = rows.filter((row): row is { horizon: string } & Committed => row.id !== null)
-    if (!isRunning) return
-    if (entries.length > entriesAtOnce) skip()
+    if (!isRunning || run !== ofRun) return
+    if (entries.length > entriesAtOnce) isGapDue = true
     else for (const { horizon: _, ...entry } of entries) if (!seen.has(entry.id)) deliver(entry)
     seen = new Set([...entries.map(({ id }) => id), ...announcedMeanwhile])
     horizon = rows[0]?.horizon ?? null
     if (isFailing) noteGap()
     isFailing = false
+    tellDueGap()
   }
-  const skip = () => {
-    if (performance.now() - gapAtMs < gapsEveryMs) return
+  const tellDueGap = () => {
+    if (!isGapDue || performance.now() - gapAtMs < gapsEveryMs) return
     gapAtMs = performance.now()
+    isGapDue = false
     noteGap()
   }
-  const loop = () => {
-    current = pollOnce()
+  const loop = (ofRun: number) => {
+    current = pollOnce(ofRun)
       .catch((error) => {
+        if (run !== ofRun) return
         if (!isFailing) warn(error)
         isFailing = true
         horizon = null
       })
       .finally(() => {
-        if (isRunning) timer = setTimeout(loop, intervalMs)
+        if (isRunning && run === ofRun) timer = setTimeout(loop, intervalMs, ofRun)
       })
   }
   return {
     start() {
       if (isRunning) return
       isRunning = true
-      loop()
+      run++
+      loop(run)
     },
     stop() {
       isRunning = false

@@ -61,9 +61,9 @@ async function write(
   if (!(await lockEnvironment(db, of, 'no key update'))) throw fail('not_found', 'the environment was deleted')
   const policy = await lockClaim(db, rotation, claimedBy)
   if (!policy) throw fail('conflict', lost)
-  const wrappedDek = await lockGrant(db, of, rotatorHolder(orgId))
-  if (wrappedDek === undefined) throw fail('conflict', noKey)
-  if (wrappedDek !== rotatorKey.wrappedDek) return 'rekeyed'
+  const grant = await lockGrant(db, of, rotatorHolder(orgId))
+  if (grant === undefined) throw fail('conflict', noKey)
+  if (grant.wrappedDek !== rotatorKey.wrappedDek) return 'rekeyed'
   const env = await findRotatorEnv(context, db, orgId, environmentId)
   if (!env) throw fail('not_found', 'the environment was deleted')
   const now = instant(context)

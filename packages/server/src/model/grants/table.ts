@@ -30,17 +30,15 @@ export const findGrant = (db: Sql, env: OfEnvironment, grantId: string) =>
   ])
 
 /**
- * Returns the key that is wrapped to this holder, or undefined. The lock lasts until commit, and a re-key waits for it.
+ * Returns the key that is wrapped to this holder and the end of the grant, or undefined. The lock lasts until commit, and a re-key waits for it.
  * Lock the environment first, like a re-key does.
  */
-export const lockGrant = async (db: Tx, env: OfEnvironment, holder: Holder): Promise<string | undefined> =>
-  (
-    await db.row<{ wrappedDek: string }>(
-      `select wrapped_dek from key_grants
-        where org_id = $1 and environment_id = $2 and principal_type = $3 and principal_id = $4 for share`,
-      [env.orgId, env.id, holder.principalType, holder.principalId],
-    )
-  )?.wrappedDek
+export const lockGrant = (db: Tx, env: OfEnvironment, holder: Holder) =>
+  db.row<{ wrappedDek: string; endsAt: string | null }>(
+    `select wrapped_dek, ends_at from key_grants
+      where org_id = $1 and environment_id = $2 and principal_type = $3 and principal_id = $4 for share`,
+    [env.orgId, env.id, holder.principalType, holder.principalId],
+  )
 
 /** Waits for all running grants to a person in all organizations, and blocks new ones until commit. */
 export const lockPerson = (db: Tx, userId: string) =>

@@ -204,19 +204,35 @@ export interface EndedGrant extends UnreadGrant {
 /**
  * Deletes temporary grants whose time is over. The holder loses the keys of the environment’s branches, too. The caller
  * records `key.expired` for each.
+ *
+ * A fork locks the grants of the parent until it commits. The first statement waits for it, and the second one sees the
+ * grants of the new branch.
  */
-export const deleteEndedGrants = (db: Tx, now: string) =>
-  db.rows<EndedGrant>(
-    `with ended as (
-       select k.org_id, k.environment_id, k.principal_type, k.principal_id from key_grants k where k.ends_at <= $1
-     )
-     delete from key_grants k using environments e, ended
+export async function deleteEndedGrants(db: Tx, now: string): Promise<EndedGrant[]> {
+  const ended = await db.rows<EndedGrant>(`delete from key_grants where ends_at <= $1 returning ${endedColumns('')}`, [
+    now,
+  ])
+  if (ended.length === 0) return []
+  const ofBranches = await db.rows<EndedGrant>(
+    `delete from key_grants k
+      using environments e, unnest($1::text[], $2::text[], $3::text[], $4::text[])
+                              as ended(org_id, environment_id, principal_type, principal_id)
       where e.org_id = k.org_id and e.id = k.environment_id
-        and ended.org_id = k.org_id and ended.environment_id in (e.id, e.parent_environment_id)
+        and ended.org_id = k.org_id and ended.environment_id = e.parent_environment_id
         and ended.principal_type = k.principal_type and ended.principal_id = k.principal_id
-     returning k.org_id, k.id, k.environment_id, k.principal_type, k.principal_id, k.ends_at`,
-    [now],
+     returning ${endedColumns('k.')}`,
+    [
+      ended.map(({ orgId }) => orgId),
+      ended.map(({ environmentId }) => environmentId),
+      ended.map(({ principalType }) => principalType),
+      ended.map(({ principalId }) => principalId),
+    ],
   )
+  return [...ended, ...ofBranches]
+}
+
+const endedColumns = (of: '' | 'k.') =>
+  `${of}org_id, ${of}id, ${of}environment_id, ${of}principal_type, ${of}principal_id, ${of}ends_at`
 
 const about = (
   env: OfEnvironment & { slug?: string },
