@@ -42,6 +42,7 @@ import { signInPasskeys } from './sign-in-passkeys/endpoints.ts'
 import { signup } from './signup/endpoints.ts'
 import { sync } from './sync/endpoints.ts'
 import { tasks } from './tasks/endpoints.ts'
+import { teams } from './teams/endpoints.ts'
 import { tokens } from './tokens/endpoints.ts'
 import { vaultConnect } from './vault/connect.ts'
 import { vaultExecutor } from './vault/executor.ts'
@@ -84,6 +85,7 @@ export const endpoints = {
   resolve,
   grants,
   accessRequests,
+  teams,
   tokens,
   machineClients,
   honeyTokens,

@@ -47,6 +47,15 @@ export const limits = {
   accessRequestEnvironmentsMax: 200,
   accessRequestsOpenMax: 50,
   accessRequestTtlSeconds: 30 * 86_400,
+  teamsMax: 200,
+  teamMembersMax: 500,
+  teamEnvironmentsMax: 500,
+  inviteTeamsMax: 50,
+  /** Environments that a person, or an invitation, shall get without a team. */
+  plannedGrantsMax: 500,
+  missingGrantsDefault: 200,
+  /** Key grants in one request. A client grants more in further requests. */
+  grantsAtOnceMax: 100,
   machineAccessTtlSeconds: 3600,
   sessionTokenTtlSeconds: 600,
   sessionIdleSeconds: 14 * 86_400,

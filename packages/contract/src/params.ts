@@ -32,6 +32,7 @@ const rules: Record<string, PathParamRule> = {
   secretId: id('secret', 'deleted secret'),
   grantId: id('keyGrant', 'grant'),
   accessRequestId: id('accessRequest', 'access request'),
+  teamId: id('team', 'team'),
   tokenId: id('serviceToken', 'token'),
   clientId: id('machineClient', 'machine client'),
   userId: id('user', 'member'),

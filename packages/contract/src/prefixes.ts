@@ -58,6 +58,7 @@ export const idPrefixes = {
   secret: 'sec_',
   keyGrant: 'ek_',
   accessRequest: 'acr_',
+  team: 'tea_',
   user: 'usr_',
   invitation: 'inv_',
   audit: 'aud_',

@@ -41,6 +41,7 @@ import { feature as signInPasskeys } from './features/sign-in-passkeys/feature.t
 import { feature as signup } from './features/signup/feature.ts'
 import { feature as sync } from './features/sync/feature.ts'
 import { feature as tasks } from './features/tasks/feature.ts'
+import { feature as teams } from './features/teams/feature.ts'
 import { feature as tokens } from './features/tokens/feature.ts'
 import { feature as vault } from './features/vault/feature.ts'
 
@@ -72,6 +73,7 @@ export const features = [
   resolve,
   grants,
   accessRequests,
+  teams,
   tokens,
   machineClients,
   honeyTokens,

@@ -31,6 +31,7 @@ import {
   newMachineClient,
   newMember,
   newPerson,
+  newTeam,
   newToken,
   putSecret,
   signUp,
@@ -107,6 +108,7 @@ export async function makeOneOfEach(world: World): Promise<OneOfEach> {
   const asked = { environmentIds: [envId] }
   const access = await world.call(accessRequests.create, { as: member.as, params: { orgId }, body: asked })
   const accessRequestId = access.body.request.id
+  const teamId = (await newTeam(world, tenant, [userId], [envId])).id
   const { code, id: cliSessionId } = await askForCliSession(world)
   const synced = { connectionId: connection.id, bindingId }
   const own = { userId, code, cliSessionId, passkeyId: newId('passkey') }
@@ -123,6 +125,7 @@ export async function makeOneOfEach(world: World): Promise<OneOfEach> {
     ...working,
     changeRequestId,
     accessRequestId,
+    teamId,
     honeyTokenId: decoy.id,
     name: 'NAME',
     secretId,

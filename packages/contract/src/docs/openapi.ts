@@ -47,6 +47,7 @@ export const headingTitles: Record<keyof typeof endpoints, string> = {
   resolve: 'Resolve',
   grants: 'Key grants',
   accessRequests: 'Requests for access',
+  teams: 'Teams',
   tokens: 'Service tokens',
   machineClients: 'Machine clients',
   honeyTokens: 'Honey tokens',

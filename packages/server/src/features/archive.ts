@@ -41,6 +41,13 @@ const sectionOrder = [
   'deletedSecrets',
   'deletedSecretVersions',
   'secretDetails',
+  'teams',
+  'teamMembers',
+  'teamEnvironments',
+  'teamExclusions',
+  'plannedGrants',
+  'invitationTeams',
+  'invitationEnvironments',
 ] as const
 
 type SectionName = (typeof sectionOrder)[number]

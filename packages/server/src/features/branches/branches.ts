@@ -11,7 +11,7 @@ import { giveFirstKeys, grantToCreator } from '../envs/give.ts'
 import type { InEnv } from '../envs/scope.ts'
 import type { InOrg } from '../orgs/scope.ts'
 import { coverNew } from '../recovery/covering.ts'
-import { listAppBranches, listBranches, listHolders } from './store.ts'
+import { listAppBranches, listBranches, lockHolders } from './store.ts'
 
 export async function list({ db, env, query, now }: In<typeof branches.list, InEnv>): Out<typeof branches.list> {
   const cursor = pageFrom(query, 'environment')
@@ -86,7 +86,7 @@ function expiry(ttlSeconds: number | null | undefined, now: string): string | nu
  */
 async function checkGrants({ db, env, principal, body }: In<typeof branches.create, InEnv>) {
   const grants = body.grants ?? []
-  const holders = new Set((await listHolders(db, env)).map(key))
+  const holders = new Set((await lockHolders(db, env)).map(key))
   const seen = new Set<string>()
   for (const [index, grant] of grants.entries()) {
     if (!holders.has(key(grant)))

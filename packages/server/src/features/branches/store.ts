@@ -1,4 +1,4 @@
-import type { Sql } from '../../db/database.ts'
+import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
 import { type EnvironmentRow, environmentColumns, notExpired } from '../../model/environments/table.ts'
 import type { App } from '../apps/scope.ts'
@@ -29,8 +29,9 @@ export const listBranches = (db: Sql, env: Env, now: string, cursor: KeysetCurso
     cursor.take,
   ])
 
-export const listHolders = (db: Sql, env: Env) =>
+/** Lists the holders of the key. A team that ends cannot take a key away before commit, and then finds the new branch. */
+export const lockHolders = (db: Tx, env: Env) =>
   db.rows<{ principalType: string; principalId: string }>(
-    'select principal_type, principal_id from key_grants where org_id = $1 and environment_id = $2',
+    'select principal_type, principal_id from key_grants where org_id = $1 and environment_id = $2 order by id for key share',
     [env.orgId, env.id],
   )
