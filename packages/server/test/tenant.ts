@@ -108,8 +108,10 @@ export async function newTeam(
   const created = await world.call(teams.create, { as, params: { orgId }, body: { name: `Team ${++count}` } })
   if (created.status !== 201) throw new Error(created.error?.message)
   const params = { orgId, teamId: created.body.team.id }
-  if (userIds.length > 0) await world.call(teams.addMembers, { as, params, body: { userIds } })
-  if (environmentIds.length > 0) await world.call(teams.addEnvironments, { as, params, body: { environmentIds } })
+  const joined = userIds.length > 0 ? await world.call(teams.addMembers, { as, params, body: { userIds } }) : created
+  const body = { environmentIds }
+  const given = environmentIds.length > 0 ? await world.call(teams.addEnvironments, { as, params, body }) : created
+  for (const { error } of [joined, given]) if (error) throw new Error(error.message)
   return created.body.team
 }
 

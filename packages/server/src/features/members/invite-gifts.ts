@@ -23,7 +23,7 @@ export async function putInviteGifts(
   await db.rows('delete from invitation_environments where org_id = $1 and invitation_id = $2', values)
   const teams = await db.rows<{ teamId: string }>(
     `insert into invitation_teams (org_id, invitation_id, team_id)
-     select $1, $2, t.id from teams t where t.org_id = $1 and t.id = any($3::text[]) order by t.id returning team_id`,
+     select t.org_id, $2, t.id from teams t where t.org_id = $1 and t.id = any($3::text[]) order by t.id returning team_id`,
     [...values, teamIds],
   )
   const there = new Set(teams.map(({ teamId }) => teamId))

@@ -111,7 +111,7 @@ export const lockTeamable = async (db: Tx, org: Org, ids: readonly string[]): Pr
 export const insertTeamEnvironments = async (db: Tx, team: OfTeam, ids: readonly string[], now: string) => {
   const rows = await db.rows<{ environmentId: string }>(
     `insert into team_environments (org_id, team_id, environment_id, created_at)
-     select $1, $2, given.id, $4 from unnest($3::text[]) as given(id) order by given.id
+     select $1, $2, given.id, $4::timestamptz from unnest($3::text[]) as given(id) order by given.id
      on conflict do nothing returning environment_id`,
     [team.orgId, team.id, ids, now],
   )

@@ -125,8 +125,8 @@ describe('a team', () => {
     const { db } = own.world.server.context
     const org = own.tenant.orgId
     const envId = (await newEnv(own.world, own.tenant, (await newApp(own.world, own.tenant)).id)).id
-    await db.rows(`insert into users (id, email, created_at, updated_at)
-      select 'usr_' || lpad(n::text, 22, '0'), n || '@many.example', now(), now() from generate_series(1, 501) n`)
+    await db.rows(`insert into users (id, issuer, subject, email, created_at)
+      select 'usr_' || lpad(n::text, 22, '0'), 'many', n, n || '@many.example', now() from generate_series(1, 501) n`)
     await db.rows(
       `insert into memberships (org_id, user_id, role, created_at)
        select $1, 'usr_' || lpad(n::text, 22, '0'), 'member', now() from generate_series(1, 501) n`,

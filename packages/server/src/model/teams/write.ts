@@ -16,7 +16,7 @@ export interface OfTeam {
 export async function addTeamMembers(db: Tx, team: OfTeam, userIds: readonly string[], now: string): Promise<string[]> {
   const added = await db.rows<{ userId: string }>(
     `insert into team_members (org_id, team_id, user_id, created_at)
-     select $1, $2, given.id, $4 from unnest($3::text[]) as given(id) order by given.id
+     select $1, $2, given.id, $4::timestamptz from unnest($3::text[]) as given(id) order by given.id
      on conflict do nothing returning user_id`,
     [team.orgId, team.id, userIds, now],
   )
@@ -65,11 +65,14 @@ export async function addPlan(
 ): Promise<string[]> {
   const added = await db.rows<{ environmentId: string }>(
     `insert into planned_grants (org_id, environment_id, user_id, created_at)
-     select $1, given.id, $2, $4 from unnest($3::text[]) as given(id)
-      where not exists (select from key_grants k
-                         where k.org_id = $1 and k.environment_id = given.id
-                           and k.principal_type = 'user' and k.principal_id = $2)
-      order by given.id
+     select m.org_id, e.id, m.user_id, $4::timestamptz
+       from memberships m
+       join environments e on e.org_id = m.org_id and e.id = any($3::text[])
+      where m.org_id = $1 and m.user_id = $2
+        and not exists (select from key_grants k
+                         where k.org_id = m.org_id and k.environment_id = e.id
+                           and k.principal_type = 'user' and k.principal_id = m.user_id)
+      order by e.id
      on conflict do nothing returning environment_id`,
     [orgId, userId, environmentIds, now],
   )
