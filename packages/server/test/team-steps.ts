@@ -1,8 +1,9 @@
+import { accessRequests } from '@skerry/contract/access-requests/endpoints'
 import { grants } from '@skerry/contract/grants/endpoints'
 import { me } from '@skerry/contract/me/endpoints'
 import { teams } from '@skerry/contract/teams/endpoints'
 import { wrappedKey } from './blobs.ts'
-import { keeps, known, only, type Step, step, token } from './step.ts'
+import { keeps, known, only, type Step, step, token, user } from './step.ts'
 import { newApp, newEnv, newMember, type Tenant } from './tenant.ts'
 import type { World } from './world.ts'
 
@@ -38,6 +39,17 @@ export async function teaming(world: World, ids: Record<string, string>, tenant:
       body: () => ({ environmentIds: [envId] }),
       resource,
     }),
+    step(
+      accessRequests.create,
+      'access_request.opened',
+      { as: member.as, who: user(member) },
+      {
+        note: 'for what a team gives',
+        params: only(ids, {}),
+        body: () => ({ environmentIds: [envId] }),
+        resource: keeps(ids, 'teamRequestId', 'request'),
+      },
+    ),
     {
       endpoint: grants.createMany,
       as: () => by.as,
@@ -49,6 +61,7 @@ export async function teaming(world: World, ids: Record<string, string>, tenant:
           resourceId: (seen as unknown as { results: { grantId: string }[] }).results[0]?.grantId as string,
           actor: by.who,
         },
+        { action: 'access_request.granted', resourceId: ids.teamRequestId as string, actor: by.who },
       ],
     },
     step(teams.removeEnvironment, 'team.environment_removed', by, {

@@ -7,6 +7,7 @@ import { openDirectory } from '../directory.ts'
 import { Failure, usage } from '../failure.ts'
 import { type InOrg, inOrg, type SignedIn, signedIn } from '../frame.ts'
 import { grantAll, lookUpGrantee, openPlace } from '../grants.ts'
+import { completeAccess } from '../missing-grants.ts'
 import { accepting, confirmable, explained, leaf } from '../options.ts'
 import { note, type Output, writeLine, writeTable } from '../output.ts'
 import { checkNames } from '../places.ts'
@@ -39,6 +40,9 @@ export function register(command: Command): void {
     )
     .action(inOrg(list))
   accepting(confirmable(leaf(command, 'grant <request>', 'Give the access that was asked for'))).action(inOrg(grant))
+  accepting(
+    confirmable(leaf(command, 'complete', 'Grant the keys that teams and plans ask for, where you have them')),
+  ).action(inOrg(complete))
   leaf(command, 'decline <request>', 'Decline a request')
     .option('--reason <text>', 'reason for the person who asked; the server can read it')
     .action(inOrg(decline))
@@ -102,6 +106,20 @@ async function grant(
   for (const label of granted) note(`granted ${label} to ${name}`)
   if (others.length > 0) note(`you do not have the key of ${labelsOf(others)}; another admin must grant the rest`)
   return { json: { request: request.id, granted, left: others.map(({ label }) => label) } }
+}
+
+async function complete({ session, flags, orgId }: InOrg<Flags & Confirmable & ReaderFlags>): Promise<Output> {
+  const { granted, left } = await completeAccess(session, orgId, {}, flags)
+  const idsOf = ({ environmentId, principalId }: { environmentId: string; principalId: string }) => ({
+    environmentId,
+    principalId,
+  })
+  return {
+    json: {
+      granted: granted.map(({ missing, outcome, reason }) => ({ ...idsOf(missing), outcome, reason })),
+      left: left.map(idsOf),
+    },
+  }
 }
 
 async function decline(wanted: string, { session, flags, orgId }: InOrg<Flags & Reason>): Promise<Output> {
