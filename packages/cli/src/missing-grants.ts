@@ -9,7 +9,7 @@ import { environmentShared, noteReaders } from './known-readers.ts'
 import { note, warn } from './output.ts'
 import { canonical, findPin, type PinnedGrantee, pinState } from './pins.ts'
 import { ask, canAsk } from './prompt.ts'
-import { acceptSeveral, type ReaderFlags } from './readers.ts'
+import { acceptSeveral, mismatchOf, type ReaderFlags } from './readers.ts'
 import type { Session } from './session.ts'
 import type { Confirmable } from './settings.ts'
 import { count } from './units.ts'
@@ -26,13 +26,22 @@ async function sortMissing(session: Session, orgId: string, only: MissingFilter)
   const missing = await listMissingGrants(session.client, orgId, only)
   const able = missing.filter((one): one is Ready => one.publicKeyJwk !== null)
   const held = able.filter((one) => one.held)
-  const isChanged = (one: Ready) => pinState(session, orgId, granteeOf(one)) === 'changed'
+  const isDoubtful = (one: Ready) => doubtAbout(session, orgId, one) !== undefined
   return {
     keyless: missing.filter(({ publicKeyJwk }) => publicKeyJwk === null),
     unheld: able.filter((one) => !one.held),
-    changed: held.filter(isChanged),
-    ready: held.filter((one) => !isChanged(one)),
+    doubtful: held.filter(isDoubtful),
+    ready: held.filter((one) => !isDoubtful(one)),
   }
+}
+
+/** Says why a person whom this machine knows gets no key: the server shows another public key, or another name. */
+function doubtAbout(session: Session, orgId: string, one: Ready): string | undefined {
+  const accept = `\`skerry members trust ${nameOf(one)}\` accepts it`
+  if (pinState(session, orgId, granteeOf(one)) === 'changed')
+    return `the public key of ${nameOf(one)} has changed, so they get no key; ${accept}`
+  const mismatch = mismatchOf(session, orgId, { ...granteeOf(one), wantedName: one.email ?? undefined })
+  return mismatch === undefined ? undefined : `${mismatch}, so they get no key; ${accept}`
 }
 
 const granteeOf = (one: Ready): PinnedGrantee => ({
@@ -58,14 +67,13 @@ export async function completeAccess(
   only: MissingFilter,
   flags: Accepting,
 ): Promise<{ granted: GrantedRow[]; left: MissingGrant[] }> {
-  const { keyless, unheld, changed, ready } = await sortMissing(session, orgId, only)
-  for (const one of peopleOf(changed))
-    warn(`the public key of ${one.name ?? one.principalId} has changed: \`skerry members trust\` accepts it`)
+  const { keyless, unheld, doubtful, ready } = await sortMissing(session, orgId, only)
+  for (const doubt of new Set(doubtful.map((one) => doubtAbout(session, orgId, one)))) warn(doubt ?? '')
   const granted = ready.length === 0 ? [] : await grantReady(session, orgId, ready, flags)
   if (keyless.length > 0) note(`${namesOf(keyless)} must run \`skerry keys init\` before they can get a key`)
   if (unheld.length > 0) note(`you do not have the key of ${labelsOf(unheld)}; another admin must grant the rest`)
-  if (keyless.length + unheld.length + changed.length + ready.length === 0) note('no key is missing')
-  return { granted, left: [...keyless, ...unheld, ...changed] }
+  if (keyless.length + unheld.length + doubtful.length + ready.length === 0) note('no key is missing')
+  return { granted, left: [...keyless, ...unheld, ...doubtful] }
 }
 
 async function grantReady(session: Session, orgId: string, ready: Ready[], flags: Accepting): Promise<GrantedRow[]> {
@@ -110,9 +118,9 @@ export async function offerToComplete(
   teamId: string,
   flags: Accepting,
 ): Promise<void> {
-  const { ready, keyless, unheld, changed } = await sortMissing(session, orgId, { teamId })
+  const { ready, keyless, unheld, doubtful } = await sortMissing(session, orgId, { teamId })
   const known = ready.filter((one) => findPin(session, orgId, one.principalId) !== undefined)
-  const all = ready.length + keyless.length + unheld.length + changed.length
+  const all = ready.length + keyless.length + unheld.length + doubtful.length
   if (all === 0) return
   const next = 'grant them with `skerry access complete`'
   const missing = `${count(all, 'key')} ${all === 1 ? 'is' : 'are'} missing`
