@@ -7,7 +7,7 @@ import {
 } from '@skerry/sdk/teams'
 import { environmentShared, noteReaders } from './known-readers.ts'
 import { note, warn } from './output.ts'
-import { canonical, findPin, type PinnedGrantee, pinState } from './pins.ts'
+import { canonical, findPin, isPinnedAs, type PinnedGrantee, pinState } from './pins.ts'
 import { ask, canAsk } from './prompt.ts'
 import { acceptSeveral, mismatchOf, type ReaderFlags } from './readers.ts'
 import type { Session } from './session.ts'
@@ -19,11 +19,35 @@ import { count } from './units.ts'
 type Accepting = Confirmable & ReaderFlags
 type Ready = MissingGrant & { publicKeyJwk: string }
 
+/** The environments and people that the command line names. Undefined names all of them. */
+export interface NamedPairs {
+  environmentIds: ReadonlySet<string> | undefined
+  people: readonly string[] | undefined
+}
+
 const nameOf = ({ email, principalId }: MissingGrant) => email ?? principalId
 
+/** The name by which this machine knows the person. The server's name counts only for a key that is not known yet. */
+const knownNameOf = (session: Session, orgId: string, one: MissingGrant) =>
+  findPin(session, orgId, one.principalId)?.name ?? nameOf(one)
+
+/** Whether the command line names both the environment and the person. The server could list any pair. */
+function isNamedPair(
+  session: Session,
+  orgId: string,
+  { environmentId, principalId, email }: MissingGrant,
+  { environmentIds, people }: NamedPairs,
+): boolean {
+  const isPerson = (name: string) =>
+    name === principalId ||
+    (findPin(session, orgId, principalId) ? isPinnedAs(session, orgId, name, principalId) : name === email)
+  return (environmentIds?.has(environmentId) ?? true) && (people?.some(isPerson) ?? true)
+}
+
 /** Lists the missing keys, sorted by what stands in the way. */
-async function sortMissing(session: Session, orgId: string, only: MissingFilter) {
-  const missing = await listMissingGrants(session.client, orgId, only)
+async function sortMissing(session: Session, orgId: string, only: MissingFilter, pairs: NamedPairs) {
+  const listed = await listMissingGrants(session.client, orgId, only)
+  const missing = listed.filter((one) => isNamedPair(session, orgId, one, pairs))
   const able = missing.filter((one): one is Ready => one.publicKeyJwk !== null)
   const held = able.filter((one) => one.held)
   const isDoubtful = (one: Ready) => doubtAbout(session, orgId, one) !== undefined
@@ -60,26 +84,38 @@ const namesOf = (rows: readonly MissingGrant[]): string => [...new Set(rows.map(
 const labelsOf = (rows: readonly MissingGrant[]): string =>
   [...new Set(rows.map(({ label }) => label))].sort().join(', ')
 
-/** Grants the missing keys after a question. The words of keys that this machine does not know are shown first. */
+/**
+ * Grants the missing keys after a question that shows each environment with its person. The words of keys that this machine
+ * does not know are shown first.
+ */
 export async function completeAccess(
   session: Session,
   orgId: string,
-  only: MissingFilter,
+  pairs: NamedPairs,
   flags: Accepting,
 ): Promise<{ granted: GrantedRow[]; left: MissingGrant[] }> {
-  const { keyless, unheld, doubtful, ready } = await sortMissing(session, orgId, only)
+  const isFiltered = pairs.environmentIds !== undefined || pairs.people !== undefined
+  const { keyless, unheld, doubtful, ready } = await sortMissing(session, orgId, {}, pairs)
   for (const doubt of new Set(doubtful.map((one) => doubtAbout(session, orgId, one)))) warn(doubt ?? '')
-  const granted = ready.length === 0 ? [] : await grantReady(session, orgId, ready, flags)
+  showPairs(session, orgId, ready)
+  const granted = ready.length === 0 ? [] : await grantShown(session, orgId, ready, flags)
   if (keyless.length > 0) note(`${namesOf(keyless)} must run \`skerry keys init\` before they can get a key`)
   if (unheld.length > 0) note(`you do not have the key of ${labelsOf(unheld)}; another admin must grant the rest`)
-  if (keyless.length + unheld.length + doubtful.length + ready.length === 0) note('no key is missing')
+  if (keyless.length + unheld.length + doubtful.length + ready.length === 0)
+    note(isFiltered ? 'no key that you named is missing' : 'no key is missing')
   return { granted, left: [...keyless, ...unheld, ...doubtful] }
 }
 
-async function grantReady(session: Session, orgId: string, ready: Ready[], flags: Accepting): Promise<GrantedRow[]> {
+/** Shows who would get the key of which environment, one pair a line. */
+function showPairs(session: Session, orgId: string, ready: readonly Ready[]): void {
+  for (const one of ready) note(`  ${one.label} to ${knownNameOf(session, orgId, one)}`)
+}
+
+/** Grants keys to the people whom `showPairs` has shown. */
+async function grantShown(session: Session, orgId: string, ready: Ready[], flags: Accepting): Promise<GrantedRow[]> {
   const what = `${count(ready.length, 'key')} of ${labelsOf(ready)}`
   const people = peopleOf(ready)
-  const keep = await acceptSeveral(session, { what, consequence: `grants ${what} to ${namesOf(ready)}`, people }, flags)
+  const keep = await acceptSeveral(session, { what, consequence: `grants ${what}, as listed above`, people }, flags)
   keep()
   const accepted = new Set(people.map(({ principalId, publicKeyJwk }) => `${principalId} ${canonical(publicKeyJwk)}`))
   const rows = await grantMissing(session.client, ready, {
@@ -91,9 +127,10 @@ async function grantReady(session: Session, orgId: string, ready: Ready[], flags
       noteReaders(session, await environmentShared(orgId, environmentId, { bytes }), [grantee]),
   })
   for (const { missing, outcome, reason } of rows) {
-    if (outcome === 'done') note(`granted ${missing.label} to ${nameOf(missing)}`)
-    else if (outcome === 'already') note(`${nameOf(missing)} already has the key of ${missing.label}`)
-    else warn(`${missing.label} was not granted to ${nameOf(missing)}: ${reasonWords[reason ?? 'not_held']}`)
+    const name = knownNameOf(session, orgId, missing)
+    if (outcome === 'done') note(`granted ${missing.label} to ${name}`)
+    else if (outcome === 'already') note(`${name} already has the key of ${missing.label}`)
+    else warn(`${missing.label} was not granted to ${name}: ${reasonWords[reason ?? 'not_held']}`)
   }
   return rows
 }
@@ -109,29 +146,25 @@ const reasonWords: Readonly<Record<NonNullable<GrantedRow['reason']>, string>> =
 }
 
 /**
- * Offers to grant the missing keys of a team after a change. Without a terminal, `--yes` grants them to people whose key this
- * machine knows.
+ * Offers to grant the missing keys of a team after a change. The command line does not name both the people and the
+ * environments, so a person must agree to the pairs. Without a terminal nothing is granted.
  */
 export async function offerToComplete(
   session: Session,
   orgId: string,
   teamId: string,
-  flags: Accepting,
+  flags: ReaderFlags,
 ): Promise<void> {
-  const { ready, keyless, unheld, doubtful } = await sortMissing(session, orgId, { teamId })
-  const known = ready.filter((one) => findPin(session, orgId, one.principalId) !== undefined)
+  const everything: NamedPairs = { environmentIds: undefined, people: undefined }
+  const { ready, keyless, unheld, doubtful } = await sortMissing(session, orgId, { teamId }, everything)
   const all = ready.length + keyless.length + unheld.length + doubtful.length
   if (all === 0) return
   const next = 'grant them with `skerry access complete`'
   const missing = `${count(all, 'key')} ${all === 1 ? 'is' : 'are'} missing`
-  if (canAsk() && !flags.yes && ready.length > 0) {
-    note(missing)
-    if (await ask(`grant ${count(ready.length, 'key')} now?`)) await grantReady(session, orgId, ready, { ...flags })
-    else note(next)
-    return
-  }
-  const now = flags.yes ? (flags.reader ? ready : known) : []
-  if (now.length > 0) await grantReady(session, orgId, now, flags)
-  if (all > now.length)
-    note(`${count(all - now.length, 'key')} ${all - now.length === 1 ? 'is' : 'are'} missing; ${next}`)
+  if (!canAsk() || ready.length === 0) return note(`${missing}; ${next}`)
+  note(missing)
+  showPairs(session, orgId, ready)
+  if (await ask(`grant ${count(ready.length, 'key')} now?`))
+    await grantShown(session, orgId, ready, { ...flags, yes: true })
+  else note(next)
 }

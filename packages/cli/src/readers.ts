@@ -133,14 +133,17 @@ export async function acceptGrant(
   return keep
 }
 
-/** Like `acceptGrant`, for several people whom the server lists. `consequence` completes the question about known keys. */
+/**
+ * Like `acceptGrant`, for several people whom the server lists. `consequence` completes a question about all of them, which
+ * follows the question about unknown keys.
+ */
 export async function acceptSeveral(
   session: Session,
   { what, consequence, people }: { what: string; consequence: string; people: readonly PinnedGrantee[] },
   flags: ReaderFlags & { yes?: boolean },
 ): Promise<() => void> {
-  const { keep, hasAsked } = await askForGrantees(session, { what, grantees: people }, flags)
-  if (!hasAsked) await confirmOrRefuse(consequence, flags)
+  const { keep } = await askForGrantees(session, { what, grantees: people }, flags)
+  await confirmOrRefuse(consequence, flags)
   return keep
 }
 

@@ -124,3 +124,14 @@ test('an interrupted call is continued by another one, and answers about other r
   state.isLying = true
   await expect(grantMissing(client, missing, anyone)).rejects.toMatchObject({ code: 'malformed_answer' })
 })
+
+test('a missing key of another team or person than asked for is not believed', async () => {
+  const [asked, other] = [newId('team'), newId('team')]
+  const [one] = environments(1) as [MissingGrant]
+  const { client } = await world([{ ...one, teamIds: [asked] }])
+  const userId = one.principalId
+  expect(await listMissingGrants(client, orgId, { teamId: asked, userId })).toHaveLength(1)
+  const malformed = { code: 'malformed_answer' }
+  await expect(listMissingGrants(client, orgId, { teamId: other })).rejects.toMatchObject(malformed)
+  await expect(listMissingGrants(client, orgId, { userId: `usr_${'1'.repeat(22)}` })).rejects.toMatchObject(malformed)
+})

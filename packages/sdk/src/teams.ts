@@ -53,7 +53,8 @@ export interface GrantMissingSettings extends MissingFilter {
 /**
  * Lists the keys that people shall have because of a team or a plan, and do not have. Only admins may call it.
  *
- * @throws RefusedError `forbidden`, `old_server` if the server knows no teams; UnavailableError.
+ * @throws RefusedError `forbidden`, `old_server` if the server knows no teams, `malformed_answer` if a row belongs to another team
+ *   or person than you asked for; UnavailableError.
  * @example const missing = await listMissingGrants(client, orgId, { teamId })
  */
 export async function listMissingGrants(
@@ -67,11 +68,16 @@ export async function listMissingGrants(
   do {
     const query = { ...only, ...(cursor === null ? {} : { cursor }) }
     const page: Answer<typeof grants.missing> = await client.grants.missing({ params: { orgId }, query })
+    if (!page.missing.every((row) => isAskedFor(row, { teamId, userId })))
+      throw clientError('malformed_answer', 'the server listed missing keys of another team or person')
     all.push(...page.missing)
     cursor = page.nextCursor
   } while (cursor !== null)
   return all
 }
+
+const isAskedFor = ({ teamIds, principalId }: MissingGrant, { teamId, userId }: MissingFilter) =>
+  (teamId === undefined || teamIds.includes(teamId)) && (userId === undefined || principalId === userId)
 
 /**
  * Grants the keys that teams and plans ask for. It wraps each key on this machine, and only to public keys that somebody

@@ -8,7 +8,7 @@ import { Failure, usage } from '../failure.ts'
 import { type InOrg, inOrg, type SignedIn, signedIn } from '../frame.ts'
 import { grantAll, lookUpGrantee, openPlace } from '../grants.ts'
 import { completeAccess } from '../missing-grants.ts'
-import { accepting, confirmable, explained, leaf } from '../options.ts'
+import { accepting, confirmable, explained, gather, leaf } from '../options.ts'
 import { note, type Output, writeLine, writeTable } from '../output.ts'
 import { checkNames } from '../places.ts'
 import { acceptGrant, type ReaderFlags } from '../readers.ts'
@@ -17,6 +17,7 @@ import type { Confirmable, Flags } from '../settings.ts'
 import { shownTime } from '../times.ts'
 
 type AccessRequest = Answer<typeof endpoints.accessRequests.get>['request']
+type Completing = Flags & Confirmable & ReaderFlags & { to?: string[] }
 interface Reason {
   reason?: string
 }
@@ -40,9 +41,16 @@ export function register(command: Command): void {
     )
     .action(inOrg(list))
   accepting(confirmable(leaf(command, 'grant <request>', 'Give the access that was asked for'))).action(inOrg(grant))
-  accepting(
-    confirmable(leaf(command, 'complete', 'Grant the keys that teams and plans ask for, where you have them')),
-  ).action(inOrg(complete))
+  explained(
+    accepting(
+      confirmable(
+        leaf(command, 'complete [environments...]', 'Grant the keys that teams and plans ask for, where you have them'),
+      ),
+    ),
+    'Name environments as app/env or group:env. With --yes, name the environments and the people.',
+  )
+    .option('--to <member>', 'only the keys for this person; repeatable', gather)
+    .action(inOrg(complete, checkComplete))
   leaf(command, 'decline <request>', 'Decline a request')
     .option('--reason <text>', 'reason for the person who asked; the server can read it')
     .action(inOrg(decline))
@@ -108,8 +116,20 @@ async function grant(
   return { json: { request: request.id, granted, left: others.map(({ label }) => label) } }
 }
 
-async function complete({ session, flags, orgId }: InOrg<Flags & Confirmable & ReaderFlags>): Promise<Output> {
-  const { granted, left } = await completeAccess(session, orgId, {}, flags)
+/** The server lists the missing keys, so `--yes` grants only pairs of an environment and a person that the user names. */
+function checkComplete({ yes, to }: Completing, environments: string[]): void {
+  if (yes && (environments.length === 0 || to === undefined))
+    throw usage('--yes grants only keys that you name', 'name the environments, and the people with --to')
+}
+
+async function complete(
+  named: string[],
+  { session, flags: { to, ...flags }, orgId }: InOrg<Completing>,
+): Promise<Output> {
+  const places = await Promise.all(named.map((name) => findNamed(session, name, flags)))
+  await checkNames(session, orgId, places)
+  const environmentIds = named.length === 0 ? undefined : new Set(places.map(({ envId }) => envId))
+  const { granted, left } = await completeAccess(session, orgId, { environmentIds, people: to }, flags)
   const idsOf = ({ environmentId, principalId }: { environmentId: string; principalId: string }) => ({
     environmentId,
     principalId,

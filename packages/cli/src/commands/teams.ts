@@ -17,7 +17,7 @@ import type { Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
 
 type Lost = Answer<typeof teams.removeMember>['lost']
-type Adding = Flags & Confirmable & ReaderFlags
+type Adding = Flags & ReaderFlags
 interface Places {
   app?: string[]
   env?: string[]
@@ -35,13 +35,13 @@ export function register(command: Command): void {
   confirmable(leaf(command, 'rm <team>', 'Delete a team; its people lose the keys that only this team gave')).action(
     inOrg(remove),
   )
-  accepting(confirmable(leaf(command, 'include <team> <members...>', 'Add people to a team'))).action(inOrg(include))
+  accepting(leaf(command, 'include <team> <members...>', 'Add people to a team')).action(inOrg(include))
   confirmable(
     leaf(command, 'exclude <team> <members...>', 'Remove people; they lose the keys that only this team gave'),
   ).action(inOrg(exclude))
-  withPlaces(
-    accepting(confirmable(leaf(command, 'grant <team> [environments...]', 'Give environments to a team'))),
-  ).action(inOrg(grant, checkPlaces))
+  withPlaces(accepting(leaf(command, 'grant <team> [environments...]', 'Give environments to a team'))).action(
+    inOrg(grant, checkPlaces),
+  )
   withPlaces(confirmable(leaf(command, 'revoke <team> [environments...]', 'Take environments from a team'))).action(
     inOrg(revoke, checkPlaces),
   )

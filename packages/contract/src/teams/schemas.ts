@@ -24,7 +24,7 @@ export const TeamEnvironment = Strict({
   held: Type.Boolean({ description: 'The caller holds the key' }),
   lockedOut: Type.Array(Id('user'), {
     description:
-      'People of the team whose key was revoked or dropped by a re-key. They get it again when they are added to the team again, or by a direct grant',
+      'People of the team whose key was revoked or dropped by a re-key; empty unless you are an admin. They get it again when they are added to the team again, or by a direct grant',
   }),
 })
 

@@ -9,7 +9,7 @@ import { create, get, list, remove, update } from './teams.ts'
 export const routes = [
   route(teams.list, unbound(member), list),
   route(teams.create, unbound(admin), create),
-  route(teams.get, team(unbound(member)), get),
+  route(teams.get, team(unbound(member)), get, { heavy: 'search' }),
   route(teams.update, team(unbound(admin)), update),
   route(teams.delete, team(unbound(admin)), remove),
   route(teams.addMembers, team(unbound(admin)), addMembers),

@@ -58,18 +58,23 @@ export const listTeamMembers = (db: Sql, team: OfTeam) =>
     [team.orgId, team.id],
   )
 
-export const listTeamEnvironments = (db: Sql, team: OfTeam, principal: Principal) =>
+/** Lists the environments. Only an admin learns who is locked out, because the reason is a re-key or a revocation. */
+export const listTeamEnvironments = (
+  db: Sql,
+  team: OfTeam,
+  { principal, isAdmin }: { principal: Principal; isAdmin: boolean },
+) =>
   db.rows<Static<typeof TeamEnvironment>>(
     `select t.environment_id, ${environmentLabel} as label,
             exists (select from key_grants k where k.org_id = t.org_id and k.environment_id = t.environment_id
                        and k.principal_type = $3 and k.principal_id = $4) as held,
             (select coalesce(jsonb_agg(x.user_id order by x.user_id), '[]') from team_exclusions x
-              where x.org_id = t.org_id and x.team_id = t.team_id and x.environment_id = t.environment_id) as locked_out
+              where $5 and x.org_id = t.org_id and x.team_id = t.team_id and x.environment_id = t.environment_id) as locked_out
        from team_environments t
        join environments e on e.org_id = t.org_id and e.id = t.environment_id
        ${labelJoins}
       where t.org_id = $1 and t.team_id = $2 order by label, t.environment_id`,
-    [team.orgId, team.id, principal.type, principal.id],
+    [team.orgId, team.id, principal.type, principal.id, isAdmin],
   )
 
 export const listUserIds = async (db: Sql, team: OfTeam): Promise<string[]> =>

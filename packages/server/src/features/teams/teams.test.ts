@@ -360,6 +360,9 @@ describe('a key that a team gave', () => {
     expect((await world.call(rekey.run, { as: admin.as, params: { orgId, envId }, body })).status).toBe(200)
     expect(await missingOf(person.id)).toEqual([])
     expect((await show(team.id)).environments).toMatchObject([{ lockedOut: [person.id] }])
+    // Only admins learn who is locked out.
+    const seen = await world.call(teams.get, { ...at(person), params: { orgId, teamId: team.id } })
+    expect(seen.body.environments).toMatchObject([{ environmentId: envId, lockedOut: [] }])
     await grantKey(world, tenant, envId, person)
     expect((await show(team.id)).environments).toMatchObject([{ lockedOut: [] }])
   })

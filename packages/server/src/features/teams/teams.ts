@@ -6,7 +6,7 @@ import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
 import { endTeamGrants, type LostGrant } from '../../model/grants/write.ts'
 import { lockOrg } from '../../model/organizations/table.ts'
-import type { InOrg, Org } from '../orgs/scope.ts'
+import { type InOrg, isAdmin, type Org } from '../orgs/scope.ts'
 import { findTeam, type InTeam, type Team } from './scope.ts'
 import {
   countTeams,
@@ -54,12 +54,13 @@ export async function getTeam(db: Sql, org: Org, id: string): Promise<Team> {
   return team
 }
 
-export async function get({ db, org, principal, team }: In<typeof teams.get, InTeam>): Out<typeof teams.get> {
+export async function get({ db, org, role, principal, team }: In<typeof teams.get, InTeam>): Out<typeof teams.get> {
   const of = { orgId: org.id, id: team.id }
+  const environments = await listTeamEnvironments(db, of, { principal, isAdmin: isAdmin({ role }) })
   return {
     team,
     members: await listTeamMembers(db, of),
-    environments: await listTeamEnvironments(db, of, principal),
+    environments,
   }
 }
 

@@ -104,7 +104,7 @@ export async function settleGranted(
 
 /**
  * Records that these people shall not get the key of the environment again by themselves: their plans end, and their teams
- * no longer ask for it.
+ * no longer ask for it. The rows of the teams are locked, so that nobody leaves a team before the exclusion is stored.
  */
 export async function lockOut(db: Tx, env: OfEnvironment, userIds: readonly string[]): Promise<void> {
   if (userIds.length === 0) return
@@ -120,6 +120,7 @@ export async function lockOut(db: Tx, env: OfEnvironment, userIds: readonly stri
        join team_members tm on tm.org_id = te.org_id and tm.team_id = te.team_id
       where te.org_id = $1 and te.environment_id = $2 and tm.user_id = any($3::text[])
       order by te.team_id, tm.user_id
+      for key share of te, tm
      on conflict do nothing`,
     values,
   )
