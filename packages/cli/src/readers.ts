@@ -133,6 +133,20 @@ export async function acceptGrant(
   return keep
 }
 
+/**
+ * Like `acceptGrant`, for several people whom the server lists. `consequence` completes a question about all of them, which
+ * follows the question about unknown keys.
+ */
+export async function acceptSeveral(
+  session: Session,
+  { what, consequence, people }: { what: string; consequence: string; people: readonly PinnedGrantee[] },
+  flags: ReaderFlags & { yes?: boolean },
+): Promise<() => void> {
+  const { keep } = await askForGrantees(session, { what, grantees: people }, flags)
+  await confirmOrRefuse(consequence, flags)
+  return keep
+}
+
 async function askForGrantees(session: Session, { what, grantees }: Grantees, flags: ReaderFlags) {
   const { id: orgId } = await session.org()
   const unseen = await compareKeys(session, grantees)

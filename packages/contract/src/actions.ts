@@ -34,6 +34,7 @@ import { actions as signIn } from './sign-in/actions.ts'
 import { actions as signInPasskeys } from './sign-in-passkeys/actions.ts'
 import { actions as sync } from './sync/actions.ts'
 import { actions as tasks } from './tasks/actions.ts'
+import { actions as teams } from './teams/actions.ts'
 import { actions as tokens } from './tokens/actions.ts'
 import { actions as vault } from './vault/actions.ts'
 
@@ -62,6 +63,7 @@ export const auditActions = {
   ...grants,
   ...accessRequests,
   ...offboardings,
+  ...teams,
   ...tokens,
   ...honeyTokens,
   ...secrets,

@@ -45,6 +45,7 @@ import { signInPasskeys } from './sign-in-passkeys/endpoints.ts'
 import { signup } from './signup/endpoints.ts'
 import { sync } from './sync/endpoints.ts'
 import { tasks } from './tasks/endpoints.ts'
+import { teams } from './teams/endpoints.ts'
 import { tokens } from './tokens/endpoints.ts'
 import { vaultConnect } from './vault/connect.ts'
 import { vaultExecutor } from './vault/executor.ts'
@@ -89,6 +90,7 @@ export const endpoints = {
   grants,
   accessRequests,
   offboardings,
+  teams,
   tokens,
   machineClients,
   honeyTokens,

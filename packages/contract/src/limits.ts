@@ -49,6 +49,15 @@ export const limits = {
   accessRequestTtlSeconds: 30 * 86_400,
   grantSecondsMin: 300,
   grantSecondsMax: 90 * 86_400,
+  teamsMax: 200,
+  teamMembersMax: 500,
+  teamEnvironmentsMax: 500,
+  inviteTeamsMax: 50,
+  /** Environments that a person, or an invitation, shall get without a team. */
+  plannedGrantsMax: 500,
+  missingGrantsDefault: 200,
+  /** Key grants in one request. A client grants more in further requests. */
+  grantsAtOnceMax: 100,
   machineAccessTtlSeconds: 3600,
   sessionTokenTtlSeconds: 600,
   sessionIdleSeconds: 14 * 86_400,

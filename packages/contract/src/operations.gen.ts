@@ -195,6 +195,9 @@ export const operations = {
     overview: { method: 'GET', path: '/v1/orgs/:orgId/grants', surface: 'principal' },
     create: { method: 'POST', path: '/v1/orgs/:orgId/envs/:envId/keys', surface: 'principal' },
     delete: { method: 'DELETE', path: '/v1/orgs/:orgId/envs/:envId/keys/:grantId', surface: 'principal' },
+    missing: { method: 'GET', path: '/v1/orgs/:orgId/missing-grants', surface: 'principal' },
+    createMany: { method: 'POST', path: '/v1/orgs/:orgId/grants', surface: 'principal' },
+    plan: { method: 'PUT', path: '/v1/orgs/:orgId/members/:userId/planned-grants', surface: 'principal' },
   },
   accessRequests: {
     list: { method: 'GET', path: '/v1/orgs/:orgId/access-requests', surface: 'principal' },
@@ -211,6 +214,17 @@ export const operations = {
     rows: { method: 'GET', path: '/v1/orgs/:orgId/offboardings/:offboardingId/rows', surface: 'principal' },
     change: { method: 'PATCH', path: '/v1/orgs/:orgId/offboardings/:offboardingId/rows/:offboardingRowId', surface: 'principal' },
     finish: { method: 'POST', path: '/v1/orgs/:orgId/offboardings/:offboardingId/finish', surface: 'principal' },
+  },
+  teams: {
+    list: { method: 'GET', path: '/v1/orgs/:orgId/teams', surface: 'principal' },
+    create: { method: 'POST', path: '/v1/orgs/:orgId/teams', surface: 'principal' },
+    get: { method: 'GET', path: '/v1/orgs/:orgId/teams/:teamId', surface: 'principal' },
+    update: { method: 'PATCH', path: '/v1/orgs/:orgId/teams/:teamId', surface: 'principal' },
+    delete: { method: 'DELETE', path: '/v1/orgs/:orgId/teams/:teamId', surface: 'principal' },
+    addMembers: { method: 'POST', path: '/v1/orgs/:orgId/teams/:teamId/members', surface: 'principal' },
+    removeMember: { method: 'DELETE', path: '/v1/orgs/:orgId/teams/:teamId/members/:userId', surface: 'principal' },
+    addEnvironments: { method: 'POST', path: '/v1/orgs/:orgId/teams/:teamId/environments', surface: 'principal' },
+    removeEnvironment: { method: 'DELETE', path: '/v1/orgs/:orgId/teams/:teamId/environments/:envId', surface: 'principal' },
   },
   tokens: {
     list: { method: 'GET', path: '/v1/orgs/:orgId/tokens', surface: 'principal' },

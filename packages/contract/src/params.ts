@@ -35,6 +35,7 @@ const rules: Record<string, PathParamRule> = {
   offboardingId: id('offboarding', 'offboarding'),
   offboardingRowId: id('offboardingRow', 'row of an offboarding'),
   overrideId: id('override', 'override'),
+  teamId: id('team', 'team'),
   tokenId: id('serviceToken', 'token'),
   clientId: id('machineClient', 'machine client'),
   userId: id('user', 'member'),

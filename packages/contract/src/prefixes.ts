@@ -62,6 +62,7 @@ export const idPrefixes = {
   offboarding: 'ofb_',
   offboardingRow: 'ofr_',
   override: 'ovr_',
+  team: 'tea_',
   user: 'usr_',
   invitation: 'inv_',
   audit: 'aud_',

@@ -34,7 +34,10 @@ test('a member asks for one hour, and the admin sees that before granting', asyn
 
 test('the overview lists the access both ways, with its end', async () => {
   await openOverview()
-  await page.getByRole('row', { name: 'grace' }).getByText(/^web-shop\/production ends/).waitFor()
+  await page
+    .getByRole('row', { name: 'grace' })
+    .getByText(/^web-shop\/production ends/)
+    .waitFor()
   await page.getByText('By environment').click()
   await page.getByRole('row', { name: 'web-shop/production' }).getByText('grace').waitFor()
 })

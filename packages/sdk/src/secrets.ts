@@ -48,14 +48,28 @@ export interface Grantee {
  */
 export async function environmentKey(
   client: Client,
-  { orgId, envId }: EnvironmentPlace,
+  place: EnvironmentPlace,
   holder: RememberingHolder,
 ): Promise<EnvironmentKey> {
+  return environmentKeyOf((await openOwnKey(client, place, holder)).bytes)
+}
+
+/**
+ * Fetches and unwraps the key of an environment, and returns it also as the server stores it for the caller.
+ *
+ * @throws the errors of `environmentKey`.
+ * @example const { bytes, wrappedDek } = await openOwnKey(client, { orgId, envId }, privateKey)
+ */
+export async function openOwnKey(
+  client: Client,
+  { orgId, envId }: EnvironmentPlace,
+  holder: RememberingHolder,
+): Promise<{ bytes: Bytes; wrappedDek: string }> {
   const { wrappedDek } = await client.grants.own({ params: { orgId, envId } })
   try {
     const bytes = await unwrapKey(wrappedDek, holder)
     await holder.knownState?.check({ environments: [{ environmentId: envId, label: envId, key: bytes }] })
-    return await environmentKeyOf(bytes)
+    return { bytes, wrappedDek }
   } catch (error) {
     throw error instanceof CryptoError ? new DecryptionError(envId, undefined) : error
   }

@@ -44,6 +44,7 @@ import { feature as signInPasskeys } from './features/sign-in-passkeys/feature.t
 import { feature as signup } from './features/signup/feature.ts'
 import { feature as sync } from './features/sync/feature.ts'
 import { feature as tasks } from './features/tasks/feature.ts'
+import { feature as teams } from './features/teams/feature.ts'
 import { feature as tokens } from './features/tokens/feature.ts'
 import { feature as vault } from './features/vault/feature.ts'
 
@@ -77,6 +78,7 @@ export const features = [
   grants,
   accessRequests,
   offboardings,
+  teams,
   tokens,
   machineClients,
   honeyTokens,

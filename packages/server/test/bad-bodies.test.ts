@@ -82,7 +82,10 @@ function publicKeysIn(value: unknown, path: string[] = []): string[] {
 function offCurveAt(body: Record<string, unknown>, path: string): Record<string, unknown> {
   const [name, ...rest] = path.split('.') as [string, ...string[]]
   const value = body[name]
-  if (rest.length > 0) return { ...body, [name]: offCurveAt(value as Record<string, unknown>, rest.join('.')) }
+  if (rest.length > 0) {
+    const changed = offCurveAt(value as Record<string, unknown>, rest.join('.'))
+    return { ...body, [name]: Array.isArray(value) ? Object.values(changed) : changed }
+  }
   return { ...body, [name]: typeof value === 'string' ? offCurveJwk() : JSON.parse(offCurveJwk()) }
 }
 

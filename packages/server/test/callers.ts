@@ -33,6 +33,7 @@ import {
   newMachineClient,
   newMember,
   newPerson,
+  newTeam,
   newToken,
   putSecret,
   signUp,
@@ -113,6 +114,7 @@ export async function makeOneOfEach(world: World): Promise<OneOfEach> {
   const accessRequestId = access.body.request.id
   const leaving = await newOffboarding(world, tenant, envId)
   const overrider = await newOverrider(world, tenant, envId)
+  const teamId = (await newTeam(world, tenant, [userId], [envId])).id
   const { code, id: cliSessionId } = await askForCliSession(world)
   const synced = { connectionId: connection.id, bindingId }
   const own = { userId, code, cliSessionId, passkeyId: newId('passkey') }
@@ -131,6 +133,7 @@ export async function makeOneOfEach(world: World): Promise<OneOfEach> {
     accessRequestId,
     ...leaving,
     overrideId: overrider.override.id,
+    teamId,
     honeyTokenId: decoy.id,
     name: 'NAME',
     secretId,

@@ -28,6 +28,7 @@ import type { AppPlatform } from './services/app-platform.ts'
 import { signInSteps } from './sign-in-steps.ts'
 import { keeps, known, machine, only, type Step, step, token, user } from './step.ts'
 import { syncing } from './sync-steps.ts'
+import { teaming } from './team-steps.ts'
 import { type Actor, askForCliSession, newMember, newPerson, signUp, type Tenant } from './tenant.ts'
 import { vaulting } from './vault-steps.ts'
 import type { World } from './world.ts'
@@ -61,6 +62,7 @@ export async function buildWalk(world: World, platform: Pick<AppPlatform, 'token
     ...sharing(ids, tenant, people.admin),
     ...(await asking(world, ids, tenant)),
     ...(await leaving(world, ids, tenant)),
+    ...(await teaming(world, ids, tenant)),
     ...approval(ids, tenant, people.admin),
     ...(await keeping(world, ids, tenant, people.admin)),
     ...(await leasing(world, ids, tenant, people.admin)),

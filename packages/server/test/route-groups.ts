@@ -60,6 +60,8 @@ GET org/kms/keys
 GET org/kms/keys/:kmsKeyId/key
 GET org/kms/keys/:kmsKeyId/public
 GET org/events
+GET org/teams
+GET org/teams/:teamId
 `)
 
 /** Routes with which a person asks for access. A member sees and withdraws the own requests alone. */
@@ -84,17 +86,23 @@ PUT org/envs/:envId/overrides/:overrideId
 DELETE org/envs/:envId/overrides/:overrideId
 `)
 
-/** Routes that name an application, an environment or a change request. A bound token may call its application's. */
-export const ofApplication = ({ title }: Titled) => /\/:(?:appId|envId|changeRequestId)/.test(title)
+/**
+ * Routes that name an application, an environment or a change request. A bound token may call its application's. An
+ * environment of a team belongs to no application alone.
+ */
+export const ofApplication = ({ title }: Titled) =>
+  /\/:(?:appId|envId|changeRequestId)/.test(title) && !title.includes('/:teamId')
 
 /**
  * Routes that a member may call, but not a token that is bound here: the change request is in another application, and
- * the stream of events tells of all applications.
+ * the stream of events and the teams tell of all applications.
  */
 export const notForBound = titled(`
 DELETE org/members/:userId
 GET org/events
 GET org/change-requests/:changeRequestId
+GET org/teams
+GET org/teams/:teamId
 `)
 
 /** Routes that a bound token may call for its own environment only. The suites of rotation and agents test that. */
@@ -170,6 +178,7 @@ POST org/groups/:groupId/envs
 POST org/envs/:envId/branches
 POST org/envs/:envId/rekey
 POST org/envs/:envId/keys
+POST org/grants
 GET org/envs/:envId/secrets
 PUT org/envs/:envId/secrets/:name
 GET org/envs/:envId/secrets/:name/versions

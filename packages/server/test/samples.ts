@@ -112,7 +112,15 @@ export async function buildSamples(world: World, place: OneOfEach): Promise<Reco
     [`PATCH ${org}`]: { as, body: { name: 'Name' } },
     [`PATCH ${org}/members/:userId`]: { as, body: { role: 'member' } },
     [`PATCH ${org}/mfa-policy`]: { as, body: { required: false } },
-    [`POST ${org}/invites`]: { as, body: { email: 'sample@example.com', role: 'member' } },
+    [`POST ${org}/invites`]: {
+      as,
+      body: {
+        email: 'sample@example.com',
+        role: 'member',
+        teamIds: [params.teamId],
+        environmentIds: [params.envId],
+      },
+    },
     [`POST ${org}/apps`]: { as, body: named },
     [`PATCH ${org}/apps/:appId`]: { as, body: { name: 'Name' } },
     [`POST ${org}/apps/:appId/envs`]: { as, body: environment },
@@ -190,6 +198,25 @@ export async function buildSamples(world: World, place: OneOfEach): Promise<Reco
       body: { state: 'not_needed', note: 'Note', assigneeId: params.userId },
     },
     [`POST ${org}/offboardings/:offboardingId/finish`]: { as, body: { acceptOpen: true } },
+    [`POST ${org}/grants`]: {
+      as,
+      body: {
+        grants: [
+          {
+            environmentId: params.envId,
+            ...grant,
+            publicKeyJwk: publicKeyJwk(),
+            ownWrappedDek: wrappedKey(),
+            direct: true,
+          },
+        ],
+      },
+    },
+    [`PUT ${org}/members/:userId/planned-grants`]: { as, body: { environmentIds: [params.envId] } },
+    [`POST ${org}/teams`]: { as, body: { name: 'Name' } },
+    [`PATCH ${org}/teams/:teamId`]: { as, body: { name: 'Name' } },
+    [`POST ${org}/teams/:teamId/members`]: { as, body: { userIds: [params.userId] } },
+    [`POST ${org}/teams/:teamId/environments`]: { as, body: { environmentIds: [params.envId] } },
     [`POST ${org}/tokens`]: { as, body: token },
     [`POST ${org}/honey-tokens`]: {
       as,

@@ -10,6 +10,7 @@ import { ownInvites } from '@skerry/contract/members/own-invites'
 import { orgs } from '@skerry/contract/orgs/endpoints'
 import { secrets } from '@skerry/contract/secrets/endpoints'
 import { signup } from '@skerry/contract/signup/endpoints'
+import { teams } from '@skerry/contract/teams/endpoints'
 import { tokens } from '@skerry/contract/tokens/endpoints'
 import { newId, sha256 } from '../src/kernel/context.ts'
 import { bearerSecret, ciphertext, publicKeyJwk, sealedPrivateKey, wrappedKey } from './blobs.ts'
@@ -95,6 +96,23 @@ export async function newGroupEnv(world: World, tenant: Tenant, groupId: string,
   const answer = await world.call(groups.createEnv, { as: tenant.admin.as, params, body })
   if (answer.status !== 201) throw new Error(answer.error?.message)
   return answer.body.environment
+}
+
+/** Creates a team with these people and environments. */
+export async function newTeam(
+  world: World,
+  { orgId, admin: { as } }: Tenant,
+  userIds: string[] = [],
+  environmentIds: string[] = [],
+) {
+  const created = await world.call(teams.create, { as, params: { orgId }, body: { name: `Team ${++count}` } })
+  if (created.status !== 201) throw new Error(created.error?.message)
+  const params = { orgId, teamId: created.body.team.id }
+  const joined = userIds.length > 0 ? await world.call(teams.addMembers, { as, params, body: { userIds } }) : created
+  const body = { environmentIds }
+  const given = environmentIds.length > 0 ? await world.call(teams.addEnvironments, { as, params, body }) : created
+  for (const { error } of [joined, given]) if (error) throw new Error(error.message)
+  return created.body.team
 }
 
 export async function grantKey(world: World, tenant: Tenant, envId: string, actor: Actor) {

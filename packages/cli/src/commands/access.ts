@@ -8,8 +8,9 @@ import { formatSpan, parseGrantTime } from '../duration.ts'
 import { Failure, usage } from '../failure.ts'
 import { type InOrg, inOrg, type SignedIn, signedIn } from '../frame.ts'
 import { grantAll, lookUpGrantee, openPlace } from '../grants.ts'
+import { completeAccess } from '../missing-grants.ts'
 import { orNearest } from '../nearest.ts'
-import { accepting, confirmable, explained, leaf } from '../options.ts'
+import { accepting, confirmable, explained, gather, leaf } from '../options.ts'
 import { note, type Output, writeLine, writeTable } from '../output.ts'
 import { checkNames } from '../places.ts'
 import { typeName } from '../principals.ts'
@@ -20,6 +21,7 @@ import { notedTime, shownTime } from '../times.ts'
 
 type AccessRequest = Answer<typeof endpoints.accessRequests.get>['request']
 type Held = Answer<typeof endpoints.grants.overview>['access'][number]
+type Completing = Flags & Confirmable & ReaderFlags & { to?: string[] }
 interface Reason {
   reason?: string
 }
@@ -52,6 +54,16 @@ export function register(command: Command): void {
   )
     .option('--for <duration>', 'the server ends the access after this time, for example 8h or 7d')
     .action(inOrg(grant, parseSpan))
+  explained(
+    accepting(
+      confirmable(
+        leaf(command, 'complete [environments...]', 'Grant the keys that teams and plans ask for, where you have them'),
+      ),
+    ),
+    'Name environments as app/env or group:env. With --yes, name the environments and the people.',
+  )
+    .option('--to <member>', 'only the keys for this person; repeatable', gather)
+    .action(inOrg(complete, checkComplete))
   leaf(command, 'decline <request>', 'Decline a request')
     .option('--reason <text>', 'reason for the person who asked; the server can read it')
     .action(inOrg(decline))
@@ -161,6 +173,32 @@ async function map(
           id,
         ]),
       )
+    },
+  }
+}
+
+/** The server lists the missing keys, so `--yes` grants only pairs of an environment and a person that the user names. */
+function checkComplete({ yes, to }: Completing, environments: string[]): void {
+  if (yes && (environments.length === 0 || to === undefined))
+    throw usage('--yes grants only keys that you name', 'name the environments, and the people with --to')
+}
+
+async function complete(
+  named: string[],
+  { session, flags: { to, ...flags }, orgId }: InOrg<Completing>,
+): Promise<Output> {
+  const places = await Promise.all(named.map((name) => findNamed(session, name, flags)))
+  await checkNames(session, orgId, places)
+  const environmentIds = named.length === 0 ? undefined : new Set(places.map(({ envId }) => envId))
+  const { granted, left } = await completeAccess(session, orgId, { environmentIds, people: to }, flags)
+  const idsOf = ({ environmentId, principalId }: { environmentId: string; principalId: string }) => ({
+    environmentId,
+    principalId,
+  })
+  return {
+    json: {
+      granted: granted.map(({ missing, outcome, reason }) => ({ ...idsOf(missing), outcome, reason })),
+      left: left.map(idsOf),
     },
   }
 }

@@ -1,13 +1,14 @@
 import { isNamed } from '@skerry/contract/prefixes'
 import { type Command, Option } from 'commander'
 import { Failure, toFailure, usage } from '../failure.ts'
+import { findTeam } from '../find-team.ts'
 import { findOutbox } from '../first-run/outbox.ts'
 import { linkFrom } from '../first-run/own-invitation.ts'
 import { type InOrg, inOrg, type SignedIn, signedIn } from '../frame.ts'
 import { shellWord } from '../labels.ts'
 import { orNearest } from '../nearest.ts'
 import { noteNext } from '../next-step.ts'
-import { confirmable, explained, leaf } from '../options.ts'
+import { confirmable, explained, gather, leaf } from '../options.ts'
 import { note, type Output, writeLine, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { Session } from '../session.ts'
@@ -27,6 +28,7 @@ export function register(command: Command): void {
     'The person accepts with the link in the mail, or after signing in with that address.',
   )
     .addOption(new Option('--role <role>', 'role of the person').choices(['member', 'admin']).default('member'))
+    .option('--team <team>', 'team that the person joins; repeatable', gather)
     .action(inOrg(create))
   leaf(command, 'resend <email>', 'Send an invitation again, with a new period').action(signedIn(resend))
   confirmable(leaf(command, 'rm <email>', 'Withdraw an invitation')).action(signedIn(remove))
@@ -37,10 +39,13 @@ export function register(command: Command): void {
 
 async function create(
   email: string,
-  { session, flags, orgId }: InOrg<Flags & { role: 'member' | 'admin' }>,
+  { session, flags, orgId }: InOrg<Flags & { role: 'member' | 'admin'; team?: string[] }>,
 ): Promise<Output> {
   const outbox = findOutbox(session.settings.url, process.cwd())
-  const { invite } = await session.client.invites.create({ params: { orgId }, body: { email, role: flags.role } })
+  const teamIds = await Promise.all((flags.team ?? []).map(async (name) => (await findTeam(session, orgId, name)).id))
+  // An older server refuses the field, so it is left out without a team.
+  const body = { email, role: flags.role, ...(teamIds.length === 0 ? {} : { teamIds }) }
+  const { invite } = await session.client.invites.create({ params: { orgId }, body })
   note(`invited ${invite.email} as ${invite.role}, until ${notedTime(invite.expiresAt)}`)
   const link = await linkFrom(session.client, outbox, invite.email)
   if (link !== undefined)

@@ -93,7 +93,17 @@ const groups: Readonly<Record<string, readonly Row[]>> = {
       aliases: ['grants'],
       load: () => import('./grant.ts'),
     },
-    { name: 'access', summary: 'Requests of members for access to environments', load: () => import('./access.ts') },
+    {
+      name: 'access',
+      summary: 'Requests for access, and keys that are missing',
+      load: () => import('./access.ts'),
+    },
+    {
+      name: 'teams',
+      summary: 'Teams: people who get the keys of the same environments',
+      aliases: ['team'],
+      load: () => import('./teams.ts'),
+    },
     {
       name: 'token',
       summary: 'Service tokens: credentials of machines that read and write secrets',

@@ -22,6 +22,7 @@ export const documents: Readonly<Record<string, string>> = {
   invite: 'docs/operations.md#the-first-person-and-everyone-else',
   grant: 'docs/command-line.md#who-gets-a-key',
   access: 'docs/command-line.md#asking-for-access',
+  teams: 'docs/teams.md',
   token: 'README.md#what-it-does',
   client: 'docs/glossary.md#who',
   honey: 'docs/hostile.md#8-decoys-honey-tokens',

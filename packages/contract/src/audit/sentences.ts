@@ -57,6 +57,16 @@ export const auditSentences: Readonly<Record<AuditAction, string>> = {
   'key.revoked': '{actor} took the access to {environment} from {principalId}',
   'key.expired': 'The access of {principalId} to {environment} ended, as planned',
 
+  'grant.planned': '{actor} changed the environments that {what} shall get',
+
+  'team.created': '{actor} created the team {what}',
+  'team.renamed': '{actor} renamed the team {from} to {name}',
+  'team.deleted': '{actor} deleted the team {name}[, keys that people lost: {grants}]',
+  'team.member_added': '{actor} added {userId} to the team {what}',
+  'team.member_removed': '{actor} removed {userId} from the team {what}[, keys lost: {grants}]',
+  'team.environment_added': '{actor} gave {environment} to the team {what}',
+  'team.environment_removed': '{actor} took {environment} from the team {what}[, keys that people lost: {grants}]',
+
   'access_request.opened': '{actor} asked for access[: {reason}]',
   'access_request.granted': '{actor} gave {userId} all the access that they had asked for',
   'access_request.declined': '{actor} declined the request of {userId} for access[: {reason}]',

@@ -49,6 +49,7 @@ export const headingTitles: Record<keyof typeof endpoints, string> = {
   grants: 'Key grants',
   accessRequests: 'Requests for access',
   offboardings: 'Offboarding',
+  teams: 'Teams',
   tokens: 'Service tokens',
   machineClients: 'Machine clients',
   honeyTokens: 'Honey tokens',

@@ -1,8 +1,18 @@
 import { Type } from 'typebox'
-import { del, get, post } from '../endpoint.ts'
+import { del, get, post, put } from '../endpoint.ts'
 import { BranchGrant } from '../envs/schemas.ts'
-import { NextCursor, Nullable, Ok, Page, Strict } from '../schema.ts'
-import { Access, GrantSeconds, KeyGrant, Reader, RecoveryReaders } from './schemas.ts'
+import { limits } from '../limits.ts'
+import { Id, NextCursor, Nullable, Ok, Page, PageOf, Strict } from '../schema.ts'
+import {
+  Access,
+  GivenGrant,
+  GrantResult,
+  GrantSeconds,
+  KeyGrant,
+  MissingGrant,
+  Reader,
+  RecoveryReaders,
+} from './schemas.ts'
 
 export const grants = {
   own: get('/v1/orgs/:orgId/envs/:envId/key', {
@@ -38,5 +48,33 @@ export const grants = {
     summary: 'Revoke a key grant',
     responses: { 200: Ok },
     audits: ['key.revoked'],
+  }),
+  missing: get('/v1/orgs/:orgId/missing-grants', {
+    summary: 'Key grants that people shall get because of a team or a plan, and do not have yet',
+    query: Strict({
+      ...PageOf(limits.missingGrantsDefault).properties,
+      teamId: Type.Optional(Id('team')),
+      userId: Type.Optional(Id('user')),
+    }),
+    responses: { 200: Strict({ missing: Type.Array(MissingGrant), nextCursor: NextCursor }) },
+  }),
+  createMany: post('/v1/orgs/:orgId/grants', {
+    summary:
+      'Grant keys of several environments, by an admin who holds each; every row has its own result, and rows that cannot be granted do not stop the others',
+    body: Strict({ grants: Type.Array(GivenGrant, { minItems: 1, maxItems: limits.grantsAtOnceMax }) }),
+    responses: { 200: Strict({ results: Type.Array(GrantResult, { description: 'In the order of the body' }) }) },
+    audits: ['key.granted', 'access_request.granted'],
+  }),
+  plan: put('/v1/orgs/:orgId/members/:userId/planned-grants', {
+    summary: 'Name the environments whose keys a person shall get without a team; replaces the former plan',
+    body: Strict({
+      environmentIds: Type.Array(Id('environment'), { maxItems: limits.plannedGrantsMax, uniqueItems: true }),
+    }),
+    responses: {
+      200: Strict({
+        environmentIds: Type.Array(Id('environment'), { description: 'without those whose key the person holds' }),
+      }),
+    },
+    audits: ['grant.planned'],
   }),
 }

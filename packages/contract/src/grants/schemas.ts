@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
+import { PrincipalId } from '../envs/schemas.ts'
 import { limits } from '../limits.ts'
-import { Id, Instant, Nullable, Strict } from '../schema.ts'
+import { Id, Instant, Nullable, PrincipalType, PublicKeyJwk, Strict, WrappedKey } from '../schema.ts'
 
 /** The time after which a temporary grant ends. */
 export const GrantSeconds = Type.Integer({ minimum: limits.grantSecondsMin, maximum: limits.grantSecondsMax })
@@ -51,4 +52,59 @@ export const RecoveryReaders = Strict({
   since: Instant,
   threshold: Type.Integer({ description: 'so many of these custodians together' }),
   custodians: Type.Array(Strict({ userId: Id('user'), name: Name })),
+})
+
+/** A key that a person shall have and does not have. The server stores the wish; only a client can grant the key. */
+export const MissingGrant = Strict({
+  environmentId: Id('environment'),
+  label: Type.String({ description: '`app/env` or `group:env`' }),
+  principalType: Type.Literal('user'),
+  principalId: Id('user'),
+  name: Nullable(Type.String({ description: 'as the person calls themselves' })),
+  email: Nullable(Type.String()),
+  publicKeyJwk: Nullable(Type.String({ description: 'null until the person has a keyring' })),
+  teamIds: Type.Array(Id('team'), { description: 'Teams that ask for it' }),
+  planned: Type.Boolean({ description: 'It is planned for the person without a team' }),
+  held: Type.Boolean({ description: 'The caller holds the key, and can grant it' }),
+})
+
+export const GivenGrant = Strict({
+  environmentId: Id('environment'),
+  principalType: PrincipalType,
+  principalId: PrincipalId,
+  wrappedDek: WrappedKey,
+  publicKeyJwk: Type.Unsafe<string>({ ...PublicKeyJwk, description: 'The public key that it was wrapped to' }),
+  ownWrappedDek: Type.Unsafe<string>({
+    ...WrappedKey,
+    description: 'The key as the caller holds it. Another one means that the environment was re-keyed meanwhile',
+  }),
+  direct: Type.Optional(
+    Type.Boolean({
+      description:
+        'true: the grant stays when the person leaves a team. false: only if a team or a plan asks for it. Unless given, it is direct if no team asks for it',
+    }),
+  ),
+})
+
+export const grantConflicts = [
+  'no_environment',
+  'not_held',
+  'key_replaced',
+  'no_principal',
+  'public_key_changed',
+  'bound_elsewhere',
+  'not_planned',
+] as const
+
+const GrantConflict = Type.Unsafe<(typeof grantConflicts)[number]>(
+  Type.Union(grantConflicts.map((reason) => Type.Literal(reason))),
+)
+
+export const GrantResult = Strict({
+  environmentId: Id('environment'),
+  principalType: PrincipalType,
+  principalId: PrincipalId,
+  result: Type.Union([Type.Literal('done'), Type.Literal('already'), Type.Literal('conflict')]),
+  reason: Nullable(GrantConflict),
+  grantId: Nullable(Id('keyGrant')),
 })

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { del, get, patch, post } from '../endpoint.ts'
-import { Email, NextCursor, Ok, Page, Role, Strict } from '../schema.ts'
+import { limits } from '../limits.ts'
+import { Email, Id, NextCursor, Ok, Page, Role, Strict } from '../schema.ts'
 import { Invite, Member } from './schemas.ts'
 
 export const members = {
@@ -38,6 +39,20 @@ export const invites = {
       email: Email,
       role: Type.Optional(
         Type.Union([Type.Literal('member'), Type.Literal('admin')], { description: 'member unless given' }),
+      ),
+      teamIds: Type.Optional(
+        Type.Array(Id('team'), {
+          maxItems: limits.inviteTeamsMax,
+          uniqueItems: true,
+          description: 'Teams that the person joins with the acceptance',
+        }),
+      ),
+      environmentIds: Type.Optional(
+        Type.Array(Id('environment'), {
+          maxItems: limits.plannedGrantsMax,
+          uniqueItems: true,
+          description: 'Environments whose keys the person shall get without a team',
+        }),
       ),
     }),
     responses: { 201: Strict({ invite: Invite }) },

@@ -21,4 +21,6 @@ export const Invite = Strict({
     Type.String({ description: 'When the link in the mail signed somebody in; null after it expired' }),
   ),
   acceptedAt: Nullable(Instant),
+  teamIds: Type.Array(Id('team')),
+  environmentIds: Type.Array(Id('environment')),
 })

@@ -44,6 +44,13 @@ const sectionOrder = [
   'offboardings',
   'offboardingRows',
   'overrides',
+  'teams',
+  'teamMembers',
+  'teamEnvironments',
+  'teamExclusions',
+  'plannedGrants',
+  'invitationTeams',
+  'invitationEnvironments',
 ] as const
 
 type SectionName = (typeof sectionOrder)[number]

@@ -12,9 +12,10 @@ export interface KeysetCursor {
 }
 
 /** The kind of a list's rows, with which its cursors end. A cursor of another list is refused instead of misread. */
-type Kind = IdKind | 'version' | 'details'
+type Kind = IdKind | 'version' | 'details' | 'missing'
 
 const idForms = new Map<Kind, RegExp>([
+  ['missing', /^env_[0-9A-Za-z]{22}\.usr_[0-9A-Za-z]{22}$/],
   ['version', /^\d{1,9}$/],
   // A name behind a dot, because the id of another list's cursor is a valid name.
   ['details', new RegExp(secretNamePattern.replace('^', '^\\.'))],

@@ -69,6 +69,7 @@ const tableOf: Record<string, string> = {
   'GET /v1/orgs/:orgId/envs/:envId/secrets/:name/versions': 'secrets',
   'GET /v1/orgs/:orgId/envs/:envId/deleted-secrets': 'deleted_secrets',
   'GET /v1/orgs/:orgId/envs/:envId/secret-details': 'secret_details',
+  'GET /v1/orgs/:orgId/missing-grants': 'team_environments',
   'GET /v1/orgs/:orgId/change-requests': 'change_requests',
   'GET /v1/orgs/:orgId/leases': 'leases',
   'GET /v1/orgs/:orgId/grants': 'key_grants',

@@ -92,6 +92,50 @@ export const people = {
     ['skerry access map', 'List who can read which environment'],
     ['skerry access map bob@example.com', 'List what a member can read'],
   ],
+  'access complete': [
+    ['skerry access complete', 'Grant the keys that teams ask for'],
+    ['skerry access complete shop/staging --to bob@example.com --yes', 'Grant one of them without a question'],
+  ],
+  teams: [
+    ['skerry teams ls', 'List teams'],
+    ['skerry teams create payments', 'Create a team'],
+  ],
+  'teams ls': [
+    ['skerry teams ls', 'List teams'],
+    ['skerry teams ls --json', 'Print teams as JSON'],
+  ],
+  'teams create': [
+    ['skerry teams create payments', 'Create a team'],
+    ['skerry teams create "Web shop"', 'Create a team whose name has a blank'],
+  ],
+  'teams show': [
+    ['skerry teams show payments', 'Show the people and environments of a team'],
+    ['skerry teams show payments --json', 'Print a team as JSON'],
+  ],
+  'teams rename': [
+    ['skerry teams rename payments billing', 'Rename a team'],
+    ['skerry teams rename payments billing --json', 'Rename a team and print it as JSON'],
+  ],
+  'teams rm': [
+    ['skerry teams rm payments', 'Delete a team'],
+    ['skerry teams rm payments --yes', 'Delete a team without a question'],
+  ],
+  'teams include': [
+    ['skerry teams include payments bob@example.com', 'Add a person to a team'],
+    ['skerry teams include payments bob@example.com hana@example.com', 'Add two people to a team'],
+  ],
+  'teams exclude': [
+    ['skerry teams exclude payments bob@example.com', 'Remove a person from a team'],
+    ['skerry teams exclude payments bob@example.com --yes', 'Remove a person without a question'],
+  ],
+  'teams grant': [
+    ['skerry teams grant payments shop/staging shop/development', 'Give two environments to a team'],
+    ['skerry teams grant payments --app shop --env staging --env development', 'Give environments of an application'],
+  ],
+  'teams revoke': [
+    ['skerry teams revoke payments shop/production', 'Take an environment from a team'],
+    ['skerry teams revoke payments --app shop --yes', 'Take every environment of an application from a team'],
+  ],
   'access decline': [
     ['skerry access decline bob@example.com', 'Decline a request'],
     ['skerry access decline bob@example.com --reason "use staging"', 'Decline a request and say why'],

@@ -29,7 +29,7 @@ export const listBranches = (db: Sql, env: Env, now: string, cursor: KeysetCurso
     cursor.take,
   ])
 
-/** Lists the holders of the key. Until commit no grant of them ends, so that its end finds the new branch, too. */
+/** Lists the holders of the key. Until commit none of them loses it, so that a later loss finds the new branch, too. */
 export const lockHolders = (db: Tx, env: Env) =>
   db.rows<{ principalType: string; principalId: string }>(
     'select principal_type, principal_id from key_grants where org_id = $1 and environment_id = $2 order by id for key share',

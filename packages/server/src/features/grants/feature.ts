@@ -11,8 +11,14 @@ export const feature: Descriptor = {
         name: 'keyGrants',
         table: 'key_grants',
         columns:
-          'id, environment_id, principal_type, principal_id, wrapped_dek, granted_by_type, granted_by_id, created_at, ends_at',
+          'id, environment_id, principal_type, principal_id, wrapped_dek, of_team, granted_by_type, granted_by_id, created_at, ends_at',
         order: 'id',
+      },
+      {
+        name: 'plannedGrants',
+        table: 'planned_grants',
+        columns: 'environment_id, user_id, created_at',
+        order: 'environment_id, user_id',
       },
     ],
     withheld: {

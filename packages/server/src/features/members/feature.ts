@@ -29,6 +29,18 @@ export const feature: Descriptor = {
         columns: 'id, email, role, invited_by_id, created_at, expires_at, sent_at, accepted_at',
         order: 'id',
       },
+      {
+        name: 'invitationTeams',
+        table: 'invitation_teams',
+        columns: 'invitation_id, team_id',
+        order: 'invitation_id, team_id',
+      },
+      {
+        name: 'invitationEnvironments',
+        table: 'invitation_environments',
+        columns: 'invitation_id, environment_id',
+        order: 'invitation_id, environment_id',
+      },
     ],
     withheld: {},
   },

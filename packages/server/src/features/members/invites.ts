@@ -9,6 +9,7 @@ import { fail } from '../../kernel/errors.ts'
 import type { Principal } from '../../kernel/principal.ts'
 import { findName } from '../../model/people/names.ts'
 import { getOrg, type InOrg, type Org } from '../orgs/scope.ts'
+import { putInviteGifts } from './invite-gifts.ts'
 import { deleteInvite, hasMember, insertInvite, isMember, listInvites, renewInvite } from './invites-store.ts'
 import type { Invite } from './scope.ts'
 
@@ -31,10 +32,12 @@ export async function create(input: In<typeof invites.create, InOrg>): Out<typeo
     expiresAt: after(now, limits.inviteTtlSeconds),
   })
   if (!invite) throw fail('conflict', 'body.email: an invitation is already open')
+  const { teamIds, environmentIds } = await putInviteGifts(input, invite.id)
   if (context.config.rateLimits) await takeInvitation(input, email)
   await emit('invite.created', await factsOf(db, org, principal, invite))
-  audit('invite.created', invite.id, { email, role: invite.role })
-  return { invite }
+  const given = teamIds.length + environmentIds.length > 0 ? { teamIds, environmentIds } : {}
+  audit('invite.created', invite.id, { email, role: invite.role, ...given })
+  return { invite: { ...invite, teamIds, environmentIds } }
 }
 
 /** The mail names the person who sends it again. The invitation keeps the person who invited. */

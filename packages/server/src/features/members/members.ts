@@ -2,11 +2,12 @@ import type { members } from '@skerry/contract/members/endpoints'
 import type { Tx } from '../../db/database.ts'
 import type { In, Out, Work } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
+import { lockOrg } from '../../model/organizations/table.ts'
 import { deleteMembership, putRole, type Role } from '../../model/people/memberships.ts'
 import { recordDroppedGrants } from '../kms/grantees.ts'
 import type { InOrg } from '../orgs/scope.ts'
 import { removeCustodian } from '../recovery/custodians.ts'
-import { getMember, hasOwner, listGrantedEnvironments, listRoles, lockOrg } from './store.ts'
+import { getMember, hasOwner, listGrantedEnvironments, listRoles } from './store.ts'
 
 export async function update(input: In<typeof members.update, InOrg>): Out<typeof members.update> {
   const { db, org, params, body, audit } = input

@@ -1,7 +1,8 @@
 import type { Tx } from '../../db/database.ts'
+import { lockOrg } from '../../model/organizations/table.ts'
 import { deleteMembership, insertMembership, putRole, type Role } from '../../model/people/memberships.ts'
 import type { Org } from '../orgs/scope.ts'
-import { listRoles, lockOrg } from './store.ts'
+import { listRoles } from './store.ts'
 
 // Changes of membership by operators, who have no role in the organization. The caller writes the audit entries.
 

@@ -5,10 +5,12 @@ import type { In, Out } from '../../http/route.ts'
 import type { Audit } from '../../identity/audit-user.ts'
 import { fail } from '../../kernel/errors.ts'
 import type { UserPrincipal } from '../../kernel/principal.ts'
+import { lockOrg } from '../../model/organizations/table.ts'
 import { acceptMembership } from '../../model/people/memberships.ts'
 import { getOrg, type Org } from '../orgs/scope.ts'
+import { acceptGifts } from './invite-gifts.ts'
 import { deleteOwnInvite, listOwnInvites, takeOwnInvite } from './own-invites-store.ts'
-import { hasOwner, lockOrg } from './store.ts'
+import { hasOwner } from './store.ts'
 
 interface Person {
   principal: UserPrincipal
@@ -56,6 +58,7 @@ export async function acceptInvite(
   await lockOrg(db, org)
   const offered = invite.role === 'admin' && !(await hasOwner(db, org)) ? 'owner' : invite.role
   const role = await acceptMembership(db, org, userId, offered, now)
-  audit('member.joined', userId, { inviteId, role }, { orgId: org.id, actor: { type: 'user', id: userId } })
+  const given = await acceptGifts(db, org, { inviteId, userId }, now)
+  audit('member.joined', userId, { inviteId, role, ...given }, { orgId: org.id, actor: { type: 'user', id: userId } })
   return { org, role }
 }

@@ -6,9 +6,16 @@ import { type Org, within } from '../orgs/scope.ts'
 
 export type Invite = Checked<Static<typeof InviteRow>>
 
+/** A column of `invitations`: the ids that the invited person gets with the acceptance. */
+const givenIds = (table: string, column: string) => `(
+    select coalesce(jsonb_agg(g.${column} order by g.${column}), '[]') from ${table} g
+     where g.org_id = invitations.org_id and g.invitation_id = invitations.id)`
+
 export const inviteColumns = `
   id, email, role, invited_by_id, created_at, expires_at, coalesce(sent_at, created_at) as sent_at, accepted_at,
-  (select max(l.used_at) from magic_links l where l.invite_id = invitations.id) as link_used_at`
+  (select max(l.used_at) from magic_links l where l.invite_id = invitations.id) as link_used_at,
+  ${givenIds('invitation_teams', 'team_id')} as team_ids,
+  ${givenIds('invitation_environments', 'environment_id')} as environment_ids`
 
 /** The columns of `invitations i` that the invited person sees, with the joins that they need. */
 export const ownInviteColumns = `i.id, o.name as org_name, o.slug as org_slug, i.role, by.email as invited_by,

@@ -4,10 +4,6 @@ import type { Sql, Tx } from '../../db/database.ts'
 import type { Role } from '../../model/people/memberships.ts'
 import type { Org } from '../orgs/scope.ts'
 
-/** Changes of an organization’s members wait here for each other, so that each sees who is left. */
-export const lockOrg = (db: Tx, org: Org) =>
-  db.rows('select 1 from organizations where id = $1 for no key update', [org.id])
-
 /** Lists the roles of the owners and of the named people. The rows are locked, so that none of them gets a key. */
 export const listRoles = (db: Tx, org: Org, userIds: string[]) =>
   db.rows<{ userId: string; role: Role }>(

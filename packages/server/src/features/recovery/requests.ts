@@ -6,6 +6,7 @@ import { checkPublicKey } from '../../http/public-key.ts'
 import { type In, type Out, Reply } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
 import { putGrants } from '../../model/grants/write.ts'
+import { lockOrg } from '../../model/organizations/table.ts'
 import { findName } from '../../model/people/names.ts'
 import type { InOrg, Org } from '../orgs/scope.ts'
 import { requestLifecycle } from './lifecycle.ts'
@@ -154,6 +155,7 @@ type Completion = In<typeof recoveryRequests.complete, OnRequest>
  */
 export async function complete(input: Completion): Out<typeof recoveryRequests.complete> {
   const { db, org, body, now, audit, emit } = input
+  await lockOrg(db, org) // so that no team changes that asks for one of these keys
   // Locks in the same order as a rotation.
   if (!(await lockRecovery(db, org))) throw fail('conflict', 'recovery is not set up')
   const request = await lockRequest(db, org, input.recoveryRequest, now)

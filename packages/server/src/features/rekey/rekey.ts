@@ -7,6 +7,7 @@ import { rewrapGrants } from '../../model/grants/write.ts'
 import { markLost } from '../../model/secrets/deleted.ts'
 import { dropSealedDetails, resealDetails } from '../../model/secrets/details.ts'
 import { resealSecrets } from '../../model/secrets/versions.ts'
+import { lockOut } from '../../model/teams/write.ts'
 import { supersedeAll } from '../changes/notices.ts'
 import { toResponse } from '../envs/create.ts'
 import type { InEnv } from '../envs/scope.ts'
@@ -58,6 +59,12 @@ export async function run(input: Request): Out<typeof rekey.run> {
   await supersedeAll(input, env)
   const keptIds = new Set(kept.map(({ id }) => id))
   const removed = holders.filter(({ id }) => !keptIds.has(id))
+  const people = removed.filter(({ principalType }) => principalType === 'user')
+  await lockOut(
+    db,
+    env,
+    people.map(({ principalId }) => principalId),
+  )
   audit('env.rekeyed', env.id, {
     slug: env.slug,
     secrets: secrets.length,

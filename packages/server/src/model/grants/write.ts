@@ -1,6 +1,8 @@
 import type { Tx } from '../../db/database.ts'
 import type { Metadata } from '../../kernel/audit.ts'
 import type { OfEnvironment } from '../environments/table.ts'
+import { isDueToTeam } from '../teams/table.ts'
+import { lockOut, settleGranted } from '../teams/write.ts'
 import { type GrantRow, grantColumns, type Holder } from './table.ts'
 
 // All statements that change `key_grants`. A grant is given or revoked with its own audit entry, or as part of a change
@@ -21,17 +23,23 @@ export interface Key extends Holder {
   wrappedDek: string
   /** The instant at which the grant ends by itself. A grant without it stays until it is revoked. */
   endsAt?: string | null
+  /** True: the grant stays when the person leaves a team. Otherwise it is direct only if no team asks for it. */
+  direct?: boolean | undefined
 }
 
 /** The treatment of a grant that the holder already has. */
 const onHeld = {
   keep: 'do nothing',
+  /**
+   * A grant that exists because of a team becomes direct, unless the new one would end. A temporary grant gets the new end,
+   * or none. Any other grant is kept as it is.
+   */
+  makeDirect: `do update set of_team = null, wrapped_dek = excluded.wrapped_dek, ends_at = excluded.ends_at,
+                             granted_by_type = excluded.granted_by_type, granted_by_id = excluded.granted_by_id
+                where excluded.of_team is null and (key_grants.ends_at is not null
+                   or key_grants.of_team and excluded.ends_at is null)`,
   replace: `do update set wrapped_dek = excluded.wrapped_dek, granted_by_type = excluded.granted_by_type,
                           granted_by_id = excluded.granted_by_id`,
-  /** A temporary grant gets the new end, or none. A grant without an end is kept as it is. */
-  extend: `do update set wrapped_dek = excluded.wrapped_dek, granted_by_type = excluded.granted_by_type,
-                         granted_by_id = excluded.granted_by_id, ends_at = excluded.ends_at
-            where key_grants.ends_at is not null`,
 }
 
 /**
@@ -39,19 +47,21 @@ const onHeld = {
  * deleted then, and a later one would still be there if they came back. So the row of the holder is locked first, until
  * commit.
  */
-const insertGrants = (
+async function insertGrants(
   { db, principal, now, newId }: Giving,
   orgId: string,
   keys: readonly Key[],
   held: keyof typeof onHeld,
-) =>
-  db.rows<GrantRow>(
-    `insert into key_grants (org_id, id, environment_id, principal_type, principal_id, wrapped_dek, granted_by_type,
-                             granted_by_id, created_at, ends_at)
-     select p.org_id, given.id, given.environment_id, p.type, p.id, given.wrapped_dek, $7, $8, $9::timestamptz,
-            given.ends_at
-       from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $10::timestamptz[])
-              as given(id, environment_id, principal_type, principal_id, wrapped_dek, ends_at)
+): Promise<GrantRow[]> {
+  const given = await db.rows<GrantRow>(
+    `insert into key_grants (org_id, id, environment_id, principal_type, principal_id, wrapped_dek, of_team,
+                             granted_by_type, granted_by_id, created_at, ends_at)
+     select p.org_id, given.id, given.environment_id, p.type, p.id, given.wrapped_dek,
+            case when p.type = 'user' and not given.direct and (${isDueToTeam('p.org_id', 'given.environment_id', 'p.id')}
+                   or ${isOfTeamOnParent}) then true end,
+            $8, $9, $10::timestamptz, given.ends_at
+       from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::boolean[], $11::timestamptz[])
+              as given(id, environment_id, principal_type, principal_id, wrapped_dek, direct, ends_at)
        join principals p on p.org_id = $1 and p.type = given.principal_type and p.id = given.principal_id
         for key share of p
      on conflict (org_id, environment_id, principal_type, principal_id) ${onHeld[held]}
@@ -63,25 +73,52 @@ const insertGrants = (
       keys.map(({ principalType }) => principalType),
       keys.map(({ principalId }) => principalId),
       keys.map(({ wrappedDek }) => wrappedDek),
+      keys.map(({ direct }) => direct ?? false),
       principal.type,
       principal.id,
       now,
       keys.map(({ endsAt = null }) => endsAt),
     ],
   )
+  const people = given.filter(({ principalType }) => principalType === 'user')
+  if (people.length > 0) await settleGranted(db, orgId, people)
+  return given
+}
+
+/** SQL condition: the environment is a branch, and the person has the key of its parent because of a team. */
+const isOfTeamOnParent = `exists (
+  select from environments b
+    join key_grants k on k.org_id = b.org_id and k.environment_id = b.parent_environment_id
+   where b.org_id = p.org_id and b.id = given.environment_id
+     and k.principal_type = p.type and k.principal_id = p.id and k.of_team)`
 
 /**
- * Gives a grant and records `key.granted`. A temporary grant of the holder gets the new end. Returns undefined if the
- * holder already has a grant without an end, or was removed.
+ * Gives a direct grant and records `key.granted`. A grant that exists because of a team becomes direct, and a
+ * temporary one gets the new end. Returns undefined if the holder already has a direct grant without an end, or was
+ * removed.
  */
 export async function giveGrant(
   giving: Giving & Audited<'key.granted'>,
   env: OfEnvironment & { slug?: string },
   key: Omit<Key, 'environmentId'>,
 ): Promise<GrantRow | undefined> {
-  const [grant] = await insertGrants(giving, env.orgId, [{ ...key, environmentId: env.id }], 'extend')
+  const [grant] = await insertGrants(giving, env.orgId, [{ ...key, environmentId: env.id, direct: true }], 'makeDirect')
   if (grant) giving.audit('key.granted', grant.id, about(env, grant))
   return grant
+}
+
+/**
+ * Gives the keys of several environments to several holders and records `key.granted` for each. A direct key makes an
+ * existing grant direct. Returns the new and changed grants, in any order.
+ */
+export async function giveGrants(
+  giving: Giving & Audited<'key.granted'>,
+  orgId: string,
+  keys: readonly Key[],
+): Promise<GrantRow[]> {
+  const given = await insertGrants(giving, orgId, keys, 'makeDirect')
+  for (const grant of given) giving.audit('key.granted', grant.id, about({ orgId, id: grant.environmentId }, grant))
+  return given
 }
 
 /**
@@ -136,7 +173,7 @@ export async function rewrapGrants(
   ])
 }
 
-/** Revokes a grant and records `key.revoked`. */
+/** Revokes a grant and records `key.revoked`. A plan or a team does not give the key back to a person. */
 export async function revokeGrant(
   { db, audit }: { db: Tx } & Audited<'key.revoked'>,
   env: OfEnvironment & { slug?: string },
@@ -147,7 +184,47 @@ export async function revokeGrant(
     env.id,
     grant.id,
   ])
+  if (grant.principalType === 'user') await lockOut(db, env, [grant.principalId])
   audit('key.revoked', grant.id, about(env, grant))
+}
+
+/** A key that a person lost. */
+export interface LostGrant {
+  environmentId: string
+  userId: string
+}
+
+/**
+ * Deletes grants that existed because of a team and that no team asks for any longer. A person who loses the key of an
+ * environment also loses the keys of its branches that came with it. The caller holds the lock on the organization, and
+ * its audit entry names the people and environments.
+ */
+export async function endTeamGrants(
+  db: Tx,
+  orgId: string,
+  userIds: readonly string[],
+  environmentIds: readonly string[],
+): Promise<LostGrant[]> {
+  const lost = await db.rows<LostGrant>(
+    `delete from key_grants k
+      where k.org_id = $1 and k.principal_type = 'user' and k.principal_id = any($2::text[])
+        and k.environment_id = any($3::text[]) and k.of_team
+        and not ${isDueToTeam('k.org_id', 'k.environment_id', 'k.principal_id')}
+     returning k.environment_id, k.principal_id as user_id`,
+    [orgId, userIds, environmentIds],
+  )
+  if (lost.length === 0) return lost
+  // A statement of its own also finds the grants of a branch whose creation the first one waited for.
+  const onBranches = await db.rows<LostGrant>(
+    `delete from key_grants k
+      using unnest($2::text[], $3::text[]) as lost(environment_id, user_id), environments b
+      where b.org_id = $1 and b.parent_environment_id = lost.environment_id
+        and k.org_id = $1 and k.environment_id = b.id and k.principal_type = 'user' and k.principal_id = lost.user_id
+        and k.of_team
+     returning k.environment_id, k.principal_id as user_id`,
+    [orgId, lost.map(({ environmentId }) => environmentId), lost.map(({ userId }) => userId)],
+  )
+  return [...lost, ...onBranches]
 }
 
 /** Revokes the grant of the rotator and records `key.revoked` with the cause. Returns false if it has none. */

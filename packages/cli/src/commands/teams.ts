@@ -1,0 +1,219 @@
+import type { Answer } from '@skerry/contract/endpoint'
+import { isNamed } from '@skerry/contract/prefixes'
+import type { teams } from '@skerry/contract/teams/endpoints'
+import type { Command } from 'commander'
+import { findNamed } from '../current-place.ts'
+import { Failure, usage } from '../failure.ts'
+import { findTeam } from '../find-team.ts'
+import { type InOrg, inOrg } from '../frame.ts'
+import { forgetReader } from '../known-readers.ts'
+import { offerToComplete } from '../missing-grants.ts'
+import { accepting, confirmable, explained, gather, leaf } from '../options.ts'
+import { note, type Output, writeLine, writeTable } from '../output.ts'
+import { checkNames, findApp } from '../places.ts'
+import { confirmOrRefuse } from '../prompt.ts'
+import type { ReaderFlags } from '../readers.ts'
+import type { Session } from '../session.ts'
+import type { Confirmable, Flags } from '../settings.ts'
+
+type Lost = Answer<typeof teams.removeMember>['lost']
+type Adding = Flags & ReaderFlags
+interface Places {
+  app?: string[]
+  env?: string[]
+}
+
+export function register(command: Command): void {
+  explained(
+    command,
+    'A team says who shall hold which keys. It has no key: an admin who can read the environments grants the keys, with `skerry access complete`.',
+  )
+  leaf(command, 'ls', 'List teams').action(inOrg(list))
+  leaf(command, 'create <name>', 'Create a team').action(inOrg(create))
+  leaf(command, 'show <team>', 'Show a team, its people and its environments').action(inOrg(show))
+  leaf(command, 'rename <team> <name>', 'Rename a team').action(inOrg(rename))
+  confirmable(leaf(command, 'rm <team>', 'Delete a team; its people lose the keys that only this team gave')).action(
+    inOrg(remove),
+  )
+  accepting(leaf(command, 'include <team> <members...>', 'Add people to a team')).action(inOrg(include))
+  confirmable(
+    leaf(command, 'exclude <team> <members...>', 'Remove people; they lose the keys that only this team gave'),
+  ).action(inOrg(exclude))
+  withPlaces(accepting(leaf(command, 'grant <team> [environments...]', 'Give environments to a team'))).action(
+    inOrg(grant, checkPlaces),
+  )
+  withPlaces(confirmable(leaf(command, 'revoke <team> [environments...]', 'Take environments from a team'))).action(
+    inOrg(revoke, checkPlaces),
+  )
+}
+
+const withPlaces = (command: Command): Command =>
+  explained(command, 'Name environments as app/env or group:env, or whole applications with --app.')
+    .option('--app <slug>', 'every environment of this application; repeatable', gather)
+    .option('--env <slug>', 'with --app, only environments with this slug; repeatable', gather)
+
+function checkPlaces({ app, env }: Flags & Places, _team: string, environments: string[]): void {
+  if (environments.length === 0 && app === undefined)
+    throw usage('no environment is named', 'name environments as app/env, or use --app')
+  if (env !== undefined && app === undefined) throw usage('--env needs --app', 'or name the environment as app/env')
+}
+
+async function list({ session, orgId }: InOrg): Promise<Output> {
+  const { teams } = await session.client.teams.list({ params: { orgId } })
+  return {
+    json: { teams },
+    text: () =>
+      writeTable(
+        ['name', 'people', 'environments', 'id'],
+        teams.map(({ name, members, environments, id }) => [name, String(members), String(environments), id]),
+      ),
+  }
+}
+
+async function create(name: string, { session, orgId }: InOrg): Promise<Output> {
+  const { team } = await session.client.teams.create({ params: { orgId }, body: { name } })
+  note(
+    `created the team ${team.name}; add people with \`skerry teams include\` and environments with \`skerry teams grant\``,
+  )
+  return { json: { team }, text: () => writeLine(team.id) }
+}
+
+async function show(wanted: string, { session, orgId }: InOrg): Promise<Output> {
+  const { id: teamId } = await findTeam(session, orgId, wanted)
+  const detail = await session.client.teams.get({ params: { orgId, teamId } })
+  const emails = new Map(detail.members.map(({ userId, email }) => [userId, email ?? userId]))
+  return {
+    json: detail,
+    text: () => {
+      writeLine(`${detail.team.name}, ${detail.team.id}`)
+      writeTable(
+        ['person', 'name', 'id'],
+        detail.members.map(({ userId, email, name }) => [email ?? '', name ?? '', userId]),
+      )
+      writeTable(
+        ['environment', 'you can read it', 'locked out'],
+        detail.environments.map(({ label, held, lockedOut }) => [
+          label,
+          held ? 'yes' : 'no',
+          lockedOut.map((id) => emails.get(id) ?? id).join(', '),
+        ]),
+      )
+    },
+  }
+}
+
+async function rename(wanted: string, name: string, { session, orgId }: InOrg): Promise<Output> {
+  const { id: teamId, name: before } = await findTeam(session, orgId, wanted)
+  const { team } = await session.client.teams.update({ params: { orgId, teamId }, body: { name } })
+  note(`the team ${before} is called ${team.name} now`)
+  return { json: { team } }
+}
+
+async function remove(wanted: string, { session, flags, orgId }: InOrg<Flags & Confirmable>): Promise<Output> {
+  const { id: teamId, name } = await findTeam(session, orgId, wanted)
+  await confirmOrRefuse(`deletes the team ${name}; its people lose the keys that only this team gave them`, flags)
+  const { lost } = await session.client.teams.delete({ params: { orgId, teamId } })
+  note(`deleted the team ${name}`)
+  noteLost(session, orgId, lost)
+  return { json: { deleted: teamId, lost } }
+}
+
+async function findMembers({ client }: Session, orgId: string, wanted: readonly string[]) {
+  const { members } = await client.orgs.members({ params: { orgId } })
+  return wanted.map((who) => {
+    const found = members.find(({ userId: id, email: name }) => isNamed(who, 'user', { id, name }))
+    if (!found) throw new Failure('notFound', `${who} is not a member of this organization`, 'see `skerry members ls`')
+    return { userId: found.userId, label: found.email ?? found.userId }
+  })
+}
+
+async function include(wanted: string, who: string[], { session, flags, orgId }: InOrg<Adding>): Promise<Output> {
+  const { id: teamId, name } = await findTeam(session, orgId, wanted)
+  const people = await findMembers(session, orgId, who)
+  const userIds = [...new Set(people.map(({ userId }) => userId))]
+  const { team } = await session.client.teams.addMembers({ params: { orgId, teamId }, body: { userIds } })
+  note(`${people.map(({ label }) => label).join(', ')} ${people.length === 1 ? 'is' : 'are'} in the team ${name}`)
+  await offerToComplete(session, orgId, teamId, flags)
+  return { json: { team } }
+}
+
+async function exclude(
+  wanted: string,
+  who: string[],
+  { session, flags, orgId }: InOrg<Flags & Confirmable>,
+): Promise<Output> {
+  const { id: teamId, name } = await findTeam(session, orgId, wanted)
+  const people = await findMembers(session, orgId, who)
+  const labels = people.map(({ label }) => label).join(', ')
+  await confirmOrRefuse(`removes ${labels} from the team ${name}, with the keys that only this team gave`, flags)
+  const lost: Lost = []
+  for (const { userId, label } of people) {
+    lost.push(...(await session.client.teams.removeMember({ params: { orgId, teamId, userId } })).lost)
+    note(`removed ${label} from the team ${name}`)
+  }
+  noteLost(session, orgId, lost)
+  return { json: { removed: people.map(({ userId }) => userId), lost } }
+}
+
+/** Finds the named environments, and those of the named applications. Each name is compared with what it meant before. */
+async function findPlaces(session: Session, named: readonly string[], flags: Flags & Places) {
+  const { app = [], env, ...others } = flags
+  const found = (await Promise.all(named.map((name) => findNamed(session, name, others)))).map(({ envId, label }) => ({
+    envId,
+    label,
+  }))
+  const { id: orgId } = await session.org()
+  for (const wanted of app) {
+    const { id: appId, slug } = await findApp(session, wanted)
+    const { environments } = await session.client.apps.envs({ params: { orgId, appId } })
+    const chosen = environments.filter((one) => env === undefined || env.includes(one.slug))
+    const missing = (env ?? []).find((one) => !environments.some(({ slug: there }) => there === one))
+    if (missing !== undefined)
+      throw new Failure('notFound', `there is no environment ${slug}/${missing}`, `see \`skerry env ls --app ${slug}\``)
+    found.push(...chosen.map((one) => ({ envId: one.id, label: `${slug}/${one.slug}` })))
+  }
+  await checkNames(session, orgId, found)
+  return [...new Map(found.map((one) => [one.envId, one])).values()]
+}
+
+async function grant(
+  wanted: string,
+  named: string[],
+  { session, flags, orgId }: InOrg<Adding & Places>,
+): Promise<Output> {
+  const { id: teamId, name } = await findTeam(session, orgId, wanted)
+  const places = await findPlaces(session, named, flags)
+  const body = { environmentIds: places.map(({ envId }) => envId) }
+  const { team } = await session.client.teams.addEnvironments({ params: { orgId, teamId }, body })
+  note(`the team ${name} has ${places.map(({ label }) => label).join(', ')}`)
+  await offerToComplete(session, orgId, teamId, flags)
+  return { json: { team } }
+}
+
+async function revoke(
+  wanted: string,
+  named: string[],
+  { session, flags, orgId }: InOrg<Flags & Confirmable & Places>,
+): Promise<Output> {
+  const { id: teamId, name } = await findTeam(session, orgId, wanted)
+  const places = await findPlaces(session, named, flags)
+  const labels = places.map(({ label }) => label).join(', ')
+  await confirmOrRefuse(`takes ${labels} from the team ${name}, with the keys that only this team gave`, flags)
+  const lost: Lost = []
+  for (const { envId, label } of places) {
+    lost.push(...(await session.client.teams.removeEnvironment({ params: { orgId, teamId, envId } })).lost)
+    note(`took ${label} from the team ${name}`)
+  }
+  noteLost(session, orgId, lost)
+  return { json: { taken: places.map(({ envId }) => envId), lost } }
+}
+
+/** Names the environments to re-key, and forgets that this machine gave their keys to these people. */
+function noteLost(session: Session, orgId: string, lost: Lost): void {
+  for (const { environmentId, userIds } of lost)
+    for (const userId of userIds) forgetReader(session, orgId, userId, environmentId)
+  const labels = [...new Set(lost.map(({ label }) => label))]
+  if (labels.length === 0) return
+  note('people lost these keys, and may have kept a copy; give each environment a new one:')
+  for (const label of labels) note(`  skerry env rekey ${label}`)
+}

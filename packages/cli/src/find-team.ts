@@ -1,0 +1,17 @@
+import type { Answer } from '@skerry/contract/endpoint'
+import { isNamed } from '@skerry/contract/prefixes'
+import type { teams } from '@skerry/contract/teams/endpoints'
+import { Failure } from './failure.ts'
+import type { Session } from './session.ts'
+
+export type Team = Answer<typeof teams.list>['teams'][number]
+
+/** Finds a team by id or name. Upper and lower case of a name make no difference. */
+export async function findTeam({ client }: Session, orgId: string, wanted: string): Promise<Team> {
+  const { teams } = await client.teams.list({ params: { orgId } })
+  const found =
+    teams.find(({ id, name }) => isNamed(wanted, 'team', { id, name })) ??
+    teams.find(({ name }) => name.toLowerCase() === wanted.toLowerCase())
+  if (!found) throw new Failure('notFound', `there is no team ${wanted}`, 'see `skerry teams ls`')
+  return found
+}

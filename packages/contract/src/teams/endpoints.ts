@@ -1,0 +1,70 @@
+import { Type } from 'typebox'
+import { del, get, patch, post } from '../endpoint.ts'
+import { DisplayName, NextCursor, Page, Strict } from '../schema.ts'
+import { LostKeys, Team, TeamEnvironment, TeamEnvironmentIds, TeamMember, TeamUserIds } from './schemas.ts'
+
+const One = Strict({ team: Team })
+const Lost = Strict({
+  lost: Type.Array(LostKeys, { description: 'Keys that people lost because no team gives them any longer' }),
+})
+
+/**
+ * Teams say who shall hold which keys. The server cannot give anyone a key: `grants.missing` lists the keys that are still
+ * missing, and an admin who holds them grants them with `grants.createMany`.
+ */
+export const teams = {
+  list: get('/v1/orgs/:orgId/teams', {
+    summary: 'List teams',
+    query: Page,
+    responses: { 200: Strict({ teams: Type.Array(Team), nextCursor: NextCursor }) },
+  }),
+  create: post('/v1/orgs/:orgId/teams', {
+    summary: 'Create a team: people who get the keys of the same environments',
+    body: Strict({ name: DisplayName }),
+    responses: { 201: One },
+    refuses: ['conflict'],
+    audits: ['team.created'],
+  }),
+  get: get('/v1/orgs/:orgId/teams/:teamId', {
+    summary: 'One team with its people and environments',
+    responses: {
+      200: Strict({ team: Team, members: Type.Array(TeamMember), environments: Type.Array(TeamEnvironment) }),
+    },
+  }),
+  update: patch('/v1/orgs/:orgId/teams/:teamId', {
+    summary: 'Rename a team',
+    body: Strict({ name: DisplayName }),
+    responses: { 200: One },
+    refuses: ['conflict'],
+    audits: ['team.renamed'],
+  }),
+  delete: del('/v1/orgs/:orgId/teams/:teamId', {
+    summary: 'Delete a team; its people lose the keys that only this team gave them',
+    responses: { 200: Lost },
+    audits: ['team.deleted'],
+  }),
+  addMembers: post('/v1/orgs/:orgId/teams/:teamId/members', {
+    summary: 'Add people to a team; a person who was locked out of an environment of the team shall get its key again',
+    body: Strict({ userIds: TeamUserIds }),
+    responses: { 200: One },
+    refuses: ['conflict'],
+    audits: ['team.member_added'],
+  }),
+  removeMember: del('/v1/orgs/:orgId/teams/:teamId/members/:userId', {
+    summary: 'Remove a person from a team; they lose the keys that only this team gave them',
+    responses: { 200: Lost },
+    audits: ['team.member_removed'],
+  }),
+  addEnvironments: post('/v1/orgs/:orgId/teams/:teamId/environments', {
+    summary: 'Give environments to a team; a branch has its own key and cannot be given',
+    body: Strict({ environmentIds: TeamEnvironmentIds }),
+    responses: { 200: One },
+    refuses: ['conflict'],
+    audits: ['team.environment_added'],
+  }),
+  removeEnvironment: del('/v1/orgs/:orgId/teams/:teamId/environments/:envId', {
+    summary: 'Take an environment from a team; its people lose the keys that only this team gave them',
+    responses: { 200: Lost },
+    audits: ['team.environment_removed'],
+  }),
+}

@@ -1,0 +1,43 @@
+import { Type } from 'typebox'
+import { limits } from '../limits.ts'
+import { Id, Instant, Nullable, Strict } from '../schema.ts'
+
+/** A team has no key. It says who shall hold the keys of its environments. */
+export const Team = Strict({
+  id: Id('team'),
+  name: Type.String(),
+  members: Type.Integer({ description: 'How many people it has' }),
+  environments: Type.Integer({ description: 'How many environments it has' }),
+  createdAt: Instant,
+  updatedAt: Instant,
+})
+
+export const TeamMember = Strict({
+  userId: Id('user'),
+  email: Nullable(Type.String()),
+  name: Nullable(Type.String()),
+})
+
+export const TeamEnvironment = Strict({
+  environmentId: Id('environment'),
+  label: Type.String({ description: '`app/env` or `group:env`' }),
+  held: Type.Boolean({ description: 'The caller holds the key' }),
+  lockedOut: Type.Array(Id('user'), {
+    description:
+      'People of the team whose key was revoked or dropped by a re-key; empty unless you are an admin. They get it again when they are added to the team again, or by a direct grant',
+  }),
+})
+
+/** An environment whose key people lost. They may have kept a copy, so it should be re-keyed. */
+export const LostKeys = Strict({
+  environmentId: Id('environment'),
+  label: Type.String({ description: '`app/env`, `app/env@branch` or `group:env`' }),
+  userIds: Type.Array(Id('user')),
+})
+
+/** Ids in a body, each once. */
+const ids = (kind: 'user' | 'environment' | 'team', maxItems: number) =>
+  Type.Array(Id(kind), { minItems: 1, maxItems, uniqueItems: true })
+
+export const TeamUserIds = ids('user', limits.teamMembersMax)
+export const TeamEnvironmentIds = ids('environment', limits.teamEnvironmentsMax)
