@@ -20,8 +20,12 @@ import type { Confirmable, Flags } from '../settings.ts'
 import { notedTime, shownTime } from '../times.ts'
 
 type AccessRequest = Answer<typeof endpoints.accessRequests.get>['request']
+<<<<<<< HEAD
 type Held = Answer<typeof endpoints.grants.overview>['access'][number]
 type Completing = Flags & Confirmable & ReaderFlags & { to?: string[] }
+=======
+type Completing = Flags & Confirmable & ReaderFlags & { member?: string[] }
+>>>>>>> w-teams
 interface Reason {
   reason?: string
 }
@@ -62,7 +66,7 @@ export function register(command: Command): void {
     ),
     'Name environments as app/env or group:env. With --yes, name the environments and the people.',
   )
-    .option('--to <member>', 'only the keys for this person; repeatable', gather)
+    .option('--member <member>', 'only the keys for this person; repeatable', gather)
     .action(inOrg(complete, checkComplete))
   leaf(command, 'decline <request>', 'Decline a request')
     .option('--reason <text>', 'reason for the person who asked; the server can read it')
@@ -178,19 +182,19 @@ async function map(
 }
 
 /** The server lists the missing keys, so `--yes` grants only pairs of an environment and a person that the user names. */
-function checkComplete({ yes, to }: Completing, environments: string[]): void {
-  if (yes && (environments.length === 0 || to === undefined))
-    throw usage('--yes grants only keys that you name', 'name the environments, and the people with --to')
+function checkComplete({ yes, member }: Completing, environments: string[]): void {
+  if (yes && (environments.length === 0 || member === undefined))
+    throw usage('--yes grants only keys that you name', 'name the environments, and the people with --member')
 }
 
 async function complete(
   named: string[],
-  { session, flags: { to, ...flags }, orgId }: InOrg<Completing>,
+  { session, flags: { member, ...flags }, orgId }: InOrg<Completing>,
 ): Promise<Output> {
   const places = await Promise.all(named.map((name) => findNamed(session, name, flags)))
   await checkNames(session, orgId, places)
   const environmentIds = named.length === 0 ? undefined : new Set(places.map(({ envId }) => envId))
-  const { granted, left } = await completeAccess(session, orgId, { environmentIds, people: to }, flags)
+  const { granted, left } = await completeAccess(session, orgId, { environmentIds, people: member }, flags)
   const idsOf = ({ environmentId, principalId }: { environmentId: string; principalId: string }) => ({
     environmentId,
     principalId,

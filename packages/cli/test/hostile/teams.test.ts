@@ -65,14 +65,14 @@ it('missing keys are shown one pair a line, and are not granted without naming t
 
 it('a known person whom the server lists under the name of another gets nothing', async () => {
   lieAbout((row) => (row.email === carol.email ? { ...row, email: bob.email } : { ...row, email: carol.email }))
-  const { stderr } = await alice.shell(`skerry access complete shop/staging --to ${bob.email} --yes`)
+  const { stderr } = await alice.shell(`skerry access complete shop/staging --member ${bob.email} --yes`)
   expect(stderr).toContain(`not as ${carol.email}`)
   expect(granted()).toEqual([])
 })
 
 it('--yes grants the pairs that the command names, and no other pair that the server lists', async () => {
   lieAbout((row) => row)
-  await alice.ok(`skerry access complete shop/staging --to ${bob.email} --yes`)
+  await alice.ok(`skerry access complete shop/staging --member ${bob.email} --yes`)
   expect(granted()).toHaveLength(1)
   expect(await readersOf('staging')).toContain(bob.email)
   expect(await readersOf('staging')).not.toContain(carol.email)

@@ -94,7 +94,7 @@ export const people = {
   ],
   'access complete': [
     ['skerry access complete', 'Grant the keys that teams ask for'],
-    ['skerry access complete shop/staging --to bob@example.com --yes', 'Grant one of them without a question'],
+    ['skerry access complete shop/staging --member bob@example.com --yes', 'Grant one of them without a question'],
   ],
   teams: [
     ['skerry teams ls', 'List teams'],
