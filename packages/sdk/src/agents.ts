@@ -35,18 +35,6 @@ export async function listAgents(client: Client, orgId: string): Promise<Agent[]
   return all
 }
 
-/**
- * Finds an agent by its slug or id.
- *
- * @throws SkerryError `not_found`; RefusedError; UnavailableError.
- * @example const agent = await findAgent(client, orgId, 'builder')
- */
-export async function findAgent(client: Client, orgId: string, wanted: string): Promise<Agent> {
-  const found = (await listAgents(client, orgId)).find(({ id, slug }) => isNamed(wanted, 'agent', { id, name: slug }))
-  if (!found) throw new SkerryError('not_found', `there is no agent ${wanted}`)
-  return found
-}
-
 /** The policy to publish. Times are milliseconds since 1970. */
 export interface PolicyWish {
   agent: Agent

@@ -20,12 +20,8 @@ import type { Confirmable, Flags } from '../settings.ts'
 import { notedTime, shownTime } from '../times.ts'
 
 type AccessRequest = Answer<typeof endpoints.accessRequests.get>['request']
-<<<<<<< HEAD
 type Held = Answer<typeof endpoints.grants.overview>['access'][number]
-type Completing = Flags & Confirmable & ReaderFlags & { to?: string[] }
-=======
 type Completing = Flags & Confirmable & ReaderFlags & { member?: string[] }
->>>>>>> w-teams
 interface Reason {
   reason?: string
 }

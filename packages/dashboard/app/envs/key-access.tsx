@@ -1,4 +1,6 @@
 import { Alert, Button, Text } from '@mantine/core'
+import type { Answer } from '@skerry/contract/endpoint'
+import type { grants } from '@skerry/contract/grants/endpoints'
 import { isReader, readerWords } from '@skerry/contract/grants/readers'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
@@ -105,6 +107,7 @@ function ServerReaders({ grantees, isAdmin }: { grantees: Grantee[]; isAdmin: bo
 }
 
 type Holder = Grantee & { checked: Checked | undefined }
+type ReaderGrant = Answer<typeof grants.readers>['readers'][number]
 
 /** For admins: when each holder got the key, and who granted it. */
 const readersQuery = (orgId: string, envId: string) =>
@@ -160,23 +163,7 @@ function Holders({ environment, isAdmin }: { environment: Environment; isAdmin: 
       cell: (one) => {
         const grant = since(one)
         if (!grant) return null
-        const by = grant.grantedByName ?? nameOf(grant.grantedById)
-        return (
-          <TwoLines
-            main={<RelativeTime at={grant.since} />}
-            below={
-              <>
-                granted by {by}
-                {grant.endsAt && (
-                  <>
-                    , ends <RelativeTime at={grant.endsAt} />
-                  </>
-                )}
-              </>
-            }
-            belowTitle={grant.grantId}
-          />
-        )
+        return <Since grant={grant} by={grant.grantedByName ?? nameOf(grant.grantedById)} />
       },
       sort: (one) => since(one)?.since ?? null,
       width: 180,
@@ -204,6 +191,25 @@ function Holders({ environment, isAdmin }: { environment: Environment; isAdmin: 
       )}
       {revoking.dialog}
     </>
+  )
+}
+
+function Since({ grant, by }: { grant: ReaderGrant; by: string }) {
+  return (
+    <TwoLines
+      main={<RelativeTime at={grant.since} />}
+      below={
+        <>
+          granted by {by}
+          {grant.endsAt && (
+            <>
+              , ends <RelativeTime at={grant.endsAt} />
+            </>
+          )}
+        </>
+      }
+      belowTitle={grant.grantId}
+    />
   )
 }
 
