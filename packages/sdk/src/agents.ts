@@ -1,12 +1,11 @@
 import type { agents as agentEndpoints } from '@skerry/contract/agents/endpoints'
 import type { PolicyRule } from '@skerry/contract/agents/policy-body'
 import type { Answer } from '@skerry/contract/endpoint'
-import { isNamed } from '@skerry/contract/prefixes'
 import type { tasks as taskEndpoints } from '@skerry/contract/tasks/endpoints'
 import { type PolicySigner, signPolicy } from '@skerry/crypto/policy'
 import { newTaskToken } from '@skerry/crypto/task-token'
 import type { Client } from './client.ts'
-import { clientError, SkerryError } from './errors.ts'
+import { clientError } from './errors.ts'
 
 export type Agent = Answer<typeof agentEndpoints.get>['agent']
 export type AgentPolicy = Answer<typeof agentEndpoints.policies>['policies'][number]
