@@ -48,7 +48,7 @@ export interface PolicyWish {
  *
  * @throws CryptoError `policy_invalid`, with the position; RefusedError `conflict` if somebody else published first.
  * @example
- * const agent = await findAgent(client, orgId, 'builder')
+ * const { agent } = await client.agents.get({ params: { orgId, agentId } })
  * const issuedAtMs = Date.now()
  * await publishPolicy(client, signer, { agent, orgId, rules, issuedAtMs, expiresAtMs: issuedAtMs + 86_400_000 })
  */

@@ -48,7 +48,9 @@ describe('an archive', () => {
       serviceTokens honeyTokens keyGrants secrets secretVersions changeRequests changeReviews kmsKeys kmsKeyVersions
       kmsGrants recoveries recoveryCustodians recoveryGrants recoveryRequests recoveryContributions agents agentPolicies
       leaseTargets rotationPolicies syncConnections syncBindings logSinks accessRequests accessRequestEnvironments
-       deletedSecrets deletedSecretVersions secretDetails offboardings offboardingRows overrides auditProof auditGaps audit rowDigests`
+      deletedSecrets deletedSecretVersions secretDetails offboardings offboardingRows overrides teams teamMembers
+      teamEnvironments teamExclusions plannedGrants invitationTeams invitationEnvironments auditProof auditGaps audit
+      rowDigests`
     expect(manifest.sections.map(({ name }) => name)).toEqual(order.split(/\s+/))
   })
 
