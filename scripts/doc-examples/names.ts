@@ -41,6 +41,8 @@ export declare const leaseId: string
 export declare const agentId: string
 export declare const recoveryRequestId: string
 export declare const connectionId: string
+export declare const teamId: string
+export declare const offboardingId: string
 
 /** Keys: the key pair of a person or a token, the key of an environment, and that of a version of a managed key. */
 export declare const privateKey: PrivateKey

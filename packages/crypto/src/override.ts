@@ -31,7 +31,9 @@ export interface SealedOverride {
  *
  * @throws CryptoError `malformed_text` for a value with a lone surrogate, `invalid_argument` for an ambiguous id or name,
  *   a revision that is no positive integer, or a holder that only opens blobs.
- * @example const sealed = await sealOverride({ name: 'PORT', value: '3001', revision: 1 }, privateKey, place)
+ * @example
+ * const place = { orgId, environmentId: envId, userId }
+ * const sealed = await sealOverride({ name: 'PORT', value: '3001', revision: 1 }, privateKey, place)
  */
 export async function sealOverride(
   { name, value, revision }: PersonalOverride,
@@ -53,6 +55,7 @@ export async function sealOverride(
  * @throws CryptoError `decryption_failed` for another person, environment or organization, and for an override that
  *   somebody else made; `unsupported_prefix`, `malformed_blob`; `malformed_text` for a plaintext of another form.
  * @example
+ * const place = { orgId, environmentId: envId, userId }
  * const sealed = await sealOverride({ name: 'PORT', value: '3001', revision: 1 }, privateKey, place)
  * const { name, value } = await openOverride(sealed, privateKey, place)
  */

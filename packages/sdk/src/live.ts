@@ -32,7 +32,7 @@ const silentMs = 45_000
  * @throws The errors of every operation that do not pass by themselves, for example after the token was revoked.
  *   SkerryError `old_server` if the server has no event streams.
  * @example
- * await follow(client, { orgId, signal, onGap: () => reload(), onChange: ({ action }) => console.log(action) })
+ * await follow(client, { orgId, signal, onGap: () => console.info('read again'), onChange: ({ action }) => console.log(action) })
  */
 export async function follow(client: Client, options: FollowOptions): Promise<void> {
   const { orgId, onLost, signal } = options

@@ -68,7 +68,11 @@ const header = ['Step', 'What', 'State', 'By', 'At', 'Handed to', 'Note']
 /**
  * Writes an offboarding as a Markdown document: the person, the revoked credentials, every row, and what it cannot undo.
  *
- * @example offboardingMarkdown({ offboarding, rows, nameOf: (id) => id ?? '' })
+ * @example
+ * const params = { orgId, offboardingId }
+ * const { offboarding } = await client.offboardings.get({ params })
+ * const { rows } = await client.offboardings.rows({ params })
+ * const text = offboardingMarkdown({ offboarding, rows, nameOf: (id) => id ?? '' })
  */
 export function offboardingMarkdown({ offboarding, rows, nameOf }: Report): string {
   const { email, name, userId, startedById, startedAt, finishedById, finishedAt, revoked } = offboarding
@@ -116,7 +120,11 @@ const inLine = (text: string): string => text.replace(/\s+/g, ' ').replace(/[\\`
  * Writes the rows of an offboarding as CSV of RFC 4180, with a header. A text that a spreadsheet would run as a formula
  * begins with an apostrophe.
  *
- * @example offboardingCsv({ offboarding, rows, nameOf: (id) => id ?? '' })
+ * @example
+ * const params = { orgId, offboardingId }
+ * const { offboarding } = await client.offboardings.get({ params })
+ * const { rows } = await client.offboardings.rows({ params })
+ * const text = offboardingCsv({ offboarding, rows, nameOf: (id) => id ?? '' })
  */
 export const offboardingCsv = ({ rows, nameOf }: Report): string =>
   [header, ...rows.map((row) => cellsOf(row, nameOf))].map((cells) => `${cells.map(csvCell).join(',')}\r\n`).join('')
