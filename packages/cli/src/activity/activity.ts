@@ -1,18 +1,15 @@
-import { type NameOf, tellEntry } from '@skerry/contract/audit/sentence'
+import { tellEntry } from '@skerry/contract/audit/sentence'
 import { instantOf } from '../audit/filters.ts'
-import { openDirectory } from '../directory.ts'
-import { toFailure, usage } from '../failure.ts'
+import { usage } from '../failure.ts'
 import type { SignedIn } from '../frame.ts'
 import { parseLimit } from '../options.ts'
 import { note, type Output, writeLine } from '../output.ts'
-import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { notedTime, shownTime } from '../times.ts'
 import { count } from '../units.ts'
-import type { Happening, Wanted } from './happening.ts'
-import { readLog } from './log.ts'
-import { findScope, type Scope } from './scope.ts'
-import { readSecretChanges } from './secret-changes.ts'
+import type { Wanted } from './happening.ts'
+import { namesFor, readActivity } from './read.ts'
+import { findScope } from './scope.ts'
 
 interface Options extends Flags {
   limit: string
@@ -63,33 +60,4 @@ export function parseActivity(flags: Options): Wanted {
   if (since !== undefined && Number.isNaN(Date.parse(since)))
     throw usage(`--since ${flags.since} is no instant`, 'write 2026-10-04T12:00:00Z, or a duration such as 2h')
   return { limit, since }
-}
-
-/** Reads the audit log. The server refuses it to everyone but admins, who see what the secrets themselves tell. */
-export async function readActivity(session: Session, scope: Scope, wanted: Wanted) {
-  try {
-    return { ...(await readLog(session, scope, wanted)), source: 'audit' as const }
-  } catch (error) {
-    if (toFailure(error).kind !== 'refused') throw error
-    const happenings = await readSecretChanges(session, scope, wanted)
-    return { happenings, names: new Map<string, string>(), searchedUntil: null, source: 'secrets' as const }
-  }
-}
-
-/** People, tokens and groups are named as commands name them. The names of other things come with the audit log. */
-const looked = ['usr_', 'skt_', 'm2m_', 'grp_']
-
-export async function namesFor(
-  session: Session,
-  happenings: readonly Happening[],
-  known: ReadonlyMap<string, string>,
-): Promise<NameOf> {
-  const ids = happenings.flatMap(({ actorId, resourceId, metadata }) => [
-    actorId,
-    resourceId,
-    ...Object.values(metadata),
-  ])
-  const wanted = ids.filter((id) => typeof id === 'string').filter((id) => looked.includes(id.slice(0, 4)))
-  const directory = await openDirectory(session, [...new Set(wanted)])
-  return (id) => directory(id) ?? known.get(id)
 }

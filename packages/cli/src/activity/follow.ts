@@ -3,8 +3,8 @@ import { follow } from '@skerry/sdk/live'
 import { note, writeLine } from '../output.ts'
 import type { Session } from '../session.ts'
 import { shownTime } from '../times.ts'
-import { namesFor, readActivity } from './activity.ts'
 import type { Happening } from './happening.ts'
+import { namesFor, readActivity } from './read.ts'
 import type { Scope } from './scope.ts'
 
 /** Changes that come together are read with one request. */
