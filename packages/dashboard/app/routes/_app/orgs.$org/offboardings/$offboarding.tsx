@@ -1,16 +1,9 @@
-import { Button, List, Progress, Text } from '@mantine/core'
-import {
-  type Offboarding,
-  type OffboardingRow,
-  offboardingCsv,
-  offboardingLimits,
-  offboardingMarkdown,
-} from '@skerry/sdk/internal/offboarding'
+import { Button, Progress, Text } from '@mantine/core'
+import type { Offboarding, OffboardingRow } from '@skerry/sdk/internal/offboarding'
 import { useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
-import { useEffect, useRef } from 'react'
+import { lazy, Suspense, useEffect, useRef } from 'react'
 import { api } from '../../../../api.ts'
-import { OffboardingSteps } from '../../../../offboarding/offboarding-steps.tsx'
 import { nameOfLeaver, offboardingQueries, offboardingQuery, progressOf } from '../../../../offboarding/queries.ts'
 import { useRekeying } from '../../../../offboarding/use-rekeying.ts'
 import { useNameOf } from '../../../../secrets/use-name-of.ts'
@@ -18,8 +11,15 @@ import { CommandLine } from '../../../../ui/command-line.tsx'
 import { Loaded } from '../../../../ui/loaded.tsx'
 import { Page, Section } from '../../../../ui/page.tsx'
 import { RelativeTime } from '../../../../ui/relative-time.tsx'
-import { saveText } from '../../../../ui/save-text.ts'
 import { useConfirm } from '../../../../ui/use-confirm.tsx'
+
+// Loaded after the page, which is near the limit of a first load.
+const OffboardingSteps = lazy(async () => ({
+  default: (await import('../../../../offboarding/offboarding-steps.tsx')).OffboardingSteps,
+}))
+const CannotUndo = lazy(async () => ({
+  default: (await import('../../../../offboarding/cannot-undo.tsx')).CannotUndo,
+}))
 
 /** `rekey` begins with the re-keys as soon as the page has loaded. */
 const parseSearch = (search: Record<string, unknown>): { rekey?: true } =>
@@ -73,13 +73,13 @@ function Leaving({ offboarding, rows }: { offboarding: Offboarding; rows: Offboa
       <Text size="sm" c="dimmed" mt={4}>
         {progressOf(offboarding)} done
       </Text>
-      <OffboardingSteps offboarding={offboarding} rows={rows} name={name} rekeying={rekeying} />
+      <Suspense>
+        <OffboardingSteps offboarding={offboarding} rows={rows} name={name} rekeying={rekeying} />
+      </Suspense>
       <Section title="This cannot be undone">
-        <List size="sm">
-          {offboardingLimits.map((text) => (
-            <List.Item key={text}>{text}</List.Item>
-          ))}
-        </List>
+        <Suspense>
+          <CannotUndo />
+        </Suspense>
       </Section>
       <CommandLine command={`skerry members offboard ${offboarding.email ?? offboarding.userId} --org ${org.slug}`} />
     </Page>
@@ -104,6 +104,8 @@ function Actions({ offboarding, rows }: { offboarding: Offboarding; rows: Offboa
   const known = useNameOf(org.id)
   const { id, open, finishedAt } = offboarding
   const report = { offboarding, rows, nameOf: (one: string | null) => (one === null ? '' : known(one)) }
+  const save = async (form: 'md' | 'csv') =>
+    (await import('../../../../offboarding/save-report.ts')).saveReport(form, report)
   const finishing = useConfirm(() => ({
     title: 'Finish this offboarding?',
     text: open === 0 ? 'All rows are done.' : `${open} rows are open and stay open. The audit log records them.`,
@@ -117,13 +119,10 @@ function Actions({ offboarding, rows }: { offboarding: Offboarding; rows: Offboa
   }))
   return (
     <>
-      <Button
-        variant="default"
-        onClick={() => saveText('offboarding.md', 'text/markdown', offboardingMarkdown(report))}
-      >
+      <Button variant="default" onClick={() => void save('md')}>
         Report
       </Button>
-      <Button variant="default" onClick={() => saveText('offboarding.csv', 'text/csv', offboardingCsv(report))}>
+      <Button variant="default" onClick={() => void save('csv')}>
         CSV
       </Button>
       {finishedAt === null && <Button onClick={() => finishing.open()}>Finish…</Button>}
