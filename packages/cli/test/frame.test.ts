@@ -32,6 +32,8 @@ test('only the frame, and commands without a frame, open a session', () => {
 
 test('only the frame, and commands that write while they work, read --json', () => {
   expect(filesWith(/\bflags\.json\b/)).toEqual([
+    // Writes each event while it follows.
+    'activity/activity.ts',
     // Shows the rules before it asks whether to sign them.
     'agents/policies.ts',
     'commands/audit.ts',

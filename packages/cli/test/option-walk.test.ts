@@ -21,6 +21,7 @@ const dependent = new Set([
     'run --interval',
     'recovery setup --threshold',
     'compose set --position',
+    'ssh --ttl',
   ],
   ...['token create --expires', 'rotation create --length', 'lease target create --provider'],
 ])
