@@ -102,9 +102,12 @@ export function cutIfBehind(stream: Stream): void {
   if (isBehind && stream.isBehind) response?.destroy()
 }
 
-/** Ends a stream. A client that has not read everything yet may not wait for the end, so it is cut. */
+/**
+ * Ends a stream. The client reads what it was sent, and then the end. A client that is far behind is cut, because it may
+ * never read the end.
+ */
 export function end({ response }: Stream): void {
   if (!response) return
-  if (response.writableLength > 0) response.destroy()
+  if (response.writableLength > limits.liveUnreadBytes) response.destroy()
   else response.end()
 }
