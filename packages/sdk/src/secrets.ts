@@ -51,7 +51,8 @@ export async function environmentKey(
   place: EnvironmentPlace,
   holder: RememberingHolder,
 ): Promise<EnvironmentKey> {
-  return environmentKeyOf((await openOwnKey(client, place, holder)).bytes)
+  const { wrappedDek: _, ...key } = await openOwnKey(client, place, holder)
+  return key
 }
 
 /**
@@ -64,12 +65,12 @@ export async function openOwnKey(
   client: Client,
   { orgId, envId }: EnvironmentPlace,
   holder: RememberingHolder,
-): Promise<{ bytes: Bytes; wrappedDek: string }> {
+): Promise<EnvironmentKey & { wrappedDek: string }> {
   const { wrappedDek } = await client.grants.own({ params: { orgId, envId } })
   try {
     const bytes = await unwrapKey(wrappedDek, holder)
     await holder.knownState?.check({ environments: [{ environmentId: envId, label: envId, key: bytes }] })
-    return { bytes, wrappedDek }
+    return { ...(await environmentKeyOf(bytes)), wrappedDek }
   } catch (error) {
     throw error instanceof CryptoError ? new DecryptionError(envId, undefined) : error
   }

@@ -32,6 +32,7 @@ import { StartedSession, WebAuthnResponse } from '../sign-in/schemas.ts'
 import { SignInPasskey } from '../sign-in-passkeys/schemas.ts'
 import { NameTransform, SyncBinding, SyncConnection, SyncLastRun, SyncRun } from '../sync/schemas.ts'
 import { AgentTask } from '../tasks/schemas.ts'
+import { LostKeys, Team } from '../teams/schemas.ts'
 import { ServiceToken } from '../tokens/schemas.ts'
 import {
   NewVaultDisplay,
@@ -59,6 +60,8 @@ export type JsonSchema = { [keyword: string]: unknown }
 /** Schemas that the OpenAPI document shows once, under these names. */
 export const namedSchemas: Readonly<Record<string, TSchema>> = {
   AccessRequest,
+  LostKeys,
+  Team,
   Agent,
   AgentPolicy,
   AgentRule,
