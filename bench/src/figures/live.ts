@@ -54,7 +54,7 @@ export async function liveResolve(bench: Bench): Promise<number> {
 const change = ({ url }: Child, { orgId, admin }: Tenant) =>
   call(url, 'POST', `/v1/orgs/${orgId}/apps`, `Bearer ${admin.bearer}`, { name: 'Changed', slug: 'changed' })
 
-/** One token may have a few streams only, so many tokens open them. */
+/** A token may have a few streams only, so many tokens open them. */
 async function newBearers({ url }: Child, { orgId, admin }: Tenant): Promise<string[]> {
   const bearers: string[] = []
   while (bearers.length < streamCount / perCaller) {

@@ -31,7 +31,7 @@ const nameOf = ({ email, principalId }: MissingGrant) => email ?? principalId
 const knownNameOf = (session: Session, orgId: string, one: MissingGrant) =>
   findPin(session, orgId, one.principalId)?.name ?? nameOf(one)
 
-/** Whether the command line names both the environment and the person. The server could list any pair. */
+/** Returns true if the command line names both the environment and the person. The server could list any pair. */
 function isNamedPair(
   session: Session,
   orgId: string,

@@ -160,7 +160,7 @@ export const limits = {
   liveStreamSeconds: 3600,
   /** A stream whose client has this much left to read is cut. */
   liveUnreadBytes: 64 * 1024,
-  /** How long a person is shown at an application without a further call. */
+  /** The time for which a person is shown at an application without a further call. */
   presenceSeconds: 30,
   /** An environment is re-keyed in one request, which contains all of its secrets. */
   rekeyBodyBytes: 64 * 1024 * 1024,

@@ -39,7 +39,7 @@ export const isOfCustodian = ({ path }: Pick<Endpoint, 'path'>) => /\/recovery\/
 /** Whether only the member who asked for access may call the endpoint. */
 export const isOfAsker = ({ path }: Pick<Endpoint, 'path'>) => /:accessRequestId\/withdraw$/.test(path)
 
-/** Whether only a person who holds the key may call the endpoint, about their own overrides. */
+/** Returns true if only a person who holds the key may call the endpoint, about their own overrides. */
 export const isOfOverrider = ({ path }: Pick<Endpoint, 'path'>) => /\/overrides(?:\/:overrideId)?$/.test(path)
 
 /** Whether only an admin who is a person may call the endpoint, or any member who is one. */

@@ -27,7 +27,7 @@ export async function followActivity(session: Session, scope: Scope, since: stri
       writeLine(isJson ? JSON.stringify({ ...one, sentence }) : `${shownTime(one.createdAt)}  ${sentence}`)
     }
     from = fresh.at(-1)?.createdAt ?? from
-    // Of earlier instants nothing is read again.
+    // Entries of earlier instants are not read again.
     written.clear()
     for (const one of happenings) if (one.createdAt >= from) written.add(keyOf(one))
   }

@@ -16,7 +16,7 @@ export interface ResolveOptions {
   cache: Cache | undefined
   offline: boolean
   maxAgeSeconds: number
-  /** Whether a person’s own overrides are used. */
+  /** True if the run uses the person’s own overrides. */
   overrides: boolean
 }
 

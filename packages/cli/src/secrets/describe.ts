@@ -48,7 +48,7 @@ export async function describe(
   }
 }
 
-/** Whether an error says that a text did not open. */
+/** Returns true if an error says that a text did not open. */
 export const isClosed = (error: unknown): boolean => (error as { code?: unknown }).code === 'decryption_failed'
 
 /** The error for a description that is older than the key or was altered, with the command that replaces it. */

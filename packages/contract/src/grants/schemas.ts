@@ -36,7 +36,7 @@ export const Reader = Strict({
   }),
 })
 
-/** Who can read an environment, without the wrapped key. */
+/** A holder of an environment’s key, without the wrapped key. */
 export const Access = Strict({
   environmentId: Id('environment'),
   label: Type.String({ description: '`app/env`, `app/env@branch` or `group:env`' }),

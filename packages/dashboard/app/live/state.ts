@@ -16,7 +16,7 @@ interface LiveState {
 
 const nothing: LiveState = { isLive: true, people: new Map(), recent: [] }
 
-/** How long a page shows who has changed something. */
+/** The time for which a page shows who has changed something. */
 const shownMs = 8000
 
 let state = nothing

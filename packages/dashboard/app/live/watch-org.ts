@@ -7,7 +7,7 @@ import { session } from '../session.ts'
 import { reload, staleBy } from './stale.ts'
 import { liveState } from './state.ts'
 
-// One tab of the browser holds the stream of an organization, and tells the others. A lock decides which tab: when it
+// The stream of an organization is open in a single tab of the browser, which tells the others. A lock decides which tab: when it
 // closes, the next one takes over. The session's token stays in its tab.
 
 type Message =

@@ -16,7 +16,7 @@ import { ProblemAlert } from '../ui/problem.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
 import { offboardingQueries } from './queries.ts'
 
-/** How many rows are shown before the rest is asked for. */
+/** The number of rows that are shown before the person asks for the rest. */
 const shownAtFirst = 12
 
 interface Props {

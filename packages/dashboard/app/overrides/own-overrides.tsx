@@ -15,7 +15,7 @@ export interface OwnOverride {
 export interface OwnOverrides {
   /** All rows, also those that do not open. Undefined while they load. */
   rows: OverrideRow[] | undefined
-  /** By name. Empty while the keyring is locked. */
+  /** The opened overrides by name. Empty while the keyring is locked. */
   byName: ReadonlyMap<string, OwnOverride>
 }
 

@@ -86,7 +86,7 @@ export const findShare = (db: Sql, org: Org, userId: string) =>
     [org.id, userId],
   )
 
-/** Whether the person, or a credential that they made, made this service token or machine client. */
+/** Returns true if the person, or a credential that they made, made this service token or machine client. */
 export const isMadeBy = async (
   db: Sql,
   org: Org,
