@@ -1,4 +1,3 @@
-import { limits } from '@skerry/contract/limits'
 import { usage } from './failure.ts'
 
 const unitSeconds = { s: 1, m: 60, h: 3600, d: 86_400 } as const
@@ -9,19 +8,6 @@ export function parseDuration(text: string, option: string): number {
   if (digits === undefined)
     throw usage(`${option} must be a duration (you gave '${text}')`, 'write 30s, 15m, 24h or 7d')
   return Number(digits) * unitSeconds[unit as keyof typeof unitSeconds]
-}
-
-/**
- * Parses `--for`, the time after which a grant ends by itself. Returns undefined without it.
- *
- * @throws Failure if the time is too short or too long.
- */
-export function parseGrantTime(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined
-  const seconds = parseDuration(text, '--for')
-  if (seconds < limits.grantSecondsMin || seconds > limits.grantSecondsMax)
-    throw usage(`--for must be from 5m to 90d (you gave '${text}')`, 'without it, access lasts until it is revoked')
-  return seconds
 }
 
 /** Formats seconds in words: `8 hours`, `30 days`. */

@@ -140,6 +140,7 @@ test('a reader who got the key from somebody else is asked about once, and is kn
   await asked().getByText('would also go to a reader').waitFor()
   await asked().getByRole('button', { name: 'Accept this reader' }).click()
   await told(page, 'Production has a new key. You and 1 more keep access.')
+  await closed(owner)
   await beginRekey()
   await replace()
   await closed(owner)
