@@ -2,6 +2,7 @@ import type { Answer } from '@skerry/contract/endpoint'
 import { isNamed } from '@skerry/contract/prefixes'
 import type { teams } from '@skerry/contract/teams/endpoints'
 import { Failure } from './failure.ts'
+import { orNearest } from './nearest.ts'
 import type { Session } from './session.ts'
 
 export type Team = Answer<typeof teams.list>['teams'][number]
@@ -12,6 +13,9 @@ export async function findTeam({ client }: Session, orgId: string, wanted: strin
   const found =
     teams.find(({ id, name }) => isNamed(wanted, 'team', { id, name })) ??
     teams.find(({ name }) => name.toLowerCase() === wanted.toLowerCase())
-  if (!found) throw new Failure('notFound', `there is no team ${wanted}`, 'see `skerry teams ls`')
+  if (!found) {
+    const names = teams.map(({ name }) => name)
+    throw new Failure('notFound', `there is no team '${wanted}'`, orNearest(wanted, names, 'see `skerry teams ls`'))
+  }
   return found
 }

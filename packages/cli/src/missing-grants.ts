@@ -44,7 +44,7 @@ function isNamedPair(
   return (environmentIds?.has(environmentId) ?? true) && (people?.some(isPerson) ?? true)
 }
 
-/** Lists the missing keys, sorted by what stands in the way. */
+/** Lists the missing keys in four groups: ready to grant, without a keyring, not readable here, and doubtful. */
 async function sortMissing(session: Session, orgId: string, only: MissingFilter, pairs: NamedPairs) {
   const listed = await listMissingGrants(session.client, orgId, only)
   const missing = listed.filter((one) => isNamedPair(session, orgId, one, pairs))
@@ -75,7 +75,7 @@ const granteeOf = (one: Ready): PinnedGrantee => ({
   publicKeyJwk: one.publicKeyJwk,
 })
 
-/** Each person once. Rows of one person with different public keys would be a lie: the last one counts, the others fail. */
+/** Lists each person once. If the server names two public keys for a person, only rows with the last one are granted. */
 const peopleOf = (rows: readonly Ready[]): PinnedGrantee[] => [
   ...new Map(rows.map((one) => [one.principalId, granteeOf(one)])).values(),
 ]
@@ -122,7 +122,7 @@ async function grantShown(session: Session, orgId: string, ready: Ready[], flags
     orgId,
     holder: await session.key(),
     isCompared: ({ principalId, publicKeyJwk }) => accepted.has(`${principalId} ${canonical(publicKeyJwk)}`),
-    onProgress: (done, all) => note(`${done} of ${count(all, 'key')}`),
+    onProgress: (done, all) => note(`sent ${done} of ${count(all, 'key')}`),
     onGranted: async ({ environmentId, ...grantee }, bytes) =>
       noteReaders(session, await environmentShared(orgId, environmentId, { bytes }), [grantee]),
   })

@@ -119,8 +119,8 @@ function usageFailure(error: CommanderError, path: Command[]): Failure {
 }
 
 /**
- * Says what a missing argument may be: the words that the command accepts, or the command that lists what exists. What
- * is created has no list yet.
+ * Returns the next step after a missing argument: the words that the command accepts, or the command that lists existing
+ * names. The name of a new object has no such list.
  */
 function argumentNeeded(message: string, path: readonly Command[]): string | undefined {
   const name = /missing required argument '(.*)'/.exec(message)?.[1]
@@ -132,7 +132,7 @@ function argumentNeeded(message: string, path: readonly Command[]): string | und
   const lists = noun.commands.some((one) => one.name() === 'ls') && command.name() !== 'create'
   const above = path.slice(0, -1).map((one) => one.name())
   return lists && command.registeredArguments[0] === argument
-    ? `\`${above.join(' ')} ls\` lists them; ${help}`
+    ? `\`${above.join(' ')} ls\` lists what exists; ${help}`
     : undefined
 }
 

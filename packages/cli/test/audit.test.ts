@@ -126,7 +126,7 @@ test('skerry activity --follow writes what happened since then, and then each ev
   run.child.kill('SIGTERM')
   const { stdout, stderr } = await run.ended
   expect(stdout.match(/FOLLOWED/g)).toHaveLength(1)
-  expect(stderr).toContain('end with Ctrl-C')
+  expect(stderr).toContain('press Ctrl-C to stop')
 })
 
 test('skerry activity --follow --json writes each event as one line', async () => {

@@ -44,7 +44,7 @@ describe('a missing argument is answered with what exists:', () => {
     ['secrets diff', 'skerry secrets diff shop/development shop/production'],
     ['sync bind', 'no platform is connected yet'],
     ['sync connect', 'vercel'],
-    ['token show', '`skerry token ls` lists them'],
+    ['token show', '`skerry token ls` lists what exists'],
   ])('skerry %s', async (line, words) => {
     const { code, stdout, stderr } = await machine.skerry(line.split(' '))
     expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(words)])

@@ -104,7 +104,7 @@ export const navGroups: NavGroup[] = [
         badge: openRequests,
       },
       {
-        label: 'Who can read',
+        label: 'Access overview',
         icon: IconEye,
         to: '/orgs/$org/access',
         also: 'access readers holders overview who',

@@ -10,7 +10,7 @@ const { world, owner, page, place, member } = await openPair()
 const hour = 3600
 
 async function openOverview() {
-  await goTo(page, 'Who can read')
+  await goTo(page, 'Access overview')
   await page.getByRole('table', { name: 'Holders and their environments' }).waitFor()
 }
 

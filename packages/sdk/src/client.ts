@@ -78,8 +78,8 @@ export type Client = { readonly [H in keyof Endpoints]: Calls<H> } & Streaming &
     readonly baseUrl: string
     /**
      * Calls one operation and returns status, ETag and body text. With `etag`, the server answers 304 while nothing has
-     * changed. With `isOptional`, a server that does not have the operation is asked for nothing else: its refusal is thrown
-     * as it is.
+     * changed. With `isOptional`, the refusal of a server without the operation is thrown as it is, and the client does not
+     * ask for the version of the server.
      *
      * @example
      * const { etag } = await client.request('resolve', 'get', { query: {} })

@@ -64,7 +64,7 @@ test('a stream that ends is opened again, and the caller is told of the gap', as
   await vi.waitFor(() => expect(seen).toEqual(['gap', 'app.updated', 'lost', 'gap']), { timeout: 10_000 })
 })
 
-test('a refusal ends the following', async () => {
+test('follow rejects if the server refuses the stream', async () => {
   const { following } = await streaming((response) =>
     response
       .writeHead(401, { 'content-type': 'application/json' })
@@ -73,7 +73,7 @@ test('a refusal ends the following', async () => {
   await expect(following).rejects.toMatchObject({ code: 'unauthorized' })
 })
 
-test('an event that is not JSON ends the following', async () => {
+test('follow rejects if an event is not JSON', async () => {
   const { following } = await streaming((response) =>
     response.writeHead(200, { 'content-type': 'text/event-stream' }).end('event: hello\ndata: {\n\n'),
   )

@@ -29,7 +29,7 @@ const silentMs = 45_000
  * again, after 1 s at first and up to 30 s later, each shorter or longer by up to a half, so that many clients do not
  * return at once.
  *
- * @throws The errors of every operation that do not pass by themselves, for example after the token was revoked.
+ * @throws Errors that another attempt cannot solve, for example after the token was revoked.
  *   SkerryError `old_server` if the server has no event streams.
  * @example
  * await follow(client, { orgId, signal, onGap: () => console.info('read again'), onChange: ({ action }) => console.log(action) })
@@ -41,7 +41,7 @@ export async function follow(client: Client, options: FollowOptions): Promise<vo
     let lost: UnavailableError | null = null
     try {
       for await (const event of eventsOf(client, orgId, signal)) {
-        // The stream works, so the next failure is the first one again.
+        // The stream works, so the pause after the next failure is short again.
         failures = 0
         tell(options, event)
       }

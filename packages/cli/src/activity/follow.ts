@@ -33,7 +33,7 @@ export async function followActivity(session: Session, scope: Scope, since: stri
   }
   const stopping = new AbortController()
   const reading = openTurns(writeNew, (error) => stopping.abort(error))
-  note(`following ${scope.label}; end with Ctrl-C`)
+  note(`following ${scope.label}; press Ctrl-C to stop`)
   await follow(session.client, {
     orgId: scope.orgId,
     signal: stopping.signal,

@@ -7,7 +7,7 @@ import { readLog } from './log.ts'
 import type { Scope } from './scope.ts'
 import { readSecretChanges } from './secret-changes.ts'
 
-/** Reads the audit log. The server refuses it to everyone but admins, who see what the secrets themselves tell. */
+/** Reads the activity from the audit log. A caller who may not read the log gets the versions of the secrets instead. */
 export async function readActivity(session: Session, scope: Scope, wanted: Wanted) {
   try {
     return { ...(await readLog(session, scope, wanted)), source: 'audit' as const }
@@ -18,7 +18,7 @@ export async function readActivity(session: Session, scope: Scope, wanted: Wante
   }
 }
 
-/** People, tokens and groups are named as commands name them. The names of other things come with the audit log. */
+/** Prefixes of ids whose names come from the directory. The audit log supplies the names of all other objects. */
 const looked = ['usr_', 'skt_', 'm2m_', 'grp_']
 
 export async function namesFor(

@@ -69,7 +69,7 @@ async function audit({ session, flags, input: { limit } }: SignedIn<Options, typ
     writeTable(
       ['when', 'action', 'by', 'on', 'in', 'id'],
       rows,
-      'no entry matches; ask for less with `skerry audit ls`, which shows the newest',
+      'no entry matches; remove a filter, or run `skerry audit ls` to see the newest entries',
     )
   if (hasMore) note(`these are the newest ${count(limit, 'entry', 'entries')}; --limit 0 shows all`)
 }

@@ -77,7 +77,7 @@ function checkGrant(flags: Options, argument: string | undefined): Given | undef
   const seconds = parseGrantTime(flags.for)
   if (holder !== undefined) return { holder, seconds }
   if (flags.all) throw usage('--all grants, so it needs a member or a token', 'name one')
-  if (flags.for !== undefined) throw usage('--for grants, so it needs a member or a token', 'name one')
+  if (flags.for !== undefined) throw usage('--for needs a member or a token', 'name the one that gets access')
   return undefined
 }
 

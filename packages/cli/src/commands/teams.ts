@@ -6,6 +6,7 @@ import { findNamed } from '../current-place.ts'
 import { Failure, usage } from '../failure.ts'
 import { findTeam } from '../find-team.ts'
 import { type InOrg, inOrg } from '../frame.ts'
+import { noMember } from '../grants.ts'
 import { forgetReader } from '../known-readers.ts'
 import { offerToComplete } from '../missing-grants.ts'
 import { accepting, confirmable, explained, gather, leaf } from '../options.ts'
@@ -26,7 +27,7 @@ interface Places {
 export function register(command: Command): void {
   explained(
     command,
-    'A team says who shall hold which keys. It has no key: an admin who can read the environments grants the keys, with `skerry access complete`.',
+    'A team lists people and the environments that they should read. A team has no key: an admin who can read the environments grants the keys with `skerry access complete`.',
   )
   leaf(command, 'ls', 'List teams').action(inOrg(list))
   leaf(command, 'create <name>', 'Create a team').action(inOrg(create))
@@ -55,7 +56,7 @@ const withPlaces = (command: Command): Command =>
 function checkPlaces({ app, env }: Flags & Places, _team: string, environments: string[]): void {
   if (environments.length === 0 && app === undefined)
     throw usage('no environment is named', 'name environments as app/env, or use --app')
-  if (env !== undefined && app === undefined) throw usage('--env needs --app', 'or name the environment as app/env')
+  if (env !== undefined && app === undefined) throw usage('--env needs --app', 'add --app, or name app/env')
 }
 
 async function list({ session, orgId }: InOrg): Promise<Output> {
@@ -66,6 +67,7 @@ async function list({ session, orgId }: InOrg): Promise<Output> {
       writeTable(
         ['name', 'people', 'environments', 'id'],
         teams.map(({ name, members, environments, id }) => [name, String(members), String(environments), id]),
+        'no teams yet; create one with `skerry teams create <name>`',
       ),
   }
 }
@@ -105,7 +107,7 @@ async function show(wanted: string, { session, orgId }: InOrg): Promise<Output> 
 async function rename(wanted: string, name: string, { session, orgId }: InOrg): Promise<Output> {
   const { id: teamId, name: before } = await findTeam(session, orgId, wanted)
   const { team } = await session.client.teams.update({ params: { orgId, teamId }, body: { name } })
-  note(`the team ${before} is called ${team.name} now`)
+  note(`renamed the team ${before} to ${team.name}`)
   return { json: { team } }
 }
 
@@ -122,7 +124,7 @@ async function findMembers({ client }: Session, orgId: string, wanted: readonly 
   const { members } = await client.orgs.members({ params: { orgId } })
   return wanted.map((who) => {
     const found = members.find(({ userId: id, email: name }) => isNamed(who, 'user', { id, name }))
-    if (!found) throw new Failure('notFound', `${who} is not a member of this organization`, 'see `skerry members ls`')
+    if (!found) throw noMember(who, members)
     return { userId: found.userId, label: found.email ?? found.userId }
   })
 }
@@ -185,7 +187,7 @@ async function grant(
   const places = await findPlaces(session, named, flags)
   const body = { environmentIds: places.map(({ envId }) => envId) }
   const { team } = await session.client.teams.addEnvironments({ params: { orgId, teamId }, body })
-  note(`the team ${name} has ${places.map(({ label }) => label).join(', ')}`)
+  note(`gave ${places.map(({ label }) => label).join(', ')} to the team ${name}`)
   await offerToComplete(session, orgId, teamId, flags)
   return { json: { team } }
 }
@@ -214,6 +216,6 @@ function noteLost(session: Session, orgId: string, lost: Lost): void {
     for (const userId of userIds) forgetReader(session, orgId, userId, environmentId)
   const labels = [...new Set(lost.map(({ label }) => label))]
   if (labels.length === 0) return
-  note('people lost these keys, and may have kept a copy; give each environment a new one:')
+  note('people lost access to these environments, and may have kept the keys; re-key each environment:')
   for (const label of labels) note(`  skerry env rekey ${label}`)
 }

@@ -51,7 +51,7 @@ async function start(session: Session, orgId: string, who: string, { yes }: Reke
   const { offboarding } = await session.client.offboardings.start({ params: { orgId }, body: { userId } })
   forgetReader(session, orgId, userId)
   noteRemovedPerson(session, orgId, userId, preview.email)
-  note(`${preview.role === null ? 'started the offboarding of' : 'removed'} ${label} (${userId})`)
+  note(`${preview.role === null ? 'started the offboarding of' : 'removed'} ${label}`)
   const { revoked } = offboarding
   if (revoked.length > 0) note(`revoked ${revoked.map(revokedWords).join(', ')}`)
   return offboarding
@@ -81,10 +81,11 @@ function notePreview({ role, environments, revokes, recovery }: Preview, label: 
   }
 }
 
-/** Lets the command continue when a person types the name of the one who leaves. A script that has no `--yes` is refused. */
+/** Asks the caller to type the address of the person who leaves. Refuses a script without `--yes`. */
 async function confirmByName(label: string): Promise<void> {
   if (!canAsk()) throw usage(`This offboards ${label}.`, 'Run again with `--yes` to do it.')
-  if ((await askText(`Type ${label} to start`)) !== label) throw new Failure('failure', 'nothing was changed')
+  if ((await askText(`Type ${label} to start`)) !== label)
+    throw new Failure('failure', `you did not type ${label}, so nothing was changed`, 'run the command again')
 }
 
 /** Re-keys one environment after the other. An environment that fails does not stop the next one. */
@@ -114,7 +115,7 @@ async function noteLeft(session: Session, orgId: string, row: OffboardingRow): P
   const why = rekeyability(row)
   if (row.kind === 'recovery_share' && row.state === 'waiting')
     note('The recovery key needs new shares: run `skerry recovery rotate`')
-  if (why === 'no_key') note(`You do not have the key of ${label}: hand it to somebody who has, in the dashboard`)
+  if (why === 'no_key') note(`You do not have the key of ${label}: in the dashboard, hand it to an admin who has`)
   if (why === 'protected') {
     const steps = await stepsToRekey(session, { orgId, envId: row.environmentId ?? '', label })
     note(`${label} is protected. Run these commands to re-key it; all admins are mailed about the first:`)

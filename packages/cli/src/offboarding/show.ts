@@ -27,7 +27,8 @@ interface ShowOptions extends Flags, Confirmable {
 }
 
 export function checkShow({ report, force, finish }: ShowOptions, who: string | undefined): void {
-  if (who === undefined && (report !== undefined || finish)) throw usage('the member is missing')
+  if (who === undefined && (report !== undefined || finish))
+    throw usage('the member is missing', 'name a member by e-mail address')
   if (report === undefined) return
   if (!/\.(?:md|csv)$/.test(report)) throw usage(`--report must end in .md or .csv (you gave ${report})`)
   checkWritable(report, { force })
@@ -36,7 +37,7 @@ export function checkShow({ report, force, finish }: ShowOptions, who: string | 
 export async function show(who: string | undefined, { session, flags, orgId }: InOrg<ShowOptions>): Promise<Output> {
   if (who === undefined) return list(session, orgId)
   const found = await findOffboarding(session, orgId, who)
-  if (!found) throw new Failure('notFound', `nobody offboards ${who}`, 'see `skerry members offboarding`')
+  if (!found) throw new Failure('notFound', `${who} has no offboarding`, 'see `skerry members offboarding`')
   const offboarding = flags.finish ? await finish(session, orgId, found, flags) : found
   const rows = await listRows(session, orgId, offboarding)
   if (flags.report !== undefined) await writeReport(session, { offboarding, rows }, flags.report, flags.force)

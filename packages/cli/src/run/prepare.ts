@@ -59,7 +59,7 @@ async function readOverlay(file: string): Promise<{ file: string; values: Map<st
   return { file, values }
 }
 
-/** Tells which values are the person’s own, so that nobody searches for a fault that only they have. */
+/** Names the personal overrides on stderr, so that a person knows why their program differs from that of others. */
 function tellOverridden({ origins }: Launch): void {
   const used = origins.filter(({ from }) => from === personalOverride).map(({ name }) => name)
   if (used.length === 0) return

@@ -45,7 +45,7 @@ export async function writeValues(
     const puts = flags.keep ? plan.added : differing
     const { written, queued } = await tryChanges(session, place, { puts, present: stored.length }, flags)
     const counts = countsOf(plan, puts)
-    note(`it would be ${inWords(counts, flags)}`)
+    note(`dry run: ${inWords(counts, flags)}`)
     return { json: { ...report, written, queued, counts } }
   }
   const puts = (await overwrites(plan, flags)) ? differing : plan.added

@@ -52,15 +52,15 @@ async function ran(): Promise<string> {
   return env
 }
 
-describe('an override that the server', () => {
-  it('leaves out causes a warning, once', async () => {
+describe('a malicious server', () => {
+  it('that leaves out an override causes one warning', async () => {
     const env = await ran()
     answer(() => [])
     expect(await run(env)).toMatchObject({ code: 0, stdout: 'shared\n', stderr: expect.stringContaining(missing) })
     expect((await run(env)).stderr).toBe('')
   })
 
-  it('leaves out is refused in strict mode until the person accepts it', async () => {
+  it('that leaves out an override is refused in strict mode until the person accepts the loss', async () => {
     const env = await ran()
     answer(() => [])
     for (let i = 0; i < 2; i++)
@@ -69,7 +69,7 @@ describe('an override that the server', () => {
     expect(await run(env, strict)).toMatchObject({ code: 0, stdout: 'shared\n' })
   })
 
-  it('sends in an earlier revision causes a warning', async () => {
+  it('that sends an earlier revision of an override causes a warning', async () => {
     const env = await ran()
     const [before] = liar.heard(own).overrides
     await keep(env, 'A', 'newer')
@@ -79,7 +79,7 @@ describe('an override that the server', () => {
     expect(await run(env)).toMatchObject({ code: 0, stdout: 'mine\n', stderr: expect.stringContaining(old) })
   })
 
-  it('took from another environment of the person is refused', async () => {
+  it('that sends an override of another environment is refused', async () => {
     const [env, other] = [await ran(), await ran()]
     expect((await run(other)).stdout).toBe('mine\n')
     const rows = liar.heard(own).overrides
@@ -92,7 +92,7 @@ describe('an override that the server', () => {
     expect((await alice.shell(`skerry run --no-overrides --env ${env} -- sh -c 'echo "$A"'`)).stdout).toBe('shared\n')
   })
 
-  it('made itself for the person’s public key is refused', async () => {
+  it('that makes an override for the person’s public key is refused', async () => {
     const env = await ran()
     const [row] = liar.heard(own).overrides
     const { user, orgs } = JSON.parse(await alice.ok('skerry whoami --json'))

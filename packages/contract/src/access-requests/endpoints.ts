@@ -30,7 +30,7 @@ export const accessRequests = {
     },
   }),
   create: post('/v1/orgs/:orgId/access-requests', {
-    summary: 'Ask for environments, for some time or without an end; admins are told',
+    summary: 'Ask for access to environments, for a limited time or without an end; notifies the admins',
     body: Strict({
       environmentIds: Type.Array(Id('environment'), {
         minItems: 1,

@@ -55,9 +55,9 @@ export const auditSentences: Readonly<Record<AuditAction, string>> = {
 
   'key.granted': '{actor} gave {principalId} access to {environment}',
   'key.revoked': '{actor} took the access to {environment} from {principalId}',
-  'key.expired': 'The access of {principalId} to {environment} ended, as planned',
+  'key.expired': 'The temporary access of {principalId} to {environment} ended',
 
-  'grant.planned': '{actor} changed the environments that {what} shall get',
+  'grant.planned': '{actor} changed the keys that are planned for {what}',
 
   'team.created': '{actor} created the team {what}',
   'team.renamed': '{actor} renamed the team {from} to {name}',

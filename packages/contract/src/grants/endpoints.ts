@@ -29,7 +29,7 @@ export const grants = {
     responses: { 200: Strict({ readers: Type.Array(Reader), recovery: Nullable(RecoveryReaders) }) },
   }),
   overview: get('/v1/orgs/:orgId/grants', {
-    summary: 'Who can read which environment, in the whole organization; branches with `branches=true`',
+    summary: 'List the people and tokens that can read each environment; branches with `branches=true`',
     query: Strict({
       ...Page.properties,
       branches: Type.Optional(Type.Union([Type.Literal('true'), Type.Literal('false')])),
@@ -38,7 +38,7 @@ export const grants = {
   }),
   create: post('/v1/orgs/:orgId/envs/:envId/keys', {
     summary:
-      'Grant an environment’s key, wrapped to a principal, by an admin who holds it, for some time or until it is revoked; the last grant that a person asked for closes the request',
+      'Grant an environment’s key, wrapped to a principal, by an admin who holds it; `seconds` makes the access temporary, and the last grant that a person asked for closes the request',
     body: Strict({ ...BranchGrant.properties, seconds: Type.Optional(GrantSeconds) }),
     responses: { 201: Strict({ grant: KeyGrant }) },
     refuses: ['conflict'],
@@ -50,7 +50,7 @@ export const grants = {
     audits: ['key.revoked'],
   }),
   missing: get('/v1/orgs/:orgId/missing-grants', {
-    summary: 'Key grants that people shall get because of a team or a plan, and do not have yet',
+    summary: 'List the keys that people should have because of a team or a plan, and do not have yet',
     query: Strict({
       ...PageOf(limits.missingGrantsDefault).properties,
       teamId: Type.Optional(Id('team')),
@@ -66,13 +66,13 @@ export const grants = {
     audits: ['key.granted', 'access_request.granted'],
   }),
   plan: put('/v1/orgs/:orgId/members/:userId/planned-grants', {
-    summary: 'Name the environments whose keys a person shall get without a team; replaces the former plan',
+    summary: 'Plan the environments whose keys a person should get without a team; replaces the former plan',
     body: Strict({
       environmentIds: Type.Array(Id('environment'), { maxItems: limits.plannedGrantsMax, uniqueItems: true }),
     }),
     responses: {
       200: Strict({
-        environmentIds: Type.Array(Id('environment'), { description: 'without those whose key the person holds' }),
+        environmentIds: Type.Array(Id('environment'), { description: 'Planned environments whose key is missing' }),
       }),
     },
     audits: ['grant.planned'],

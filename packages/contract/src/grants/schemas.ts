@@ -45,7 +45,7 @@ export const Access = Strict({
   name: Name,
   since: Instant,
   endsAt: EndsAt,
-  inForce: Type.Boolean({ description: 'false of a token that was revoked or has expired' }),
+  inForce: Type.Boolean({ description: 'False for a token that was revoked or has expired' }),
 })
 
 export const RecoveryReaders = Strict({
@@ -60,11 +60,11 @@ export const MissingGrant = Strict({
   label: Type.String({ description: '`app/env` or `group:env`' }),
   principalType: Type.Literal('user'),
   principalId: Id('user'),
-  name: Nullable(Type.String({ description: 'as the person calls themselves' })),
+  name: Nullable(Type.String({ description: 'The name that the person chose' })),
   email: Nullable(Type.String()),
   publicKeyJwk: Nullable(Type.String({ description: 'null until the person has a keyring' })),
-  teamIds: Type.Array(Id('team'), { description: 'Teams that ask for it' }),
-  planned: Type.Boolean({ description: 'It is planned for the person without a team' }),
+  teamIds: Type.Array(Id('team'), { description: 'Teams that ask for this key' }),
+  planned: Type.Boolean({ description: 'True if the key is planned for the person without a team' }),
   held: Type.Boolean({ description: 'The caller holds the key, and can grant it' }),
 })
 
@@ -73,15 +73,15 @@ export const GivenGrant = Strict({
   principalType: PrincipalType,
   principalId: PrincipalId,
   wrappedDek: WrappedKey,
-  publicKeyJwk: Type.Unsafe<string>({ ...PublicKeyJwk, description: 'The public key that it was wrapped to' }),
+  publicKeyJwk: Type.Unsafe<string>({ ...PublicKeyJwk, description: 'The public key that the key is wrapped to' }),
   ownWrappedDek: Type.Unsafe<string>({
     ...WrappedKey,
-    description: 'The key as the caller holds it. Another one means that the environment was re-keyed meanwhile',
+    description: 'The caller’s wrapped key. If the server has a different one, the environment was re-keyed',
   }),
   direct: Type.Optional(
     Type.Boolean({
       description:
-        'true: the grant stays when the person leaves a team. false: only if a team or a plan asks for it. Unless given, it is direct if no team asks for it',
+        'true: the grant stays when the person leaves a team. false: the key is granted only if a team or a plan asks for it. Default: true if no team asks for it',
     }),
   ),
 })

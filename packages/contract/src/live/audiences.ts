@@ -68,7 +68,7 @@ const audiences: Partial<Record<AuditAction, Audience>> = {
 }
 
 /**
- * Returns who hears of an action.
+ * Returns the audience of an action.
  *
  * @example audienceOf('secret.written') // 'holders'
  */

@@ -9,7 +9,7 @@ const unaudited = `looking at an application changes nothing: the server remembe
 export const live = {
   events: get('/v1/orgs/:orgId/events', {
     summary:
-      'Committed changes that the caller may see, and who looks at applications, as server-sent events. `hello` begins a stream and follows a gap: read again what you show',
+      'Stream committed changes that the caller may see, and the people at each application, as server-sent events; load your data again after each `hello`',
     mediaType: 'text/event-stream',
     responses: { 200: Type.Union([Hello, LiveChange, Presence]) },
   }),

@@ -6,12 +6,12 @@ import { Offboarding, OffboardingPreview, OffboardingRow } from './schemas.ts'
 const One = Strict({ offboarding: Offboarding })
 
 /**
- * A person leaves. The start removes them and revokes what they made, in one transaction. The rows that remain are the
- * work of admins: keys to replace, and values to rotate at their source.
+ * The offboarding of a person. Its start removes the person and revokes the credentials that they made, in one
+ * transaction. Its rows are the remaining work of admins: environments to re-key, and values to rotate at their source.
  */
 export const offboardings = {
   preview: get('/v1/orgs/:orgId/members/:userId/offboarding-preview', {
-    summary: 'The environments, credentials and shares that an offboarding of this person would name',
+    summary: 'Preview an offboarding: the environments, credentials and recovery shares of a person',
     responses: { 200: Strict({ preview: OffboardingPreview }) },
   }),
   list: get('/v1/orgs/:orgId/offboardings', {
@@ -19,7 +19,7 @@ export const offboardings = {
     query: Strict({
       ...Page.properties,
       status: Type.Optional(
-        Type.Union([Type.Literal('running'), Type.Literal('finished')], { description: 'both unless given' }),
+        Type.Union([Type.Literal('running'), Type.Literal('finished')], { description: 'All unless given' }),
       ),
     }),
     responses: { 200: Strict({ offboardings: Type.Array(Offboarding), nextCursor: NextCursor }) },
@@ -51,7 +51,7 @@ export const offboardings = {
     responses: { 200: Strict({ rows: Type.Array(OffboardingRow), nextCursor: NextCursor }) },
   }),
   change: patch('/v1/orgs/:orgId/offboardings/:offboardingId/rows/:offboardingRowId', {
-    summary: 'Tick a row, note something on it, or hand it to another admin',
+    summary: 'Mark a row as done or not needed, add a note, or hand the row to another admin',
     body: Strict({
       state: Type.Optional(
         Type.Union([Type.Literal('done'), Type.Literal('not_needed'), Type.Literal('waiting')], {

@@ -22,13 +22,13 @@ const Recovery = Nullable(
 )
 
 const Via = Type.Union([Type.Literal('grant'), Type.Literal('token')], {
-  description: 'Whether the person held the key, or only a service token that they made',
+  description: '`grant`: the person held the key; `token`: only a service token that they made held it',
 })
 
 export const Offboarding = Strict({
   id: Id('offboarding'),
   userId: Id('user'),
-  email: Nullable(Type.String({ description: 'as the organization knew it at the start' })),
+  email: Nullable(Type.String({ description: 'The e-mail address at the start of the offboarding' })),
   name: Nullable(Type.String()),
   startedByType: Type.String(),
   startedById: Type.String(),
@@ -37,8 +37,8 @@ export const Offboarding = Strict({
   finishedById: Nullable(Type.String()),
   finishedAt: Nullable(Instant),
   revoked: Type.Array(OffboardingRevoked),
-  rows: Type.Integer({ description: 'How many rows it has' }),
-  open: Type.Integer({ description: 'How many of them wait' }),
+  rows: Type.Integer({ description: 'Number of rows' }),
+  open: Type.Integer({ description: 'Number of rows that are open' }),
   recovery: Recovery,
 })
 
@@ -83,7 +83,7 @@ export const OffboardingPreview = Strict({
       via: Via,
       protected: Type.Boolean(),
       held: Type.Boolean(),
-      rekeyed: Type.Boolean({ description: 'Its key was replaced since the person was removed' }),
+      rekeyed: Type.Boolean({ description: 'True if it was re-keyed after the person was removed' }),
       secrets: Type.Integer(),
       rotated: Type.Integer({ description: 'How many of the secrets have a rotation' }),
     }),

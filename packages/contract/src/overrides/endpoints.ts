@@ -13,7 +13,7 @@ export const overrides = {
     responses: { 200: Strict({ overrides: Type.Array(Override) }) },
   }),
   count: get('/v1/orgs/:orgId/envs/:envId/overrides/count', {
-    summary: 'How many overrides each person has in an environment; nobody sees the names and the values',
+    summary: 'Count the overrides of each person in an environment; names and values stay encrypted',
     responses: { 200: Strict({ counts: Type.Array(OverrideCount) }) },
   }),
   create: post('/v1/orgs/:orgId/envs/:envId/overrides', {

@@ -26,7 +26,7 @@ export const teams = {
     audits: ['team.created'],
   }),
   get: get('/v1/orgs/:orgId/teams/:teamId', {
-    summary: 'One team with its people and environments',
+    summary: 'Get a team with its people and environments',
     responses: {
       200: Strict({ team: Team, members: Type.Array(TeamMember), environments: Type.Array(TeamEnvironment) }),
     },
@@ -44,7 +44,7 @@ export const teams = {
     audits: ['team.deleted'],
   }),
   addMembers: post('/v1/orgs/:orgId/teams/:teamId/members', {
-    summary: 'Add people to a team; a person who was locked out of an environment of the team shall get its key again',
+    summary: 'Add people to a team; a person who was locked out of its environments can get their keys again',
     body: Strict({ userIds: TeamUserIds }),
     responses: { 200: One },
     refuses: ['conflict'],

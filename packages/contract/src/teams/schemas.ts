@@ -24,7 +24,7 @@ export const TeamEnvironment = Strict({
   held: Type.Boolean({ description: 'The caller holds the key' }),
   lockedOut: Type.Array(Id('user'), {
     description:
-      'People of the team whose key was revoked or dropped by a re-key; empty unless you are an admin. They get it again when they are added to the team again, or by a direct grant',
+      'People of the team whose key was revoked, or who lost it in a re-key; empty unless you are an admin. To give the key back, add them to the team again or grant it directly',
   }),
 })
 

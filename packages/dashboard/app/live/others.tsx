@@ -27,7 +27,7 @@ export function Others({ orgId, appId }: { orgId: string; appId: string }) {
   )
 }
 
-/** A hidden tab shows nobody. Servers before event streams refuse the call, which only means that nobody is shown. */
+/** Announces this person while the tab is visible. Errors are ignored, because older servers have no presence. */
 function useLooking(orgId: string, appId: string): void {
   useEffect(() => {
     const params = { orgId, appId }

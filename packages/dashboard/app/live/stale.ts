@@ -39,6 +39,7 @@ const partsOf: Record<string, (change: LiveChange) => readonly Parts[]> = {
   recovery: () => [['recovery']],
   recovery_request: () => [['recovery']],
   organization: () => [['mfa-policy']],
+  offboarding: () => [['offboardings'], ['rekey-due']],
 }
 
 function inEnvironment({ environmentId }: LiveChange): readonly Parts[] {

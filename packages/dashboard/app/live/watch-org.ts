@@ -23,7 +23,7 @@ const togetherMs = 100
 
 let watched: { orgId: string; stop: () => void } | null = null
 
-/** Follows the changes of one organization on this page, and of none before it. Does nothing if it is followed. */
+/** Follows the changes of an organization, and stops following any other. Does nothing if it is followed already. */
 export function watchOrg(orgId: string): void {
   if (watched?.orgId === orgId) return
   stopWatching()
@@ -54,7 +54,7 @@ export function watchOrg(orgId: string): void {
     })
   }
   navigator.locks.request(`skerry-live ${orgId}`, { signal: stopping.signal }, hold).catch((error) => {
-    // A refusal ends the stream: the next request of the page shows it. Servers before event streams lack it.
+    // A refusal ends the stream, and the next request of the page shows the error. Older servers have no event stream.
     if (!(stopping.signal.aborted || error instanceof SkerryError || error instanceof Cancelled)) throw error
   })
   watched = {

@@ -61,9 +61,9 @@ function Effects({ preview, name }: { preview: Preview; name: string }) {
   return (
     <Stack gap="xs">
       <Text size="sm">
-        {name} is removed from this organization at once. {countOf(environments.length, 'environment')} with{' '}
-        {countOf(values, 'value')} remain as a list of work: new keys are made in this browser, and the values must be
-        replaced at their source.
+        {name} is removed from this organization at once. They could read {countOf(values, 'value')} in{' '}
+        {countOf(environments.length, 'environment')}. This browser then re-keys the environments. You must replace the
+        values at their source.
       </Text>
       {environments.length > 0 && (
         <Text size="sm" c="dimmed">

@@ -40,7 +40,7 @@ export function OffboardingSteps({ offboarding, rows, name, rekeying }: Props) {
       />
       <Step
         number={2}
-        title={revoked.length === 0 ? `${name} made no credential` : `Revoked ${revoked.length} that ${name} made`}
+        title={revoked.length === 0 ? `${name} made no credential` : `Revoked the credentials of ${name}`}
         isDone
         isCurrent={false}
         isAlwaysOpen
@@ -62,7 +62,7 @@ export function OffboardingSteps({ offboarding, rows, name, rekeying }: Props) {
       </Step>
       <Step
         number={4}
-        title={`Re-key the ${environments.length} environments that ${name} could read`}
+        title={`Re-key the environments that ${name} could read`}
         isDone={!environments.some(isOpen)}
         isCurrent={firstOpen === 1}
         isAlwaysOpen

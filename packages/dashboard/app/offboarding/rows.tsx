@@ -68,7 +68,7 @@ function Row({ row, offboardingId, current, isFinished }: Omit<Props, 'rows'> & 
       </Table.Td>
       <Table.Td role="cell" w={190}>
         {current === row.id ? (
-          <Badge variant="light">running in this tab</Badge>
+          <Badge variant="light">re-keying in this tab</Badge>
         ) : (
           <Badge color={colorOf(row)} variant="light">
             {stateOf(row)}
@@ -101,7 +101,7 @@ function Subject({ row }: { row: OffboardingRow }) {
           <AnchorLink to="/orgs/$org/envs/$env/protection" params={params} size="xs" underline="always">
             Stop protecting it
           </AnchorLink>
-          , re-key it, then protect it again. All admins are told.
+          , re-key it, then protect it again. All admins get a mail.
         </Text>
       </>
     )

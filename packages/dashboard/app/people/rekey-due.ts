@@ -8,7 +8,8 @@ import { membersQuery, tokensQuery } from '../secrets/use-name-of.ts'
 import { environmentLabelsQuery } from './environment-labels.ts'
 import { nameOfMember } from './member.ts'
 
-// A removed member, a revoked token or a person whose temporary access ended may have kept keys. The environments to re-key come from the audit log, which
+// A removed member, a revoked token or a person whose temporary access ended may have kept keys.
+// The environments to re-key come from the audit log, which
 // records who had which key and which environments were re-keyed since. So the list survives a reload, and several
 // removals add up.
 

@@ -43,7 +43,7 @@ export const access = [
       ['skerry access map bob@example.com', 'See what the member can read, and until when'],
       ['skerry env rekey production', 'Replace the key when the access has ended'],
     ],
-    document: 'docs/command-line.md#access-for-some-time',
+    document: 'docs/command-line.md#temporary-access',
   },
   {
     title: 'Change what a member may do',

@@ -1,4 +1,4 @@
--- The offboarding of a person. It revokes what the person made, so machine clients and agents say by whom they were made.
+-- An offboarding revokes the credentials that the person made, so machine clients and agents need a column for their maker.
 alter table machine_clients
   add column created_by_type  text,
   add column created_by_id    ascii;
@@ -30,9 +30,9 @@ create table offboardings (
 create index offboardings_by_start on offboardings (org_id, started_at, id);
 create unique index offboardings_running on offboardings (org_id, user_id) where finished_at is null;
 
--- Work that remains. A row refers to no environment and no secret, because it outlives them. A row that waits may be done
--- by facts in other tables: base_version is the version of the secret, and shared_at the time of the sharing, that the
--- person knew.
+-- The remaining work of an offboarding. A row has no foreign key to its environment or secret, because it outlives them. The
+-- state of a waiting row also follows from other tables: a version of the secret after base_version, or a sharing of the
+-- recovery key after shared_at, is one that the person does not know.
 create table offboarding_rows (
   org_id           ascii not null,
   id               ascii not null,

@@ -1,5 +1,5 @@
--- A team has no key. It says who shall hold the keys of its environments, each wrapped to each person. An environment of a
--- team is never a branch, because a branch has its own key.
+-- A team has no key. Each person of a team should get the key of each environment of the team, wrapped to the person. An
+-- environment of a team is never a branch, because a branch has its own key.
 create table teams (
   org_id      ascii not null references organizations,
   id          ascii not null,
@@ -79,6 +79,6 @@ create table invitation_environments (
 );
 create index invitation_environments_environment on invitation_environments (org_id, environment_id);
 
--- True for a grant that exists because a team asks for it, or on a branch, because a team gave the key of the parent. It ends
--- with the team. Null for a direct grant: all grants before teams, and all grants of older archives.
+-- of_team is true for a grant that exists because a team asks for it. On a branch, it is true if a team gave the key of the
+-- parent. Such a grant ends when no team asks for it. of_team is null for direct grants, and so for all grants before teams.
 alter table key_grants add column of_team boolean check (of_team);

@@ -58,7 +58,7 @@ export async function create(input: In<typeof grants.create, InEnv>): Out<typeof
 /** A holder whose own access ends gives nobody longer access, so that nobody makes their own access permanent. */
 function checkEnd(own: string | null, given: string | null): void {
   if (own === null || (given !== null && given <= own)) return
-  throw fail('conflict', `your own access ends at ${own}: nobody can get it from you for longer`)
+  throw fail('conflict', `your own access ends at ${own}: choose an earlier end, or ask another admin`)
 }
 
 /**

@@ -22,7 +22,7 @@ type Request = In<typeof grants.createMany, InOrg>
 type Row = Request['body']['grants'][number]
 type Conflict = (typeof grantConflicts)[number]
 
-/** Everything that decides about the rows. It is locked until commit. */
+/** The stored rows that decide whether each key can be granted. They are locked until commit. */
 interface Facts {
   environments: Map<string, LockedEnvironment>
   own: Map<string, string>
@@ -89,7 +89,7 @@ async function lockFacts({ db, org, principal, body, now }: Request): Promise<Fa
   const idsOf = (type: Row['principalType']) => [
     ...new Set(body.grants.filter(({ principalType }) => principalType === type).map(({ principalId }) => principalId)),
   ]
-  // The environments first, like a re-key.
+  // Locks the environments first, as a re-key does, so that the two never wait for each other.
   const environments = await lockAll(db, org, environmentIds, now)
   return {
     environments,

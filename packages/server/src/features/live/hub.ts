@@ -20,12 +20,12 @@ import {
   type Watcher,
 } from './streams.ts'
 
-/** Everybody who watches an organization on this server, and what they are told. */
+/** The event streams that are open on this server. The hub sends committed changes and presence to them. */
 export interface LiveHub extends Announcements {
   /**
-   * Counts a stream and waits until it can miss nothing. Refuses one too many.
+   * Adds a stream, and waits until no later commit can be missed. Refuses a stream above the limits.
    *
-   * @returns the function that hands it the response
+   * @returns a function that begins the stream on its response
    */
   open(watcher: Watcher): Promise<(response: ServerResponse) => void>
   /** Shows a person at an application to everybody who watches the organization. */
@@ -126,7 +126,7 @@ export function openLiveHub(deps: HubDeps): LiveHub {
     },
     async open(watcher) {
       const stream = streams.add(watcher)
-      // Grants are not heard of while nobody watches.
+      // The cached holders may be old, because grants are not announced while no stream is open.
       delivery.forgetHolders()
       wheel.start()
       poll.start()
@@ -150,7 +150,7 @@ export function openLiveHub(deps: HubDeps): LiveHub {
   }
 }
 
-/** Another name for each stream and each gap. */
+/** Returns a function that gives each stream and each gap a new generation. */
 function generations(): () => string {
   const boot = randomUUID()
   let count = 0

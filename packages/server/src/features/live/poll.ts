@@ -43,7 +43,7 @@ export function openEntryPoll(db: Sql, { orgIds, deliver, noteGap, warn }: Polle
   let isFailing = false
   let gapAtMs = Number.NEGATIVE_INFINITY
   let isGapDue = false
-  /** The number of the present run, so that a poll of an earlier one changes nothing. */
+  /** The number of the current run. A poll that began in an earlier run changes nothing. */
   let run = 0
 
   const pollOnce = async (ofRun: number) => {

@@ -6,7 +6,7 @@ import type { InOrg } from '../orgs/scope.ts'
 
 export type InPerson = InOrg & { principal: UserPrincipal }
 
-/** Admits people. A token looks at nothing. */
+/** Admits signed-in people only, because presence never shows a token. */
 export const inPerson = <S extends InOrg, N extends string>(
   base: Access<S, N>,
 ): Access<S & { principal: UserPrincipal }, N> =>

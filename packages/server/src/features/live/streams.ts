@@ -30,7 +30,7 @@ export interface Streams {
   /** Returns the streams of an organization; undefined without any. */
   of(orgId: string): ReadonlySet<Stream> | undefined
   orgIds(): string[]
-  /** Counts a stream from now on. Refuses one too many. */
+  /** Adds a stream. Refuses it if the caller or the server has reached its limit. */
   add(watcher: Watcher): Stream
   /** Returns false if the stream was removed before. */
   remove(stream: Stream): boolean

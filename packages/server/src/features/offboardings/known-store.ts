@@ -34,7 +34,7 @@ export type Known = Static<typeof OffboardingPreview>['environments'][number]
 
 /**
  * Lists the environments whose key the person has: by a grant, before a removal, or by a grant to a token that they made.
- * Whoever makes a token knows its key.
+ * A person who makes a token knows its key.
  */
 export const listKnown = (db: Sql, { org, principal }: InOrg, userId: string, now: string) =>
   db.rows<Known>(

@@ -83,7 +83,7 @@ function stateOf({ kind, state }: Row, body: OnRow['body']): Change['state'] {
   if (body.state === undefined) return undefined
   const isSeen = kind !== 'rotate_value'
   if (isSeen && body.state === 'done')
-    throw fail('invalid_request', 'body.state: this row is done when the server sees it done; name not_needed instead')
+    throw fail('invalid_request', 'body.state: the server marks this row as done; use not_needed to skip it')
   if (isSeen && (state === 'done' || state === 'deleted')) throw fail('conflict', 'this row is done')
   return body.state === 'done' ? 'replaced' : body.state
 }
@@ -95,7 +95,7 @@ export async function finish(input: In<typeof offboardings.finish, OnOffboarding
     const open = await listOpen(db, org, offboarding.id, now)
     const count = open.reduce((sum, { rows }) => sum + rows, 0)
     if (count > 0 && !body.acceptOpen)
-      throw fail('conflict', `${count} rows are open: do them, or name acceptOpen to leave them open`)
+      throw fail('conflict', `${count} rows are open: finish them, or set acceptOpen to leave them open`)
     await finishOffboarding(db, org, offboarding.id, principal, now)
     audit('offboarding.finished', offboarding.id, { userId: offboarding.userId, open: count, left: open })
   }

@@ -156,7 +156,7 @@ export interface Change {
 }
 
 /**
- * Returns false if the row was so before. A value that waits again waits for a newer version than the present one.
+ * Returns false if the change has no effect. The row of a value that is opened again waits for the next version.
  */
 export const changeRow = async (
   db: Tx,

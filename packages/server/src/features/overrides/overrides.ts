@@ -30,9 +30,9 @@ export async function create(input: In<typeof overrides.create, InPerson>): Out<
   const stored = await lockOwn(input)
   // The server does not know the names, so only the client can say whether the name is new.
   if (stored.length !== seen.length || !stored.every(({ id }) => seen.includes(id)))
-    throw fail('conflict', 'your overrides were changed in the meantime')
+    throw fail('conflict', 'your overrides were changed in the meantime: list them again')
   if (stored.length >= limits.overridesMax)
-    throw fail('quota_exceeded', `you have ${stored.length} overrides here, and may have ${limits.overridesMax}`)
+    throw fail('quota_exceeded', `an environment has at most ${limits.overridesMax} overrides of yours: remove one`)
   checkSize(stored, sealed.ciphertext)
   const override = await insertOverride(db, env, { id: newId('override'), userId: principal.id, sealed, now })
   audit('override.stored', env.id, { environmentId: env.id })
@@ -46,7 +46,7 @@ export async function replace(input: In<typeof overrides.replace, OnOverride>): 
   const others = (await lockOwn(input)).filter((stored) => stored.id !== id)
   checkSize(others, sealed.ciphertext)
   const after = await updateOverride(db, env, { id, revision, sealed, now })
-  if (!after) throw fail('conflict', `the override is no longer at revision ${revision}`)
+  if (!after) throw fail('conflict', `the override is no longer at revision ${revision}: read it again`)
   audit('override.stored', env.id, { environmentId: env.id })
   return { override: after }
 }
@@ -72,5 +72,5 @@ async function lockOwn({ db, env, principal }: InPerson & { db: Tx }) {
 function checkSize(stored: readonly { characters: number }[], ciphertext: string): void {
   const characters = stored.reduce((sum, one) => sum + one.characters, ciphertext.length)
   if (characters > limits.overridesCharacters)
-    throw fail('quota_exceeded', 'your overrides in an environment may have 4 MiB in all, encrypted')
+    throw fail('quota_exceeded', 'your overrides here would exceed 4 MiB, encrypted: remove one')
 }

@@ -155,7 +155,7 @@ type Completion = In<typeof recoveryRequests.complete, OnRequest>
  */
 export async function complete(input: Completion): Out<typeof recoveryRequests.complete> {
   const { db, org, body, now, audit, emit } = input
-  await lockOrg(db, org) // so that no team changes that asks for one of these keys
+  await lockOrg(db, org) // teams that ask for these keys must not change meanwhile
   // Locks in the same order as a rotation.
   if (!(await lockRecovery(db, org))) throw fail('conflict', 'recovery is not set up')
   const request = await lockRequest(db, org, input.recoveryRequest, now)

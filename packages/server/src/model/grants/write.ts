@@ -214,7 +214,7 @@ export async function endTeamGrants(
     [orgId, userIds, environmentIds],
   )
   if (lost.length === 0) return lost
-  // A statement of its own also finds the grants of a branch whose creation the first one waited for.
+  // The first statement may wait for the creation of a branch. Only a second statement sees the grants of that branch.
   const onBranches = await db.rows<LostGrant>(
     `delete from key_grants k
       using unnest($2::text[], $3::text[]) as lost(environment_id, user_id), environments b

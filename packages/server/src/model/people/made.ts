@@ -1,6 +1,6 @@
 /**
  * SQL of a query for everything that can act for a person, as `type` and `id`: the person, and the service tokens and
- * machine clients that the person made, also through another one of them. Whoever makes a credential knows it.
+ * machine clients that the person made, also through another one of them. The maker of a credential knows it.
  */
 export const actingFor = (orgId: string, userId: string) => `
   with recursive acting (type, id) as (

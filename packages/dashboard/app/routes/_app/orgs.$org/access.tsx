@@ -18,7 +18,7 @@ function WhoCanRead() {
   const { by } = Route.useSearch()
   const navigate = Route.useNavigate()
   return (
-    <Page title="Who can read">
+    <Page title="Access overview">
       <ForAdmins>
         <div className="requests-tools">
           <SegmentedControl
