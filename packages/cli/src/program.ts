@@ -4,7 +4,6 @@ import { type Located, locate, normalize } from './arguments.ts'
 import { commands } from './commands/table.ts'
 import { describe, exitCodes, Failure, redact, toFailure } from './failure.ts'
 import { writeData, writeFailure, writeStderr } from './output.ts'
-import { optionFor, suggestionFor } from './suggestions.ts'
 
 /** Runs one command line, given without the program's name. Returns the exit code. */
 export async function main(typed: string[]): Promise<number> {
@@ -18,8 +17,8 @@ export async function main(typed: string[]): Promise<number> {
     if (isHelp && located.rest[0] !== '--help') return await helpWith(rest.slice(1))
     args = assemble(located, leading)
     if (printsHelp(located)) Object.assign(program.configureHelp(), (await import('./help/format.ts')).helpFormat)
-    await program.parseAsync(args, { from: 'user' }).catch((error) => {
-      throw isUsage(error) ? usageFailure(error, [program, ...located.path]) : error
+    await program.parseAsync(args, { from: 'user' }).catch(async (error) => {
+      throw isUsage(error) ? await usageFailure(error, [program, ...located.path]) : error
     })
     return Number(process.exitCode ?? exitCodes.ok)
   } catch (error) {
@@ -101,20 +100,24 @@ function report(error: unknown, args: string[]): number {
 
 const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
+type Suggestions = typeof import('./suggestions.ts')
+
 /**
  * Removes values from commander's message, because it repeats arguments that it does not understand, and one could be a
  * secret.
  */
-function usageFailure(error: CommanderError, path: Command[]): Failure {
+async function usageFailure(error: CommanderError, path: Command[]): Promise<Failure> {
+  // Loaded only for a wrong command line, so that a right one starts faster.
+  const suggestions = await import('./suggestions.ts')
   const command = path.map((one) => one.name()).join(' ')
-  if (error.code === 'commander.unknownCommand') return unknownCommand(error.message, path)
+  if (error.code === 'commander.unknownCommand') return unknownCommand(error.message, path, suggestions)
   const message = error.message
     .replace(/^error: /, '')
     .replace(/(--?[^'=\s]*)=[^']*/g, '$1=...')
     .replace(/(but got \d+): .*/s, '$1')
     .replace(/\.$/, '')
   const option = /unknown option '([^'=]*)/.exec(error.message)?.[1]
-  const next = (option && optionFor(option)) ?? argumentNeeded(message, path) ?? `see \`${command} --help\``
+  const next = (option && suggestions.optionFor(option)) ?? argumentNeeded(message, path) ?? `see \`${command} --help\``
   return new Failure('usage', message.split('\n').join(' '), next)
 }
 
@@ -146,7 +149,7 @@ function argumentFor(word: string, above: readonly string[]): string | undefined
 const isUsage = (error: unknown): error is CommanderError =>
   error instanceof CommanderError && !/^commander\.(help|version)/.test(error.code)
 
-function unknownCommand(message: string, path: Command[]): Failure {
+function unknownCommand(message: string, path: Command[], { suggestionFor }: Suggestions): Failure {
   const [skerry, ...above] = path.map((one) => one.name())
   const command = [skerry, ...above].join(' ')
   const word = /unknown command '(.*)'/.exec(message)?.[1] ?? ''
@@ -160,6 +163,3 @@ function unknownCommand(message: string, path: Command[]): Failure {
     argumentFor(word, above) ?? suggestionFor(word, above, belowNames) ?? (byLetters || `see \`${command} --help\``)
   return new Failure('usage', `there is no command \`${command} ${word}\``, next)
 }
-
-/** The commands that a command line names, from `skerry` on: `skerry`, `secrets`, `set`. */
-const _pathOf = (program: Command, args: string[]): Command[] => [program, ...locate(program, args).path]

@@ -17,7 +17,7 @@ import {
   type NamedEnvironment,
 } from './known-state-meanings.ts'
 import { type Memory, type MemorySettings, openMemory } from './known-state-memory.ts'
-import { compareOverrides, noteOverride, type ShownOverrides } from './known-state-overrides.ts'
+import type { ShownOverrides } from './known-state-overrides.ts'
 import { compareTargets, type ShownTarget, targetEntries } from './known-state-targets.ts'
 import { isTold, type Rollback, RollbackError } from './rollback.ts'
 
@@ -136,12 +136,12 @@ export function createKnownState(settings: KnownStateSettings): KnownState {
         return { secrets: rows }
       })
     },
-    overrode: (environmentId, override) => noteOverride(memory, environmentId, override),
+    overrode: async (environmentId, override) => (await loadOverrides()).noteOverride(memory, environmentId, override),
     async check(shown) {
       const found: Rollback[] = []
       const meant = await compareMeanings(memory, shown.meanings ?? {}, found)
       const led = await compareTargets(memory, shown.targets ?? [], found)
-      const own = shown.overrides ? await compareOverrides(memory, shown.overrides, found) : []
+      const own = shown.overrides ? await (await loadOverrides()).compareOverrides(memory, shown.overrides, found) : []
       const { entries, gone } = await compareContents(memory, shown, found)
       const told = strict ? [] : found.filter(isTold)
       const refused = found.filter((change) => !told.includes(change))
@@ -153,6 +153,9 @@ export function createKnownState(settings: KnownStateSettings): KnownState {
     },
   }
 }
+
+/** Only a person has overrides, so a program with a token does not load this. */
+const loadOverrides = () => import('./known-state-overrides.ts')
 
 /** Compares environments, and the layers of a query. Returns the entries to remember. */
 async function compareContents(memory: Memory, { environments = [], query }: Shown, found: Rollback[]) {

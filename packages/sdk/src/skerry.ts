@@ -12,7 +12,6 @@ import type { OverridesPlace } from './overrides.ts'
 import { decryptLayers } from './resolve.ts'
 import { parseResolveBody, type ResolveBody, type ResolveQuery, type Scope, toResolveQuery } from './resolve-body.ts'
 import { decryptAndCheck } from './resolve-known-state.ts'
-import { applyOverrides, fetchOverrides } from './resolve-overrides.ts'
 import { RollbackError } from './rollback.ts'
 import { type Copy, cacheKey, hexSha256, isUsable, refusalKey, type SealedCopy, sealedCopy } from './sealed-copy.ts'
 import { sleep } from './transport.ts'
@@ -229,7 +228,7 @@ async function openCopy(copy: Copy, privateKey: KeyHolder, opening: Opening): Pr
   const knownState = opening.client && settings.knownState
   const overridden =
     place && copy.overrides !== undefined
-      ? await applyOverrides(merged, copy.overrides, privateKey, { place, body, knownState })
+      ? await (await loadOverrides()).applyOverrides(merged, copy.overrides, privateKey, { place, body, knownState })
       : []
   const { values: stored, provenance } = merged
   // The provenance lists every name. It is picked first, so that a missing name is reported as not found.
@@ -284,6 +283,9 @@ function overridesPlace(settings: SkerrySettings): OverridesPlace | undefined {
   return { ...overrides, envId: env }
 }
 
+/** Only a person has overrides, so a program with a token does not load this. */
+const loadOverrides = () => import('./resolve-overrides.ts')
+
 interface Fetching {
   known: Copy | undefined
   own: OverridesPlace | undefined
@@ -299,7 +301,7 @@ async function fetchCopy(client: Client, query: ResolveQuery, { known, own, now,
   const { with: groups, ...rest } = query
   const input = { query: groups.length === 0 ? rest : { ...rest, with: groups } }
   const options = { etag: known?.etag ?? undefined, ...(signal ? { signal } : {}) }
-  const pending = own && fetchOverrides(client, own, signal)
+  const pending = own && loadOverrides().then(({ fetchOverrides }) => fetchOverrides(client, own, signal))
   // If both are refused, the refusal of the answer says more.
   pending?.catch(() => {})
   const received = await client.request('resolve', 'get', input, options)

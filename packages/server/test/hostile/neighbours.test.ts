@@ -73,7 +73,7 @@ const tableOf: Record<string, string> = {
   'GET /v1/orgs/:orgId/change-requests': 'change_requests',
   'GET /v1/orgs/:orgId/leases': 'leases',
   'GET /v1/orgs/:orgId/grants': 'key_grants',
-  'GET /v1/orgs/:orgId/teams/:teamId': 'team_members',
+  'GET /v1/orgs/:orgId/teams/:teamId': 'team_exclusions',
   'GET /v1/orgs/:orgId/recovery/env-keys': 'recovery_grants',
   'GET /v1/orgs/:orgId/agents/:agentId/activity': 'agent_activity',
   'GET /v1/orgs/:orgId/billing': 'secrets',
