@@ -10,13 +10,6 @@ export function parseDuration(text: string, option: string): number {
   return Number(digits) * unitSeconds[unit as keyof typeof unitSeconds]
 }
 
-/** Formats seconds in words: `8 hours`, `30 days`. */
-export function formatSpan(seconds: number): string {
-  const [unit, length] = agoUnits.find(([, each]) => seconds % each === 0) ?? ['second', 1]
-  const count = seconds / length
-  return `${count} ${unit}${count === 1 ? '' : 's'}`
-}
-
 /** Formats seconds in the largest unit that is still precise: `45 s`, `12 min`, `5 h`, `3 d`. */
 export function formatAge(seconds: number): string {
   if (seconds < 90) return `${Math.max(0, Math.round(seconds))} s`

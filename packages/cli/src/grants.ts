@@ -1,4 +1,5 @@
 import { idPattern, isNamed } from '@skerry/contract/prefixes'
+import { isAlreadyGranted } from '@skerry/sdk/errors'
 import { environmentKey, type Grantee, grantEnvironment } from '@skerry/sdk/secrets'
 import { Failure, NoKeyFailure, toFailure } from './failure.ts'
 import { environmentShared, noteReaders } from './known-readers.ts'
@@ -109,7 +110,7 @@ export async function grantAll(session: Session, places: OpenPlace[], grantee: G
       await grantEnvironment(session.client, { orgId, envId, ...grantee }, key.bytes, seconds)
       granted.push(label)
     } catch (error) {
-      if (toFailure(error).kind !== 'conflict') throw await incomplete(session, error, { granted, at: label, grantee })
+      if (!isAlreadyGranted(error)) throw await incomplete(session, error, { granted, at: label, grantee })
       held.push(label)
     }
     await noteReaders(session, await environmentShared(orgId, envId, key), [grantee])

@@ -25,7 +25,7 @@ export async function activity({
   const scope = await findScope(session, flags)
   if (flags.follow) {
     const { followActivity } = await import('./follow.ts')
-    await followActivity(session, scope, input.since ?? new Date().toISOString(), flags.json === true)
+    await followActivity(session, scope, input.since, flags.json === true)
     return undefined
   }
   // Reads one event more than it shows, to learn whether there are more.

@@ -4,7 +4,6 @@ import { idPattern } from '@skerry/contract/prefixes'
 import { type Command, Option } from 'commander'
 import { findNamed } from '../current-place.ts'
 import { openDirectory, principalIdOf } from '../directory.ts'
-import { formatSpan } from '../duration.ts'
 import { Failure, usage } from '../failure.ts'
 import { type InOrg, inOrg, type SignedIn, signedIn } from '../frame.ts'
 import { parseGrantTime } from '../grant-time.ts'
@@ -19,6 +18,7 @@ import { acceptGrant, type ReaderFlags } from '../readers.ts'
 import type { Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
 import { notedTime, shownTime } from '../times.ts'
+import { formatDuration } from '../units.ts'
 
 type AccessRequest = Answer<typeof endpoints.accessRequests.get>['request']
 type Held = Answer<typeof endpoints.grants.overview>['access'][number]
@@ -113,7 +113,7 @@ async function list({
           nameOf(one),
           one.environments.map(({ label, granted }) => (granted ? `${label} (granted)` : label)).join(', '),
           // A server of an earlier release does not send a time.
-          one.forSeconds ? formatSpan(one.forSeconds) : '',
+          one.forSeconds ? formatDuration(one.forSeconds) : '',
           one.status,
           one.reason ?? '',
           shownTime(one.createdAt),
@@ -144,7 +144,7 @@ async function grant(
   keep()
   const seconds = input ?? request.forSeconds ?? undefined
   const { granted } = await grantAll(session, places, grantee, seconds)
-  const span = seconds === undefined ? '' : ` for ${formatSpan(seconds)}`
+  const span = seconds === undefined ? '' : ` for ${formatDuration(seconds)}`
   for (const label of granted) note(`granted ${label} to ${name}${span}`)
   if (others.length > 0) note(`you do not have the key of ${labelsOf(others)}; another admin must grant the rest`)
   return { json: { request: request.id, granted, left: others.map(({ label }) => label) } }

@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
 import { findCurrent } from '../current-place.ts'
 import { openDirectory, principalIdOf } from '../directory.ts'
-import { formatSpan } from '../duration.ts'
 import { Failure, usage } from '../failure.ts'
 import { type AtPlace, atPlace, type SignedIn, signedIn, withOptionsAbove } from '../frame.ts'
 import { parseGrantTime } from '../grant-time.ts'
@@ -16,6 +15,7 @@ import { acceptGrant, acceptGrantees, type ReaderFlags } from '../readers.ts'
 import type { Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
 import { shownTime } from '../times.ts'
+import { formatDuration } from '../units.ts'
 
 interface Options extends Flags, ReaderFlags, HolderFlags {
   all?: boolean
@@ -61,7 +61,7 @@ async function grant({ session, flags, input }: { session: Session; flags: Optio
     : await acceptGrantees(session, { what: keysOf(places), grantees: [receiver] }, flags)
   keep()
   const { granted, held } = await grantAll(session, places, grantee, input.seconds)
-  const span = input.seconds === undefined ? '' : ` for ${formatSpan(input.seconds)}`
+  const span = input.seconds === undefined ? '' : ` for ${formatDuration(input.seconds)}`
   for (const label of granted) note(`granted ${label} to ${name}${span}`)
   for (const label of held) note(`${name} already has the key of ${label}`)
   return { json: { grantee: grantee.principalId, granted, alreadyHeld: held } }

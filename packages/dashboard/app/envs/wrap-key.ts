@@ -1,4 +1,4 @@
-import { RefusedError } from '@skerry/sdk/errors'
+import { isAlreadyGranted } from '@skerry/sdk/errors'
 import { api } from '../api.ts'
 import { keyring } from '../keyring.ts'
 import { environmentShared, noteReaders } from './known-readers.ts'
@@ -18,8 +18,7 @@ export async function wrapEnvironmentKey(orgId: string, envId: string, reader: C
 }
 
 /**
- * Grants one key, for some time if `seconds` is given. A conflict means that the principal already holds it, and is no
- * error.
+ * Grants one key, for some time if `seconds` is given. A principal who has it already is no error.
  */
 export async function grantOne(
   orgId: string,
@@ -36,6 +35,6 @@ export async function grantOne(
       body: { principalType, principalId, wrappedDek, ...(seconds === null ? {} : { seconds }) },
     })
   } catch (error) {
-    if (!(error instanceof RefusedError) || error.code !== 'conflict') throw error
+    if (!isAlreadyGranted(error)) throw error
   }
 }

@@ -35,7 +35,7 @@ export const listMissing = (
             coalesce(jsonb_agg(d.team_id order by d.team_id) filter (where d.team_id is not null), '[]') as team_ids,
             bool_or(d.team_id is null) as planned,
             exists (select from key_grants k where k.org_id = e.org_id and k.environment_id = e.id
-                       and k.principal_type = $2 and k.principal_id = $3) as held,
+                       and k.principal_type = $2 and k.principal_id = $3 and k.ends_at is null) as held,
             e.created_at as environment_created_at
        from due d
        join environments e on e.org_id = $1 and e.id = d.environment_id

@@ -6,11 +6,11 @@ import { offboarding } from './scope.ts'
 import { preview, start } from './start.ts'
 
 export const routes = [
-  route(offboardings.preview, unbound(admin), preview),
-  route(offboardings.list, unbound(admin), list),
+  route(offboardings.preview, unbound(admin), preview, { heavy: 'search' }),
+  route(offboardings.list, unbound(admin), list, { heavy: 'search' }),
   route(offboardings.start, unbound(admin), start),
   route(offboardings.get, offboarding(unbound(admin)), get),
-  route(offboardings.rows, offboarding(unbound(admin)), rows),
+  route(offboardings.rows, offboarding(unbound(admin)), rows, { heavy: 'search' }),
   route(offboardings.change, offboarding(unbound(admin)), change),
   route(offboardings.finish, offboarding(unbound(admin)), finish),
 ]
