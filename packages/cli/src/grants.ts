@@ -134,11 +134,10 @@ async function incomplete(
       `create a token for it with \`skerry token create <name> ${placeOptions(at)}\``,
     )
   }
-  return new Failure(
-    kind,
-    `granting ${at} failed (${message}); ${done}`,
-    kind === 'refused' ? next : 'run `skerry grant` again',
-  )
+  const again = message.includes('your own access ends')
+    ? 'give the time with `skerry grant --for`'
+    : 'run `skerry grant` again'
+  return new Failure(kind, `granting ${at} failed (${message}); ${done}`, kind === 'refused' ? next : again)
 }
 
 /** Says which environment a token is bound to. */

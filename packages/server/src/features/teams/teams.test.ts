@@ -150,6 +150,43 @@ describe('a team', () => {
   })
 })
 
+describe('an organization', () => {
+  test('has a limit on its teams, and a team on its environments, and one too many changes nothing', async () => {
+    const own = await openTenant()
+    const { as } = own.tenant.admin
+    const { orgId } = own.tenant
+    const { db } = own.world.server.context
+    const appId = (await newApp(own.world, own.tenant)).id
+    const [first, last] = [
+      await newEnv(own.world, own.tenant, appId, 'first'),
+      await newEnv(own.world, own.tenant, appId, 'last'),
+    ]
+    const { id: teamId } = await newTeam(own.world, own.tenant, [], [first.id])
+    await db.rows(
+      `insert into environments (org_id, id, application_id, name, slug, created_at, updated_at)
+       select $1, 'env_' || lpad(n::text, 22, '0'), $2, n, 'e' || n, now(), now() from generate_series(2, $3::int) n`,
+      [orgId, appId, limits.teamEnvironmentsMax],
+    )
+    await db.rows(
+      `insert into team_environments (org_id, team_id, environment_id, created_at)
+       select $1, $2, 'env_' || lpad(n::text, 22, '0'), now() from generate_series(2, $3::int) n`,
+      [orgId, teamId, limits.teamEnvironmentsMax],
+    )
+    const more = { as, params: { orgId, teamId }, body: { environmentIds: [last.id] } }
+    expect(await own.world.call(teams.addEnvironments, more)).toMatchObject({ status: 409 })
+    await db.rows(
+      `insert into teams (org_id, id, name, created_at, updated_at)
+       select $1, 'tea_' || lpad(n::text, 22, '0'), 'limit ' || n, now(), now() from generate_series(2, $2::int) n`,
+      [orgId, limits.teamsMax],
+    )
+    const another = { as, params: { orgId }, body: { name: 'One more' } }
+    expect(await own.world.call(teams.create, another)).toMatchObject({ status: 409 })
+    const { body } = await own.world.call(teams.list, { as, params: { orgId } })
+    expect(body.teams).toHaveLength(limits.teamsMax)
+    expect(body.teams.find(({ id }) => id === teamId)?.environments).toBe(limits.teamEnvironmentsMax)
+  })
+})
+
 describe('a missing key', () => {
   test('is listed for each person and environment with the teams that ask, until it is granted', async () => {
     const [one, two, person] = [await newPlace(), await newPlace(), await newMember(world, tenant)]
