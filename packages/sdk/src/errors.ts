@@ -165,7 +165,9 @@ function parseErrorBody(body: string): { code: string; message: string } | undef
  * Returns true if a grant was refused because the principal has the key already. Any other conflict means that nothing was
  * granted, for example because the key was replaced or your own access ends earlier.
  *
- * @example if (!isAlreadyGranted(error)) throw error
+ * @example
+ * try { await grantEnvironment(client, { orgId, envId, principalType: 'user', principalId, publicKeyJwk }, key.bytes) }
+ * catch (error) { if (!isAlreadyGranted(error)) throw error }
  */
 export const isAlreadyGranted = (error: unknown): boolean =>
   error instanceof RefusedError && error.code === 'conflict' && error.message.includes('already has a key grant')
