@@ -32,12 +32,12 @@ describe('an sn1 blob', () => {
   test('does not open under another name, in another environment, or with another key', async () => {
     const record = await sealFormerNames(names, dek, envId, 'NEW')
     const other = await importDek(newDek())
-    for (const opening of [
+    const openings = [
       openFormerNames(record, dek, envId, 'OLD'),
       openFormerNames(record, dek, 'env_1111111111111111111111', 'NEW'),
       openFormerNames(record, other, envId, 'NEW'),
-    ])
-      await expect(opening).rejects.toThrow(refused('decryption_failed'))
+    ]
+    await Promise.all(openings.map((opening) => expect(opening).rejects.toThrow(refused('decryption_failed'))))
   })
 
   test('is no value, and a value is no record, also with the other prefix', async () => {

@@ -210,7 +210,7 @@ leaseConformance('ssh', missingSshd(), suite, (use) => {
         '::ffff:10.0.0.1/120',
       ].map((source) => open(ca, { sourceAddresses: [source] })),
     ]
-    for (const opened of bad) await expect(opened).rejects.toMatchObject({ reason: 'invalid' })
+    await Promise.all(bad.map((opened) => expect(opened).rejects.toMatchObject({ reason: 'invalid' })))
     await run('ssh-keygen', ['-q', '-p', '-N', 'passphrase', '-f', other.file])
     const locked = { ...other, privateKey: readFileSync(other.file, 'utf8') }
     await expect(open(locked)).rejects.toMatchObject({ message: expect.stringMatching(/passphrase/) })
