@@ -91,6 +91,7 @@ const lateCommands = [
   'run-streams',
   'run-watch',
   'views',
+  'wrong-arguments',
 ].map((name) => `packages/cli/test/${name}.test.ts`)
 
 interface Row {

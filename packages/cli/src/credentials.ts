@@ -138,8 +138,8 @@ export const keptAside = (): string[] => Object.keys(readCredentials().profiles)
  */
 export function checkNewProfile(name: string | undefined, url: string, isPerson: boolean): void {
   if (name === undefined) return
-  if (!/^[A-Za-z0-9][\w.@:/-]*$/.test(name)) {
-    throw usage('the name of the profile is not valid', 'use letters, digits and _ . @ : / -')
+  if (!/^[A-Za-z0-9][\w.@:/-]{0,199}$/.test(name)) {
+    throw usage('--profile must be a name of at most 200 characters', 'use letters, digits and _ . @ : / -')
   }
   const { profiles } = readCredentials()
   const there = Object.hasOwn(profiles, name) ? profiles[name] : undefined

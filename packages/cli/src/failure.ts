@@ -140,6 +140,14 @@ export function toFailure(error: unknown): Failure {
 /** The server answers somebody who was removed like somebody who asks for an organization that never existed. */
 const noOrg = 'you are not a member of this organization any more, or it was deleted'
 
+/** What to do next, by what the server did not find. */
+const nextOfMissing: Readonly<Record<string, string>> = {
+  'this promo code does not exist or has expired': 'check its spelling, or ask for another one',
+  'no such access request': '`skerry access ls` shows the open ones',
+  'no such change request': '`skerry changes ls --status any` shows all of them',
+  'no such recovery request': '`skerry recovery status` shows the current one',
+}
+
 function hintOf(code: string, told: string): string | undefined {
   // Another credential would be refused, too.
   if (code === 'forbidden' && told.endsWith(' is disabled')) return 'enable it first, or ask an admin to do so'
@@ -148,6 +156,7 @@ function hintOf(code: string, told: string): string | undefined {
   if (told === noOrg) return 'see `skerry whoami` for your organizations; an admin can invite you again'
   if (code === 'forbidden' && told.endsWith(' a share of the recovery key'))
     return 'ask a custodian; `skerry recovery status` lists them'
+  if (code === 'not_found') return rowOf(nextOfMissing, told)
   if (code === 'unavailable') return hintOfUnreachable()
   return (code === 'unauthorized' ? hintOfRefusal() : undefined) ?? rowOf(nextOfCode, code)
 }
@@ -173,7 +182,7 @@ function withoutPlace(text: string): string {
 
 const inWords = (text: string): string =>
   text
-    .replace(/\bmust match pattern .*/, 'does not have the required format')
+    .replace(/\bmust match pattern (.*)/, (_, pattern) => formatIn(pattern))
     .replace('must not have fewer than 1 characters', 'must not be empty')
     .replace('must be <= ', 'must be at most ')
     .replace('must be >= ', 'must be at least ')
@@ -181,6 +190,14 @@ const inWords = (text: string): string =>
     .replace(/\bby force\b/, 'with --force')
     .replace(/\bpurge some, or delete without keepFor$/, 'delete some for good with `skerry secrets rm <NAME> --purge`')
     .replace(/\b(\d+) s\b/g, (_, seconds) => formatDuration(Number(seconds)))
+
+/** Says what the text must be that a pattern of the API refused. */
+function formatIn(pattern: string): string {
+  if (pattern.includes('@')) return 'must be an e-mail address, such as ada@example.com'
+  return pattern.includes('^[^\\u0000')
+    ? 'must not contain line breaks or other control characters'
+    : 'has a character that is not allowed in it'
+}
 
 const inUnits = (text: string): string => text.replace(/\d+$/, (seconds) => formatDuration(Number(seconds)))
 

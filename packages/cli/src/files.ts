@@ -148,6 +148,8 @@ export function cannotWrite(path: string, error: unknown): Failure {
 const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file or folder',
   ENOTDIR: 'a part of the path is not a folder',
+  ENAMETOOLONG: 'the path is too long',
+  ELOOP: 'its links lead to each other',
   EISDIR: 'it is a folder',
   EBUSY: 'it is in use, or a folder',
   EACCES: 'permission denied',

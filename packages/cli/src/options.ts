@@ -64,7 +64,7 @@ export function argumentOr(argument: string | undefined, option: string | undefi
   if (argument !== undefined && option !== undefined)
     throw usage(`you gave the ${what} twice`, 'give the argument alone')
   const value = argument ?? option
-  if (value === undefined) throw usage(`the ${what} is missing`)
+  if (value === undefined) throw usage(`the ${what} is missing`, '`--help` shows an example')
   return value
 }
 

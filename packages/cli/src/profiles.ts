@@ -1,5 +1,5 @@
 import { isReplaced, type Profile, readCredentials } from './credentials.ts'
-import { Failure } from './failure.ts'
+import { describe, Failure } from './failure.ts'
 import { warn } from './output.ts'
 import { projectFileName } from './project.ts'
 import { type Flags, readSettings, type Settings } from './settings.ts'
@@ -69,8 +69,9 @@ export function findUsed(flags: Flags): UsedCredential {
     return usedBy(readSettings(flags), flags)
   } catch (error) {
     if (!(error instanceof Failure)) throw error
-    warn(error.message)
-    return { name: null, why: `no credential is used here: ${error.message}` }
+    const why = describe(error)
+    warn(why)
+    return { name: null, why: `no credential is used here: ${why}` }
   }
 }
 

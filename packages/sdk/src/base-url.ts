@@ -15,7 +15,7 @@ export function parseBaseUrl(baseUrl: string, options: { allowInsecure?: boolean
   try {
     url = new URL(baseUrl)
   } catch {
-    throw invalid(`${setting}: must be an absolute URL`)
+    throw invalid(`${setting}: must be an absolute URL, such as https://skerry.example.com`)
   }
   if (url.protocol !== 'https:' && url.protocol !== 'http:') throw invalid(`${setting}: must start with https://`)
   if (url.username || url.password) throw invalid(`${setting}: must not contain a user name or password`)

@@ -212,9 +212,12 @@ describe('the executor', () => {
       { executorToken: '' },
       'executorToken: must be printable ASCII without spaces, the same as SKERRY_EXECUTOR_TOKEN of the executor',
     ],
-    [{ executorUrl: 'executor.example.com' }, 'executorUrl: must be an absolute URL'],
+    [
+      { executorUrl: 'executor.example.com' },
+      'executorUrl: must be an absolute URL, such as https://skerry.example.com',
+    ],
     [{ executorUrl: 'http://executor.example.com' }, 'executorUrl: http:// would send the credential unencrypted'],
-    [{ baseUrl: 'skerry.example.com' }, 'baseUrl: must be an absolute URL'],
+    [{ baseUrl: 'skerry.example.com' }, 'baseUrl: must be an absolute URL, such as https://skerry.example.com'],
     [{ key: 'skx_of-the-executor' }, 'key: must be a platform key of the vault project (skv_...)'],
   ])('is not called with an invalid setting, and the error names the setting', (more, message) => {
     expect(() => open(() => new Response(), more)).toThrow(message)

@@ -73,5 +73,6 @@ async function mfa(wanted: string | undefined, { session, orgId, org: { slug } }
 }
 
 function checkMfa(_flags: Flags, wanted: string | undefined): void {
-  if (wanted !== undefined && wanted !== 'on' && wanted !== 'off') throw usage('say on or off, or nothing to be told')
+  if (wanted !== undefined && wanted !== 'on' && wanted !== 'off')
+    throw usage(`'${wanted}' is neither on nor off`, 'leave it out to see the setting')
 }

@@ -81,6 +81,8 @@ interface CheckoutOptions extends Flags {
 
 function parseCheckout({ family, plan: before }: CheckoutOptions, wanted: string | undefined) {
   const plan = wanted === undefined && before === undefined ? undefined : argumentOr(wanted, before, 'plan')
+  if (plan !== undefined && !/^[a-z0-9_]{1,32}$/.test(plan))
+    throw usage(`there is no plan '${plan}'`, '`skerry plan ls` shows the plans')
   if (family !== 'platform' && family !== 'vault') throw usage('--family must be platform or vault')
   return { family, plan } as const
 }
@@ -91,6 +93,7 @@ async function portal({ session, orgId }: InOrg): Promise<Output> {
 }
 
 async function promo(code: string, { session, orgId }: InOrg): Promise<Output> {
+  if (!/^[A-Za-z0-9-]{1,64}$/.test(code)) throw usage(`'${code}' is no promotion code`, 'type it as you were given it')
   const view = await session.client.billing.promo({ params: { orgId }, body: { code } })
   return { json: view, text: () => writePlans(view) }
 }

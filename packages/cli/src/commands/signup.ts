@@ -31,10 +31,12 @@ interface Options extends Flags {
 }
 
 async function signup(orgName: string, flags: Options): Promise<void> {
+  if (flags.org !== undefined)
+    throw usage('--org names an organization that exists', 'choose its short name with --slug')
   const orgSlug = flags.slug ?? slugFrom(orgName)
   if (orgSlug === undefined) throw usage('no slug can be made from that name', 'add --slug <slug>')
   checkSlug(orgSlug, 'an organization')
-  // The organization is new, so the one that the project or the environment names does not matter.
+  // The organization is new, so the one that the project or SKERRY_ORG names does not matter.
   const settings = { ...readSettingsToStore(flags, false), org: undefined }
   // The client's secret is returned once, so an unwritable file must fail before the request and not after it.
   updateCredentials(() => {})

@@ -38,7 +38,11 @@ export const choicesOf = ({ kind, choices }: Pick<ConfigField, 'kind' | 'choices
 /** Adds a `field=value` option to the fields that were given before. */
 export function gatherField(text: string, before: Record<string, string> = {}): Record<string, string> {
   const at = text.indexOf('=')
-  if (at < 1) throw usage(`'${text}' is not field=value`)
+  if (at < 1)
+    throw usage(
+      `'${text}' is not field=value`,
+      'write the field, an equals sign and the value, for example repository=shop',
+    )
   const name = text.slice(0, at)
   if (Object.hasOwn(before, name)) throw usage(`${name} is given twice`)
   return { ...before, [name]: text.slice(at + 1) }
