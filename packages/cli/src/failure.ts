@@ -140,15 +140,23 @@ export function toFailure(error: unknown): Failure {
 /** The server answers somebody who was removed like somebody who asks for an organization that never existed. */
 const noOrg = 'you are not a member of this organization any more, or it was deleted'
 
-/** What to do next, by what the server did not find. */
-const nextOfMissing: Readonly<Record<string, string>> = {
-  'this promo code does not exist or has expired': 'check its spelling, or ask for another one',
+/** What to do next, by the message of the server’s refusal. */
+const nextOfMessage: Readonly<Record<string, string>> = {
+  'no payment provider is configured': 'the operator of the server sets one up, as docs/plans.md says',
   'no such access request': '`skerry access ls` shows the open ones',
   'no such change request': '`skerry changes ls --status any` shows all of them',
+  'no such lease': '`skerry lease ls` shows them',
   'no such recovery request': '`skerry recovery status` shows the current one',
+  'no such task': '`skerry agent tasks <agent>` shows them',
+  'only a signed-in person may do this': 'sign in with `skerry login`',
+  'the e-mail address: an invitation is already open': '`skerry invite resend <email>` sends it again',
+  'this promo code does not exist or has expired': 'check its spelling, or ask for another one',
 }
 
 function hintOf(code: string, told: string): string | undefined {
+  const known = rowOf(nextOfMessage, told)
+  if (known !== undefined) return known
+  if (/ has this (?:name|slug) already$/.test(told)) return 'choose another one'
   // Another credential would be refused, too.
   if (code === 'forbidden' && told.endsWith(' is disabled')) return 'enable it first, or ask an admin to do so'
   if (code === 'forbidden' && told.startsWith('someone else has to approve'))
@@ -156,7 +164,6 @@ function hintOf(code: string, told: string): string | undefined {
   if (told === noOrg) return 'see `skerry whoami` for your organizations; an admin can invite you again'
   if (code === 'forbidden' && told.endsWith(' a share of the recovery key'))
     return 'ask a custodian; `skerry recovery status` lists them'
-  if (code === 'not_found') return rowOf(nextOfMissing, told)
   if (code === 'unavailable') return hintOfUnreachable()
   return (code === 'unauthorized' ? hintOfRefusal() : undefined) ?? rowOf(nextOfCode, code)
 }

@@ -78,7 +78,7 @@ describe('a team', () => {
     expect((await rename('PAYMENTS')).status).toBe(200)
     expect(await named('payments')).toMatchObject({
       status: 409,
-      error: { message: 'body.name: another team has this name' },
+      error: { message: 'body.name: another team uses it' },
     })
     const other = await newTeam(world, tenant)
     const taken = await world.call(teams.update, {

@@ -45,7 +45,7 @@ export async function create({
   return { team: await getTeam(db, org, id) }
 }
 
-const nameInUse = () => fail('conflict', 'body.name: another team has this name')
+const nameInUse = () => fail('conflict', 'body.name: another team uses it')
 
 /** Returns the team, or refuses if it was deleted meanwhile. */
 export async function getTeam(db: Sql, org: Org, id: string): Promise<Team> {
