@@ -179,4 +179,5 @@ export const freshTrust = ({ roots }: Scene): DirectoryTrust => ({
 })
 
 /** The bytes of a part of a document. */
-export const partOf = (text: string, part: number): Uint8Array<ArrayBuffer> => decodeBase64url(text.split('.')[part] as string)
+export const partOf = (text: string, part: number): Uint8Array<ArrayBuffer> =>
+  decodeBase64url(text.split('.')[part] as string)

@@ -51,9 +51,11 @@ export async function openAuthenticated(
   const mac = decodeBase64url(macText, 'directory_malformed')
   if (mac.length !== macLengthBytes) throw malformed('its code must have 32 bytes')
   const key = await hmacKey(secret, info)
-  if (!(await crypto.subtle.verify('HMAC', key, mac, signedBytes(prefix, bytes)))) throw new CryptoError('not_authentic')
+  if (!(await crypto.subtle.verify('HMAC', key, mac, signedBytes(prefix, bytes))))
+    throw new CryptoError('not_authentic')
   const body = parseCanonical(bytes)
-  if ((body as { v?: unknown } | null)?.v !== 1) throw new CryptoError('directory_unsupported', 'it has another version')
+  if ((body as { v?: unknown } | null)?.v !== 1)
+    throw new CryptoError('directory_unsupported', 'it has another version')
   requireShape(prefix, shape, body)
   return body
 }

@@ -104,5 +104,6 @@ function requireSignatures(value: unknown): asserts value is DocumentSignature[]
   requireShape('signatures', signaturesShape, value)
   const signatures = value as DocumentSignature[]
   for (const [index, { kid }] of signatures.entries())
-    if (index > 0 && kid <= signatures[index - 1]!.kid) throw malformed('its signatures are not in the order of their kids')
+    if (index > 0 && kid <= signatures[index - 1]!.kid)
+      throw malformed('its signatures are not in the order of their kids')
 }

@@ -9,7 +9,7 @@ import { verifyEntry } from './proof.ts'
 import { type DirectoryTree, directoryTree } from './tree.ts'
 
 const malformed = { code: 'directory_malformed' }
-const valueOf = (kind: string) =>
+const membersOf = (kind: string) =>
   entries.find(({ key }) => key.startsWith(`${kind}/`))!.value as unknown as Record<string, unknown>
 
 describe('an entry', () => {
@@ -23,7 +23,7 @@ describe('an entry', () => {
   const kinds = ['person', 'token', 'worker', 'environment', 'key']
   test.each(kinds)('of the kind %s is refused without each of its members, and with another one', (kind) => {
     const { key } = entries.find((entry) => entry.key.startsWith(`${kind}/`))!
-    const value = valueOf(kind)
+    const value = membersOf(kind)
     for (const member of Object.keys(value)) {
       const { [member]: _, ...less } = value
       expect(() => parseEntry(canonicalJson([key, less])), member).toThrow(expect.objectContaining(malformed))
@@ -56,7 +56,7 @@ describe('an entry', () => {
     'key/',
     'key/a b',
   ])('is refused with the key %j', (key) => {
-    const value = valueOf(key.slice(0, key.indexOf('/')))
+    const value = membersOf(key.slice(0, key.indexOf('/')))
     expect(() => parseEntry(canonicalJson([key, value]))).toThrow(expect.objectContaining(malformed))
   })
 
@@ -77,7 +77,7 @@ describe('an entry', () => {
     ['another kind of id', 'environment/shop/production', { id: ids.ada }],
     ['readers that are a list', 'environment/shop/production', { readers: [] }],
   ])('is refused with %s', (_, key, change) => {
-    const value = { ...valueOf('environment'), layers: [], ...change }
+    const value = { ...membersOf('environment'), layers: [], ...change }
     expect(() => parseEntry(canonicalJson([key, value]))).toThrow(expect.objectContaining(malformed))
   })
 
@@ -96,7 +96,7 @@ describe('an entry', () => {
       ],
     ],
   ])('of a managed key is refused with these versions: %s', (_, versions) => {
-    const value = { ...valueOf('key'), versions }
+    const value = { ...membersOf('key'), versions }
     expect(() => parseEntry(canonicalJson(['key/invoices', value]))).toThrow(expect.objectContaining(malformed))
   })
 
@@ -105,7 +105,7 @@ describe('an entry', () => {
       { crv: 'Ed25519', kty: 'OKP', x: otherHash },
       { crv: 'P-256', kty: 'EC', x: otherHash, y: otherHash },
     ]) {
-      const text = canonicalJson(['key/invoices', { ...valueOf('key'), versions: [{ version: 1, jwk }] }])
+      const text = canonicalJson(['key/invoices', { ...membersOf('key'), versions: [{ version: 1, jwk }] }])
       expect(parseEntry(text).value).toMatchObject({ versions: [{ jwk }] })
     }
   })
@@ -240,7 +240,8 @@ describe('commitments', () => {
     const [ada, bob] = [[`person/${ids.ada}`, kidOf(1)] as const, [`person/${ids.bob}`, kidOf(2)] as const]
     const hash = await readersHash([ada, bob])
     expect(await readersHash([bob, ada])).toBe(hash)
-    for (const others of [[], [ada], [ada, [bob[0], kidOf(3)] as const]]) expect(await readersHash(others)).not.toBe(hash)
+    for (const others of [[], [ada], [ada, [bob[0], kidOf(3)] as const]])
+      expect(await readersHash(others)).not.toBe(hash)
     for (const invalid of [[ada, ada], [['app/x', kidOf(1)] as const], [[ada[0], 'x'] as const]])
       await expect(readersHash(invalid)).rejects.toMatchObject({ code: 'invalid_argument' })
   })

@@ -52,7 +52,9 @@ describe('a joining code', () => {
     await expect(openAnswer(code, one.replace('ji1', 'ja1'), invitation, start)).rejects.toMatchObject({
       code: 'not_authentic',
     })
-    await expect(openInvitation(code, two.replace('ja1', 'ji1'), start)).rejects.toMatchObject({ code: 'not_authentic' })
+    await expect(openInvitation(code, two.replace('ja1', 'ji1'), start)).rejects.toMatchObject({
+      code: 'not_authentic',
+    })
   })
 
   test('vouches for every member', async () => {
@@ -67,7 +69,11 @@ describe('a joining code', () => {
       issuedAt: start + 1,
     }))
       await expect(
-        openInvitation(code, changed(text, (body) => ({ ...body, [member]: value })), start),
+        openInvitation(
+          code,
+          changed(text, (body) => ({ ...body, [member]: value })),
+          start,
+        ),
         member,
       ).rejects.toMatchObject({ code: 'not_authentic' })
     const other = changed(await makeAnswer(code, answer), (body) => ({ ...body, kid: kidOf(3) }))
@@ -101,7 +107,9 @@ describe('a joining code', () => {
     const code = await newJoiningCode()
     const malformed = { code: 'directory_malformed' }
     for (const change of [{ org: 'x' }, { email: 'x' }, { role: 'king' }, { issuedAt: -1 }])
-      await expect(makeInvitation(code, { ...invitation, ...change } as JoiningInvitation)).rejects.toMatchObject(malformed)
+      await expect(makeInvitation(code, { ...invitation, ...change } as JoiningInvitation)).rejects.toMatchObject(
+        malformed,
+      )
     await expect(makeInvitation(code, { ...invitation, pin: { root: 'x', leastHead: 1 } })).rejects.toMatchObject({
       code: 'malformed_pin',
     })

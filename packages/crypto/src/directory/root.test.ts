@@ -70,8 +70,16 @@ const malformed: [title: string, change: object, detail: string][] = [
   ['another algorithm', { signers: [{ ...signer, alg: 'none' }] }, 'root.signers[0].alg'],
   ['a signer without algorithm', { signers: [{ ...signer, alg: undefined }] }, 'root.signers[0].alg'],
   ['a private key', { signers: [{ ...signer, jwk: { ...ada.jwk, d: otherHash } }] }, 'root.signers[0].jwk'],
-  ['a key of another curve', { signers: [{ ...signer, jwk: { ...ada.jwk, crv: 'P-384' } }] }, 'root.signers[0].jwk.crv'],
-  ['a coordinate that is too short', { signers: [{ ...signer, jwk: { ...ada.jwk, x: 'AA' } }] }, 'root.signers[0].jwk.x'],
+  [
+    'a key of another curve',
+    { signers: [{ ...signer, jwk: { ...ada.jwk, crv: 'P-384' } }] },
+    'root.signers[0].jwk.crv',
+  ],
+  [
+    'a coordinate that is too short',
+    { signers: [{ ...signer, jwk: { ...ada.jwk, x: 'AA' } }] },
+    'root.signers[0].jwk.x',
+  ],
   ['a signer who is person and token', { signers: [{ ...signer, token: ids.ci }] }, 'root.signers[0]'],
   ['a signer who is neither', { signers: [{ ...signer, person: undefined }] }, 'root.signers[0].token'],
   ['a malformed person', { signers: [{ ...signer, person: 'ada' }] }, 'root.signers[0].person'],
@@ -207,7 +215,10 @@ describe('the next root', () => {
     const next = async (...by: DirectorySigner[]) => requireNextRoot(before, await openRoot(await sign(body, ...by)))
     await expect(next(ada, cy)).resolves.toBeUndefined()
     for (const by of [[ada], [ada, adaLaptop], [ada, ci]])
-      await expect(next(...by)).rejects.toMatchObject({ code: 'directory_unsigned', signers: [ids.ada, ids.bob, ids.cy] })
+      await expect(next(...by)).rejects.toMatchObject({
+        code: 'directory_unsigned',
+        signers: [ids.ada, ids.bob, ids.cy],
+      })
   })
 
   test('never has the agreement of rescue keys that the root before does not name', async () => {
@@ -225,6 +236,8 @@ describe('the next root', () => {
     ['another nonce', { nonce: 'AAAAAAAAAAAAAAAAAAAAAA' }, 'directory_broken_chain'],
     ['an earlier time', { issuedAt: start - 1 }, 'directory_broken_chain'],
   ])('is refused with %s, though everyone has signed it', async (_, change, code) => {
-    await expect(step({ ...second(), ...change }, ada, bob, cy, ci, rescueOne, rescueTwo)).rejects.toMatchObject({ code })
+    await expect(step({ ...second(), ...change }, ada, bob, cy, ci, rescueOne, rescueTwo)).rejects.toMatchObject({
+      code,
+    })
   })
 })

@@ -171,7 +171,8 @@ function requireReachable({ version, prev, threshold: needed, signers, rescue }:
   if (new Set(signers.map(({ kid }) => kid)).size < signers.length) throw malformed('a signer is named twice')
   if (needed > personsOf(signers).size) throw malformed('the threshold is higher than the number of persons')
   if (rescue === null) return
-  if (new Set(rescue.keys.map(({ kid }) => kid)).size < rescue.keys.length) throw malformed('a rescue key is named twice')
+  if (new Set(rescue.keys.map(({ kid }) => kid)).size < rescue.keys.length)
+    throw malformed('a rescue key is named twice')
   if (rescue.threshold > rescue.keys.length)
     throw malformed('the threshold of the rescue keys is higher than their number')
 }
@@ -181,9 +182,7 @@ const personsOf = (signers: readonly RootSigner[]): Set<string> =>
 
 /** The ids of the people and tokens that may sign where `needed` signatures are. A token counts only where one is enough. */
 export const namesOf = (signers: readonly RootSigner[], needed: number): string[] => [
-  ...new Set(
-    signers.flatMap((signer) => ('person' in signer ? [signer.person] : needed === 1 ? [signer.token] : [])),
-  ),
+  ...new Set(signers.flatMap((signer) => ('person' in signer ? [signer.person] : needed === 1 ? [signer.token] : []))),
 ]
 
 /** Counts each person once, however many keys they have. */

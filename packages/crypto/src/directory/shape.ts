@@ -1,6 +1,6 @@
-import { idLength, idPrefixes } from '@skerry/contract/prefixes'
 import { slugForm } from '@skerry/contract/patterns'
-import { decodeUtf8, encodeUtf8, type Bytes } from '../base64url.ts'
+import { idLength, idPrefixes } from '@skerry/contract/prefixes'
+import { type Bytes, decodeUtf8, encodeUtf8 } from '../base64url.ts'
 import { canonicalJson } from '../canonical-json.ts'
 import { malformed } from './refusal.ts'
 
@@ -17,7 +17,9 @@ export const text = (pattern: RegExp, what: string): Check =>
 
 export const whole = (from: number, to = Number.MAX_SAFE_INTEGER): Check =>
   check(
-    to === Number.MAX_SAFE_INTEGER ? `must be a whole number from ${from}` : `must be a whole number from ${from} to ${to}`,
+    to === Number.MAX_SAFE_INTEGER
+      ? `must be a whole number from ${from}`
+      : `must be a whole number from ${from} to ${to}`,
     (value) => Number.isSafeInteger(value) && (value as number) >= from && (value as number) <= to,
   )
 

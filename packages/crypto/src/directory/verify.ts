@@ -118,8 +118,7 @@ async function verifyRoots(
   requireContained(hashes, pins, known)
   const newest = roots.at(-1) as RootDocument
   const other = [org, known?.org].find((wanted) => wanted !== undefined && wanted !== newest.body.org)
-  if (other !== undefined)
-    throw new DirectoryError('directory_other_org', { expected: other, came: newest.body.org })
+  if (other !== undefined) throw new DirectoryError('directory_other_org', { expected: other, came: newest.body.org })
   if (token === 'classic' && newest.body.minimum.token !== 'classic')
     throw new DirectoryError('directory_too_weak', {
       expected: 'a token that keeps its key from the server',
