@@ -5,9 +5,9 @@ import { canonicalBytes, hash, list, object, parseCanonical, requireShape, signa
 import type { DirectorySigner } from './signing.ts'
 
 /** A root, and a head. Another kind of document gets another prefix. */
-export type DocumentPrefix = 'or1' | 'od1'
+type DocumentPrefix = 'or1' | 'od1'
 
-export interface DocumentSignature {
+interface DocumentSignature {
   /** RFC 7638 thumbprint of the key that signed. */
   kid: string
   /** 64 bytes in base64url. */

@@ -24,26 +24,26 @@ import {
 } from './shape.ts'
 
 /** A person, and the thumbprint of the key that others wrap to. */
-export interface PersonEntry {
+interface PersonEntry {
   email: string
   kid: string
 }
 
 /** A service token. `environment` is the one that it is bound to, as `app/env`. */
-export interface TokenEntry {
+interface TokenEntry {
   name: string
   environment: string | null
   kid: string
 }
 
 /** A program that holds keys to do work: the rotator, a sync connection, a worker. */
-export interface WorkerEntry {
+interface WorkerEntry {
   kid: string
   heldBy: 'customer' | 'server'
 }
 
 /** What a name of an environment means. */
-export interface EnvironmentEntry {
+interface EnvironmentEntry {
   id: string
   /** See `environmentKeyCommitment`. */
   key: string
@@ -54,11 +54,11 @@ export interface EnvironmentEntry {
 }
 
 /** One version of a managed key: a commitment for a key that encrypts, the public key for a key that signs. */
-export type ManagedKeyVersion =
+type ManagedKeyVersion =
   | { version: number; commitment: string }
   | { version: number; jwk: Readonly<Record<string, string>> }
 
-export interface ManagedKeyEntry {
+interface ManagedKeyEntry {
   id: string
   readers: string
   versions: readonly ManagedKeyVersion[]
@@ -72,7 +72,7 @@ interface EntryKinds {
   key: ManagedKeyEntry
 }
 
-export type EntryKind = keyof EntryKinds
+type EntryKind = keyof EntryKinds
 
 /** One fact that a signer vouches for: its key, such as `environment/shop/production`, and its members. */
 export type DirectoryEntry = { [Kind in EntryKind]: { key: `${Kind}/${string}`; value: EntryKinds[Kind] } }[EntryKind]

@@ -19,7 +19,7 @@ export interface JoiningInvitation {
 }
 
 /** The claim that the invited person makes to the inviter: which key is theirs. */
-export interface JoiningAnswer {
+interface JoiningAnswer {
   email: string
   /** Thumbprint of the invited person's new key. */
   kid: string

@@ -1,7 +1,7 @@
 import { CryptoError, type CryptoErrorCode } from '../errors.ts'
 
 /** What a verifier expected, what it got, and who could have signed what it expected. All of it is public. */
-export interface Mismatch {
+interface Mismatch {
   expected: string
   came: string
   /** Ids of the people and tokens whose signature would have been accepted. Empty if no signature would have helped. */

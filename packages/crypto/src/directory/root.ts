@@ -28,7 +28,7 @@ export type RootSigner = NamedKey & {
 } & ({ person: string } | { token: string })
 
 /** Keys that can change the root if its signers are gone. Their printed codes are kept offline. */
-export interface Rescue {
+interface Rescue {
   threshold: number
   keys: readonly (NamedKey & { alg: 'ES256' })[]
 }
