@@ -1,9 +1,8 @@
-import { slugPattern } from '@skerry/contract/patterns'
 import type { Bytes } from '../base64url.ts'
 import { CryptoError } from '../errors.ts'
 import { type AuthenticatedKind, authenticate, openAuthenticated } from './authenticated.ts'
 import { DirectoryError } from './refusal.ts'
-import { type Check, hash, id, nullable, object, text, time } from './shape.ts'
+import { first, hash, id, nullable, object, slug, time } from './shape.ts'
 
 /** The facts about a branch that a reader of its parent vouches for. Times are Unix seconds. */
 export interface BranchManifest {
@@ -16,15 +15,14 @@ export interface BranchManifest {
   expiresAt: number | null
 }
 
-const only1: Check = (value) => (value === 1 ? null : ' must be 1')
 const kind: AuthenticatedKind = {
   prefix: 'bm1',
   info: 'skerry/branch-manifest/v1',
   shape: object({
-    v: only1,
+    v: first,
     id: id('environment'),
     parent: id('environment'),
-    name: text(new RegExp(slugPattern), 'a name of a-z, 0-9 and hyphens'),
+    name: slug,
     key: hash,
     expiresAt: nullable(time),
   }),

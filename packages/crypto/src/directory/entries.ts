@@ -1,5 +1,5 @@
 import { limits } from '@skerry/contract/limits'
-import { displayNamePattern, emailPattern, slugPattern } from '@skerry/contract/patterns'
+import { displayNamePattern } from '@skerry/contract/patterns'
 import { type Bytes, encodeUtf8 } from '../base64url.ts'
 import { canonicalJson } from '../canonical-json.ts'
 import { CryptoError } from '../errors.ts'
@@ -9,16 +9,19 @@ import {
   appEnvironmentPattern,
   type Check,
   either,
+  email,
   groupEnvironmentPattern,
   hash,
   id,
   jwk,
+  line,
   list,
   nullable,
   object,
   oneOf,
   parseCanonical,
   requireShape,
+  slug,
   text,
   whole,
 } from './shape.ts'
@@ -82,21 +85,17 @@ const versionsMax = 1000
 
 const ed25519Jwk = object({ crv: oneOf('Ed25519'), kty: oneOf('OKP'), x: hash })
 const anyJwk: Check = either('y', jwk, ed25519Jwk)
-const lineOf = (pattern: string, characters: number, what: string): Check => {
-  const inner = text(new RegExp(pattern), what)
-  return (value) => inner(value) ?? ((value as string).length > characters ? ` must be ${what}` : null)
-}
 
 /** Each kind: the part of its key after the slash, and its members. */
 const kinds: Readonly<Record<EntryKind, { name: Check; value: Check }>> = {
   person: {
     name: id('user'),
-    value: object({ email: lineOf(emailPattern, limits.emailCharacters, 'an e-mail address'), kid: hash }),
+    value: object({ email: email, kid: hash }),
   },
   token: {
     name: id('serviceToken'),
     value: object({
-      name: lineOf(displayNamePattern, limits.displayNameCharacters, 'a name'),
+      name: line(displayNamePattern, limits.displayNameCharacters, 'a name'),
       environment: nullable(text(appEnvironmentPattern, 'app/env')),
       kid: hash,
     }),
@@ -118,7 +117,7 @@ const kinds: Readonly<Record<EntryKind, { name: Check; value: Check }>> = {
     }),
   },
   key: {
-    name: text(new RegExp(slugPattern), 'a name of a-z, 0-9 and hyphens'),
+    name: slug,
     value: object({
       id: id('kmsKey'),
       readers: hash,

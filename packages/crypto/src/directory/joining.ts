@@ -1,5 +1,3 @@
-import { limits } from '@skerry/contract/limits'
-import { emailPattern } from '@skerry/contract/patterns'
 import type { Bytes } from '../base64url.ts'
 import { CryptoError } from '../errors.ts'
 import { formatPrintedCode, parsePrintedCode } from '../printed-code.ts'
@@ -7,7 +5,7 @@ import { randomBytes } from '../random.ts'
 import { type AuthenticatedKind, authenticate, openAuthenticated } from './authenticated.ts'
 import { formatPin, parsePin, type RootPin } from './pin.ts'
 import { DirectoryError } from './refusal.ts'
-import { type Check, hash, id, object, oneOf, text, time } from './shape.ts'
+import { email, first, hash, id, object, oneOf, text, time } from './shape.ts'
 
 /** The claims that an inviter makes to the invited person. Times are Unix seconds. */
 export interface JoiningInvitation {
@@ -31,17 +29,13 @@ const secretLengthBytes = 16
 const futureSeconds = 600
 
 const checkLabel = 'skerry/joining/check/v1/'
-const only1: Check = (value) => (value === 1 ? null : ' must be 1')
-const email: Check = (value) =>
-  text(new RegExp(emailPattern), 'an e-mail address')(value) ??
-  ((value as string).length > limits.emailCharacters ? ' must be an e-mail address' : null)
 
 /** The two kinds have two keys, so that neither text is accepted in the place of the other. */
 const invitationKind: AuthenticatedKind = {
   prefix: 'ji1',
   info: 'skerry/joining/invitation/v1',
   shape: object({
-    v: only1,
+    v: first,
     org: id('organization'),
     pin: text(/^[A-Za-z0-9_@-]{43,60}$/, 'a pin'),
     email,
@@ -52,7 +46,7 @@ const invitationKind: AuthenticatedKind = {
 const answerKind: AuthenticatedKind = {
   prefix: 'ja1',
   info: 'skerry/joining/answer/v1',
-  shape: object({ v: only1, email, kid: hash }),
+  shape: object({ v: first, email, kid: hash }),
 }
 
 /**

@@ -1,4 +1,5 @@
-import { slugForm } from '@skerry/contract/patterns'
+import { limits } from '@skerry/contract/limits'
+import { emailPattern, slugForm, slugPattern } from '@skerry/contract/patterns'
 import { idLength, idPrefixes } from '@skerry/contract/prefixes'
 import { type Bytes, decodeUtf8, encodeUtf8 } from '../base64url.ts'
 import { canonicalJson } from '../canonical-json.ts'
@@ -47,7 +48,7 @@ export const object =
     return Object.keys(value).length === Object.keys(members).length ? null : ' has an unknown member'
   }
 
-/** An object with the members of exactly one of several forms. */
+/** An object of the first form if it has the member `has`, else of the second one. */
 export const either =
   (has: string, first: Check, second: Check): Check =>
   (value) =>
@@ -69,6 +70,22 @@ export const hashPattern = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/
 export const hash: Check = text(hashPattern, 'a SHA-256 in base64url')
 export const nonce: Check = text(/^[A-Za-z0-9_-]{21}[AQgw]$/, '16 bytes in base64url')
 export const signature64: Check = text(/^[A-Za-z0-9_-]{85}[AQgw]$/, '64 bytes in base64url')
+
+/** For a member that another function has checked before. */
+export const anything: Check = () => null
+/** The version of a format. A later one is refused before, with another error. */
+export const first: Check = (value) => (value === 1 ? null : ' must be 1')
+
+/** A text of one line, by its pattern and its length. */
+export const line = (pattern: string, charactersMax: number, what: string): Check => {
+  const expression = new RegExp(pattern)
+  return check(
+    `must be ${what}`,
+    (value) => typeof value === 'string' && value.length <= charactersMax && expression.test(value),
+  )
+}
+export const email: Check = line(emailPattern, limits.emailCharacters, 'an e-mail address')
+export const slug: Check = text(new RegExp(slugPattern), 'a name of a-z, 0-9 and hyphens')
 
 /** Unix seconds. */
 export const time: Check = whole(0)

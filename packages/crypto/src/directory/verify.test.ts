@@ -13,6 +13,9 @@ import {
   signers,
   start,
 } from '../../test/directory-scene.ts'
+import { encodeBase64url, encodeUtf8 } from '../base64url.ts'
+import { canonicalJson } from '../canonical-json.ts'
+import { CryptoError } from '../errors.ts'
 import { signDocument } from './document.ts'
 import { type HeadBody, nextHead, parseHead } from './head.ts'
 import { nextRoot, parseRoot } from './root.ts'
@@ -189,6 +192,47 @@ describe('a head is refused', () => {
       expected: 'head 4 or later, as pinned',
       came: 'head 3',
     })
+  })
+})
+
+/** The body with one member changed, for every member at every depth: another value of the same type. */
+function* changes(value: unknown): Generator<[path: string, changed: unknown]> {
+  if (typeof value === 'string') yield ['', `${value.startsWith('A') ? 'B' : 'A'}${value.slice(1)}`]
+  else if (typeof value === 'number') yield ['', value + 1]
+  else if (value === null) yield ['', otherHash]
+  else
+    for (const [name, inner] of Object.entries(value as object))
+      for (const [path, changed] of changes(inner)) {
+        const copy = structuredClone(value) as Record<string, unknown>
+        copy[name] = changed
+        yield [`.${name}${path}`, copy]
+      }
+}
+
+describe('every member counts', () => {
+  test('of roots and heads under the signatures of the unchanged ones', async () => {
+    const withBody = (text: string, body: unknown) => {
+      const [prefix, , signatures] = text.split('.')
+      return `${prefix}.${encodeBase64url(encodeUtf8(canonicalJson(body)))}.${signatures}`
+    }
+    for (const [path, body] of changes(scene.heads[2].body))
+      await expect(verify({ heads: [withBody(scene.headTexts[2], body)] }), path).rejects.toThrow(CryptoError)
+    for (const at of [0, 1] as const)
+      for (const [path, body] of changes(scene.roots[at].body)) {
+        const roots = scene.rootTexts.with(at, withBody(scene.rootTexts[at], body))
+        await expect(verify({ roots }), path).rejects.toThrow(CryptoError)
+      }
+  })
+
+  test('of a pinned root and a known head, though their signers sign the change', async () => {
+    for (const [path, body] of changes(scene.roots[0].body)) {
+      const forged = await signDocument('or1', body, [signers.ada])
+      await expect(verify({ roots: [forged, scene.rootTexts[1]] }), path).rejects.toThrow(CryptoError)
+    }
+    for (const [path, body] of changes(scene.heads[2].body)) {
+      const forged = await signDocument('od1', body, [signers.ada])
+      await expect(again({ heads: [forged] }), path).rejects.toThrow(CryptoError)
+    }
   })
 })
 
