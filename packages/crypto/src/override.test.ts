@@ -29,14 +29,14 @@ describe('an so1 blob', () => {
       await sealOverride(override, privateKey, place),
     ]
     const { privateKey: other } = await generateKeyPair()
-    for (const opening of [
-      openOverride(one, other, place),
-      openOverride(one, privateKey, { ...place, orgId: 'org_2' }),
-      openOverride(one, privateKey, { ...place, environmentId: 'env_2' }),
-      openOverride(one, privateKey, { ...place, userId: 'usr_2' }),
-      openOverride({ ...one, wrappedKey: two.wrappedKey }, privateKey, place),
+    for (const open of [
+      () => openOverride(one, other, place),
+      () => openOverride(one, privateKey, { ...place, orgId: 'org_2' }),
+      () => openOverride(one, privateKey, { ...place, environmentId: 'env_2' }),
+      () => openOverride(one, privateKey, { ...place, userId: 'usr_2' }),
+      () => openOverride({ ...one, wrappedKey: two.wrappedKey }, privateKey, place),
     ])
-      await expect(opening).rejects.toThrow(refused('decryption_failed'))
+      await expect(open()).rejects.toThrow(refused('decryption_failed'))
   })
 
   test('is refused if anybody else made it for the person, although the public key is known', async () => {
