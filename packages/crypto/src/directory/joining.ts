@@ -66,7 +66,7 @@ const secretOf = (typed: string): Promise<Bytes> => parsePrintedCode(typed, chec
  * @example
  * const pin = { root: rootDocument.hash, leastHead: 1 }
  * const invitation = { org: orgId, pin, email: 'ada@example.com', role: 'member', issuedAt: 1_767_225_600 } as const
- * const text = await makeInvitation(joiningCode, invitation)
+ * const written = await makeInvitation(joiningCode, invitation)
  */
 export async function makeInvitation(joiningCode: string, invitation: JoiningInvitation): Promise<string> {
   const pin = formatPin(parsePin(formatPin(invitation.pin)))
@@ -78,7 +78,7 @@ export async function makeInvitation(joiningCode: string, invitation: JoiningInv
  *
  * @param now Unix seconds.
  * @throws CryptoError `malformed_code`, `not_authentic`, `authentic_expired`, `directory_malformed`, `malformed_pin`.
- * @example const { org, pin } = await openInvitation(joiningCode, text, 1_767_225_600)
+ * @example const { org, pin } = await openInvitation(joiningCode, body, 1_767_225_600)
  */
 export async function openInvitation(joiningCode: string, written: string, now: number): Promise<JoiningInvitation> {
   const opened = await openAuthenticated(invitationKind, await secretOf(joiningCode), written)
@@ -91,7 +91,7 @@ export async function openInvitation(joiningCode: string, written: string, now: 
  * Makes the text by which the inviter learns the key of the invited person: `ja1.<body>.<code>`.
  *
  * @throws CryptoError `malformed_code`, `directory_malformed`.
- * @example const text = await makeAnswer(joiningCode, { email: 'ada@example.com', kid: await fingerprint(publicKeyJwk) })
+ * @example const written = await makeAnswer(joiningCode, { email: 'ada@example.com', kid: remembered })
  */
 export async function makeAnswer(joiningCode: string, answer: JoiningAnswer): Promise<string> {
   return authenticate(answerKind, await secretOf(joiningCode), { v: 1, ...answer })
@@ -103,7 +103,9 @@ export async function makeAnswer(joiningCode: string, answer: JoiningAnswer): Pr
  * @param invitation the address that was invited, and when.
  * @param now Unix seconds.
  * @throws CryptoError `malformed_code`, `not_authentic`, `authentic_expired`, `directory_malformed`.
- * @example const { kid } = await openAnswer(joiningCode, text, { email: 'ada@example.com', issuedAt: 1_767_225_600 }, 1_767_225_700)
+ * @example
+ * const invited = { email: 'ada@example.com', issuedAt: 1_767_225_600 }
+ * const { kid } = await openAnswer(joiningCode, body, invited, 1_767_225_700)
  */
 export async function openAnswer(
   joiningCode: string,
