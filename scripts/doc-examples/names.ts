@@ -3,7 +3,7 @@ import type { PolicyBody, PolicyRule } from '../../packages/contract/src/agents/
 import type { LeaseConfig, LeaseTag } from '../../packages/contract/src/leases/providers.ts'
 import type { Bytes } from '../../packages/crypto/src/base64url.ts'
 import type { HeadBody } from '../../packages/crypto/src/directory/head.ts'
-import type { RootBody, RootDocument, RootDraft } from '../../packages/crypto/src/directory/root.ts'
+import type { RootDocument, RootDraft } from '../../packages/crypto/src/directory/root.ts'
 import type { DirectorySigner } from '../../packages/crypto/src/directory/signing.ts'
 import type { EntryProof } from '../../packages/crypto/src/directory/tree.ts'
 import type { VerifiedDirectory } from '../../packages/crypto/src/directory/verify.ts'
@@ -75,7 +75,6 @@ export declare const targetPublicKeyJwk: string
 export declare const rootText: string
 export declare const rootDocument: RootDocument
 export declare const rootDraft: RootDraft
-export declare const rootBody: RootBody
 export declare const headText: string
 export declare const headBody: HeadBody
 export declare const entryProof: EntryProof
