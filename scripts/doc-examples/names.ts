@@ -2,6 +2,11 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { PolicyBody, PolicyRule } from '../../packages/contract/src/agents/policy-body.ts'
 import type { LeaseConfig, LeaseTag } from '../../packages/contract/src/leases/providers.ts'
 import type { Bytes } from '../../packages/crypto/src/base64url.ts'
+import type { HeadBody } from '../../packages/crypto/src/directory/head.ts'
+import type { RootDocument, RootDraft } from '../../packages/crypto/src/directory/root.ts'
+import type { DirectorySigner } from '../../packages/crypto/src/directory/signing.ts'
+import type { EntryProof } from '../../packages/crypto/src/directory/tree.ts'
+import type { VerifiedDirectory } from '../../packages/crypto/src/directory/verify.ts'
 import type { PrivateKey } from '../../packages/crypto/src/keys.ts'
 import type { SealingKey } from '../../packages/crypto/src/kms.ts'
 import type { PolicySigner } from '../../packages/crypto/src/policy.ts'
@@ -66,6 +71,17 @@ export declare const environments: { environmentId: string; key: Bytes }[]
 export declare const recoveryPublicKeyJwk: string
 export declare const targetPublicKeyJwk: string
 
+/** The signed directory: its documents, the decisions in a root, a signer, and the code that an inviter gave. */
+export declare const rootText: string
+export declare const rootDocument: RootDocument
+export declare const rootDraft: RootDraft
+export declare const headText: string
+export declare const headBody: HeadBody
+export declare const entryProof: EntryProof
+export declare const verified: VerifiedDirectory
+export declare const directorySigner: DirectorySigner
+export declare const joiningCode: string
+
 /** Data that a program stores, seals, signs, reads and writes. `remembered` is a key or fingerprint from earlier. */
 export declare const value: string
 export declare const password: string
@@ -110,6 +126,7 @@ export { checkArchive } from '../../packages/contract/src/export/archive-check.t
 export { encodeUtf8 } from '../../packages/crypto/src/base64url.ts'
 export { canonicalJson } from '../../packages/crypto/src/canonical-json.ts'
 export { sha256 } from '../../packages/crypto/src/digest.ts'
+export { parsePin } from '../../packages/crypto/src/directory/pin.ts'
 export { parsePublicKeyJwk } from '../../packages/crypto/src/keys.ts'
 export { openDataKey } from '../../packages/crypto/src/kms.ts'
 export { importSigningKey } from '../../packages/crypto/src/kms-sign.ts'

@@ -1,18 +1,6 @@
-import { type Bytes, encodeUtf8 } from './base64url.ts'
-import { sha256 } from './digest.ts'
-import { CryptoError } from './errors.ts'
+import type { Bytes } from './base64url.ts'
+import { formatPrintedCode, parsePrintedCode } from './printed-code.ts'
 import { randomBytes } from './random.ts'
-
-/** 128 random bits cannot be guessed, so no slow derivation protects them. */
-const secretLengthBytes = 16
-/** Two characters. A mistyped code is noticed, but for one in 4,096. */
-const checkLengthBits = 12
-
-/** Crockford's base32, which has no I, L, O and U. */
-const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
-const bitsPerCharacter = 5
-const codeLength = (secretLengthBytes * 8 + checkLengthBits) / bitsPerCharacter
-const groupLength = 4
 
 /** If this label changes, every printed code is refused. */
 const checkLabel = 'skerry/recovery-kit/check/v1/'
@@ -23,7 +11,7 @@ const checkLabel = 'skerry/recovery-kit/check/v1/'
  *
  * @example await newKitCode() // 'G5TN-8Q0W-…', seven groups
  */
-export const newKitCode = (): Promise<string> => formatKitCode(randomBytes(secretLengthBytes))
+export const newKitCode = (): Promise<string> => formatKitCode(randomBytes(16))
 
 /**
  * Writes a secret of 16 bytes as the code of a recovery kit.
@@ -31,15 +19,7 @@ export const newKitCode = (): Promise<string> => formatKitCode(randomBytes(secre
  * @throws CryptoError `invalid_argument` unless there are 16 bytes.
  * @example await formatKitCode(await parseKitCode(kitCode)) // the code as it was printed
  */
-export async function formatKitCode(secret: Bytes): Promise<string> {
-  if (secret.length !== secretLengthBytes) throw new CryptoError('invalid_argument', 'expected 16 bytes')
-  const bits = bitsOf(secret) + (await checkBitsOf(secret))
-  const characters = Array.from({ length: codeLength }, (_, at) => {
-    const part = bits.slice(at * bitsPerCharacter, (at + 1) * bitsPerCharacter)
-    return alphabet[Number.parseInt(part, 2)]
-  })
-  return characters.join('').replace(new RegExp(`.{${groupLength}}(?!$)`, 'g'), '$&-')
-}
+export const formatKitCode = (secret: Bytes): Promise<string> => formatPrintedCode(secret, checkLabel)
 
 /**
  * Reads the code of a recovery kit as people type it -> its secret, 16 bytes. Case, blanks and hyphens do not matter. O
@@ -48,31 +28,4 @@ export async function formatKitCode(secret: Bytes): Promise<string> {
  * @throws CryptoError `malformed_code` for a text of another length, another character, or a wrong check.
  * @example const secret = await parseKitCode(kitCode)
  */
-export async function parseKitCode(typed: string): Promise<Bytes> {
-  const code = canonical(typed)
-  if (code.length !== codeLength || [...code].some((character) => !alphabet.includes(character)))
-    throw new CryptoError('malformed_code', `expected ${codeLength} letters and digits`)
-  const bits = [...code].map((character) => alphabet.indexOf(character).toString(2).padStart(bitsPerCharacter, '0'))
-  const octets = bits
-    .join('')
-    .slice(0, secretLengthBytes * 8)
-    .match(/.{8}/g)!
-  const secret = Uint8Array.from(octets, (octet) => Number.parseInt(octet, 2))
-  if (canonical(await formatKitCode(secret)) !== code)
-    throw new CryptoError('malformed_code', 'a character is mistyped')
-  return secret
-}
-
-const canonical = (typed: string): string =>
-  typed
-    .toUpperCase()
-    .replace(/[\s\p{Pd}]/gu, '')
-    .replaceAll('O', '0')
-    .replace(/[IL]/g, '1')
-
-async function checkBitsOf(secret: Bytes): Promise<string> {
-  const labelled = new Uint8Array([...encodeUtf8(checkLabel), ...secret])
-  return bitsOf(await sha256(labelled)).slice(0, checkLengthBits)
-}
-
-const bitsOf = (bytes: Bytes): string => Array.from(bytes, (byte) => byte.toString(2).padStart(8, '0')).join('')
+export const parseKitCode = (typed: string): Promise<Bytes> => parsePrintedCode(typed, checkLabel)

@@ -2,6 +2,7 @@ import { createSHA256 } from 'hash-wasm'
 import { type Bytes, encodeUtf8 } from './base64url.ts'
 import { canonicalJson } from './canonical-json.ts'
 import { CryptoError } from './errors.ts'
+import { sidesOfPath } from './merkle-path.ts'
 
 // The verifier's side of RFC 6962, section 2.1. Nothing here contacts a server.
 
@@ -82,19 +83,10 @@ export function rootOfInclusion(
   hasher: Hasher,
   { leaf, index, size, hashes }: { leaf: Bytes; index: number; size: number; hashes: readonly Bytes[] },
 ): Bytes {
-  if (!(Number.isSafeInteger(index) && Number.isSafeInteger(size) && 0 <= index && index < size))
-    throw new CryptoError('malformed_proof', 'the index is outside the tree')
-  let [node, last, hash] = [index, size - 1, leaf]
-  for (const sibling of hashes) {
-    if (last === 0) throw new CryptoError('malformed_proof', 'it is too long')
-    if (node % 2 === 1 || node === last) {
-      hash = hasher.node(sibling, hash)
-      while (node % 2 === 0 && node !== 0) [node, last] = [node / 2, Math.floor(last / 2)]
-    } else hash = hasher.node(hash, sibling)
-    ;[node, last] = [Math.floor(node / 2), Math.floor(last / 2)]
-  }
-  if (last !== 0) throw new CryptoError('malformed_proof', 'it is too short')
-  return hash
+  return sidesOfPath(index, size, hashes.length).reduce((hash, side, at) => {
+    const sibling = hashes[at] as Bytes
+    return side === 'left' ? hasher.node(sibling, hash) : hasher.node(hash, sibling)
+  }, leaf)
 }
 
 /**

@@ -79,21 +79,36 @@ export async function newToken(format: TokenFormat): Promise<NewToken> {
  * // Authorization: Bearer <bearer>
  */
 export async function parseToken(token: string): Promise<ParsedToken> {
+  const { tokenId, bytes, format } = splitToken(token)
+  if (format === 'skerry') {
+    const { bearer, privateKey } = await derive(tokenId, bytes)
+    return { tokenId, format, bearer, privateKey, publicKeyJwk: publicKeyJwkOf(privateKey) }
+  }
+  const privateKey = await importPrivateKey(bytes).catch(() => {
+    throw new CryptoError('malformed_token', 'its key is not a P-256 private key')
+  })
+  return { tokenId, format, bearer: token, privateKey, publicKeyJwk: publicKeyJwkOf(privateKey) }
+}
+
+/**
+ * Derives the private scalar of a token, from which its signing key is derived.
+ *
+ * @throws CryptoError `malformed_token`, also for a token of the `classic` format, whose key the server has seen.
+ */
+export async function tokenScalar(token: string): Promise<bigint> {
+  const { tokenId, bytes, format } = splitToken(token)
+  if (format === 'classic') throw new CryptoError('malformed_token', 'a token of this format cannot sign')
+  return deriveScalar(tokenId, bytes)
+}
+
+function splitToken(token: string): { tokenId: string; bytes: Bytes; format: TokenFormat } {
   const [, tokenId, rest] = (typeof token === 'string' && tokenPattern.exec(token)) || []
   if (tokenId === undefined || rest === undefined) {
     throw new CryptoError('malformed_token', `expected skt_, ${idLength} characters, an underscore and the key`)
   }
   const bytes = decodeBase64url(rest, 'malformed_token')
-  if (bytes.length === seedLengthBytes) {
-    const { bearer, privateKey } = await derive(tokenId, bytes)
-    return { tokenId, format: 'skerry', bearer, privateKey, publicKeyJwk: publicKeyJwkOf(privateKey) }
-  }
-  if (bytes.length > classicLongerThanBytes && bytes[0] === derSequence) {
-    const privateKey = await importPrivateKey(bytes).catch(() => {
-      throw new CryptoError('malformed_token', 'its key is not a P-256 private key')
-    })
-    return { tokenId, format: 'classic', bearer: token, privateKey, publicKeyJwk: publicKeyJwkOf(privateKey) }
-  }
+  if (bytes.length === seedLengthBytes) return { tokenId, bytes, format: 'skerry' }
+  if (bytes.length > classicLongerThanBytes && bytes[0] === derSequence) return { tokenId, bytes, format: 'classic' }
   throw new CryptoError('malformed_token', 'its key is neither a seed nor a private key')
 }
 
@@ -102,11 +117,13 @@ export async function parseToken(token: string): Promise<ParsedToken> {
  * another key.
  */
 async function derive(tokenId: string, seed: Bytes): Promise<{ bearer: string; privateKey: PrivateKey }> {
-  const salt = encodeUtf8(tokenId)
-  const bearer = `${tokenId}_${encodeBase64url(await hkdf(seed, salt, bearerInfo, 32))}`
-  const material = await hkdf(seed, salt, privateKeyInfo, scalarMaterialLengthBytes)
-  const scalar = (bytesToNumber(material) % (p256Order - 1n)) + 1n
-  return { bearer, privateKey: await importPrivateScalar(scalar) }
+  const bearer = `${tokenId}_${encodeBase64url(await hkdf(seed, encodeUtf8(tokenId), bearerInfo, 32))}`
+  return { bearer, privateKey: await importPrivateScalar(await deriveScalar(tokenId, seed)) }
+}
+
+async function deriveScalar(tokenId: string, seed: Bytes): Promise<bigint> {
+  const material = await hkdf(seed, encodeUtf8(tokenId), privateKeyInfo, scalarMaterialLengthBytes)
+  return (bytesToNumber(material) % (p256Order - 1n)) + 1n
 }
 
 async function freshPkcs8(): Promise<Bytes> {

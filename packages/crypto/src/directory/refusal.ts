@@ -1,0 +1,30 @@
+import { CryptoError, type CryptoErrorCode } from '../errors.ts'
+
+/** What a verifier expected, what it got, and who could have signed what it expected. All of it is public. */
+interface Mismatch {
+  expected: string
+  came: string
+  /** Ids of the people and tokens whose signature would have been accepted. Empty if no signature would have helped. */
+  signers?: readonly string[]
+}
+
+/**
+ * A refusal of the directory. It is a `CryptoError` whose message also says what was expected, what came, and who could
+ * have signed it.
+ */
+export class DirectoryError extends CryptoError {
+  readonly expected: string
+  readonly came: string
+  readonly signers: readonly string[]
+
+  constructor(code: CryptoErrorCode, { expected, came, signers = [] }: Mismatch) {
+    const signed = signers.length === 0 ? '' : `; could be signed by ${signers.join(', ')}`
+    super(code, undefined, `expected ${expected}, came ${came}${signed}`)
+    this.expected = expected
+    this.came = came
+    this.signers = signers
+  }
+}
+
+/** `problem` begins with the path of the member and is fixed text, except for the number of an element. */
+export const malformed = (problem: string): CryptoError => new CryptoError('directory_malformed', problem)
