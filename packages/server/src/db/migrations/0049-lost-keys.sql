@@ -1,5 +1,5 @@
 -- An offboarding finds the keys that a person lost before, which only the audit log has.
-create index audit_entries_of_lost_keys on audit_entries (org_id, (metadata ->> 'principalId'), created_at)
+create index audit_entries_of_lost_keys on audit_entries (org_id, ((metadata ->> 'principalId') collate "C"), created_at)
   where action in ('key.revoked', 'key.expired');
 create index audit_entries_of_teams on audit_entries (org_id, created_at)
   where action in ('team.member_removed', 'team.environment_removed', 'team.deleted');

@@ -143,6 +143,16 @@ describe('a grant whose time is over', () => {
     expect(await facts()).toEqual({ ...one, missing: 1, canDecrypt: false, held: [false] })
     const revoked = { as, params: { ...params, grantId: body.grant.id } }
     expect((await world.call(grants.delete, revoked)).status).toBe(404)
+    // The team gives the key in place of the grant that has ended.
+    const held = (await world.call(grants.own, { as, params })).body.wrappedDek
+    const { publicKeyJwk } = (await world.call(me.getKeys, { as: person.as })).body
+    const row = { environmentId: place, principalType: 'user' as const, principalId: person.id, publicKeyJwk }
+    const given = { grants: [{ ...row, ownWrappedDek: held, wrappedDek: wrappedKey(), direct: false }] }
+    const { results } = (await world.call(grants.createMany, { as, params, body: given })).body
+    expect(results).toMatchObject([{ result: 'done' }])
+    const leaving = { as, params: { orgId, teamId: team.id, userId: person.id } }
+    expect((await world.call(teams.removeMember, leaving)).body.lost).toHaveLength(1)
+    expect(await own(person, place)).toBe(403)
   })
 
   test('shows no value of a change request', async () => {

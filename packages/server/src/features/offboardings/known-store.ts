@@ -41,7 +41,7 @@ const losses = `
   select x.metadata ->> 'environmentId' as environment_id, x.created_at, x.metadata ->> 'principalId' = $2 as direct
     from audit_entries x
    where x.org_id = $1 and x.action in ('key.revoked', 'key.expired')
-     and x.metadata ->> 'principalId' in (select id from acting)
+     and (x.metadata ->> 'principalId') collate "C" in (select id from acting)
   union all
   select jsonb_array_elements_text(x.metadata -> 'environmentIds'), x.created_at, x.resource_id = $2
     from acting join audit_entries x on x.org_id = $1 and x.resource_id = acting.id

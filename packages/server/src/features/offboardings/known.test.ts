@@ -161,25 +161,4 @@ describe('a row of a value', () => {
     await world.call(secrets.delete, { as, params: { orgId, envId: other.envId, name: 'GONE' } })
     expect(await other.state()).toBe('deleted')
   })
-
-  test('keeps changes of different fields at the same time', async () => {
-    const { id, rowId } = await begun('A')
-    const admin = await newMember(world, tenant, 'admin')
-    const change = (body: object) =>
-      world.call(offboardings.change, { as, params: { orgId, offboardingId: id, offboardingRowId: rowId }, body })
-    for (let round = 0; round < 5; round++) {
-      const answers = await Promise.all([
-        change({ note: `note ${round}` }),
-        change({ assigneeId: round % 2 === 0 ? admin.id : null }),
-        change({ state: round % 2 === 0 ? 'not_needed' : 'waiting' }),
-      ])
-      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
-      const row = (await rowsOf(id)).find((one) => one.id === rowId)
-      expect(row).toMatchObject(
-        round % 2 === 0
-          ? { note: `note ${round}`, assigneeId: admin.id, state: 'not_needed' }
-          : { note: `note ${round}`, assigneeId: null, state: 'waiting' },
-      )
-    }
-  })
 })

@@ -15,6 +15,7 @@ import { openTenant } from '../../../test/scene.ts'
 import {
   type Actor,
   acceptInvites,
+  grantKey,
   invitePerson,
   newApp,
   newEnv,
@@ -180,4 +181,25 @@ describe('the start of an offboarding', () => {
       expect([begun.status, isMember]).toEqual([201, false])
     }
   })
+})
+
+test('a row keeps changes of different fields at the same time', async () => {
+  const [person, admin] = [await newMember(world, tenant), await newMember(world, tenant, 'admin')]
+  const envId = (await newEnv(world, tenant, (await newApp(world, tenant)).id)).id
+  await grantKey(world, tenant, envId, person)
+  const offboardingId = (await start(person.id)).body.offboarding.id
+  const rowId = (await rowsOf(offboardingId))[0]?.id as string
+  const change = (body: object) =>
+    world.call(offboardings.change, { as, params: { orgId, offboardingId, offboardingRowId: rowId }, body })
+  for (let round = 0; round < 6; round++) {
+    const isEven = round % 2 === 0
+    const wanted = {
+      note: `note ${round}`,
+      assigneeId: isEven ? admin.id : null,
+      state: isEven ? 'not_needed' : 'waiting',
+    }
+    const answers = await Promise.all(Object.entries(wanted).map(([field, value]) => change({ [field]: value })))
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
+    expect(await rowsOf(offboardingId)).toMatchObject([wanted])
+  }
 })
