@@ -46,6 +46,7 @@ export declare const leaseId: string
 export declare const agentId: string
 export declare const recoveryRequestId: string
 export declare const connectionId: string
+export declare const overrideId: string
 export declare const teamId: string
 export declare const offboardingId: string
 

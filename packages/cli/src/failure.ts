@@ -164,6 +164,9 @@ function hintOf(code: string, told: string): string | undefined {
   if (told === noOrg) return 'see `skerry whoami` for your organizations; an admin can invite you again'
   if (code === 'forbidden' && told.endsWith(' a share of the recovery key'))
     return 'ask a custodian; `skerry recovery status` lists them'
+  const [, override] = /^your personal override cannot be decrypted: secret (ovr_\w+)/.exec(told) ?? []
+  if (override !== undefined)
+    return `remove it with \`skerry secrets override ${override} --remove\`; \`skerry run --no-overrides\` starts without it`
   if (code === 'unavailable') return hintOfUnreachable()
   return (code === 'unauthorized' ? hintOfRefusal() : undefined) ?? rowOf(nextOfCode, code)
 }

@@ -91,16 +91,19 @@ describe('a personal override', () => {
     expect((await run(bob)).stdout).toBe('4000 http://localhost:4000 \n')
   })
 
-  it('ends with the keyring of its person, and the next run says so', async () => {
+  it('ends with the keyring of its person, and runs say so until the person accepts it', async () => {
     await keep(bob, 'PORT', '4000')
     await run(bob)
     await bob.write('../new', 'five new words of mine\n')
     await bob.ok('skerry keys replace --yes --new-file ../new')
     bob.env.SKERRY_PASSPHRASE_FILE = `${bob.home}/new`
     await alice.ok(`skerry members trust ${bob.email} --yes && skerry grant ${bob.email} --env development`)
-    const { stdout, stderr } = await run(bob)
-    expect(stdout).toBe('3000 http://localhost:3000 \n')
-    expect(stderr).toContain('your personal override of PORT is missing')
+    for (let i = 0; i < 2; i++) {
+      const { stdout, stderr } = await run(bob)
+      expect(stdout).toBe('3000 http://localhost:3000 \n')
+      expect(stderr).toContain('your personal override of PORT is missing')
+    }
+    await bob.ok('skerry env trust development --yes')
     expect((await run(bob)).stderr).toBe('')
   })
 

@@ -6,6 +6,7 @@ import { type PolicySigner, signPolicy } from '@skerry/crypto/policy'
 import { newTaskToken } from '@skerry/crypto/task-token'
 import type { Client } from './client.ts'
 import { clientError } from './errors.ts'
+import { pagesOf } from './pages.ts'
 
 export type Agent = Answer<typeof agentEndpoints.get>['agent']
 export type AgentPolicy = Answer<typeof agentEndpoints.policies>['policies'][number]
@@ -22,15 +23,8 @@ const pageLimit = 100
  */
 export async function listAgents(client: Client, orgId: string): Promise<Agent[]> {
   const all: Agent[] = []
-  let cursor: string | undefined
-  do {
-    const page = await client.agents.list({
-      params: { orgId },
-      query: { limit: pageLimit, ...(cursor === undefined ? {} : { cursor }) },
-    })
-    all.push(...page.agents)
-    cursor = page.nextCursor ?? undefined
-  } while (cursor !== undefined)
+  const read = (page: object) => client.agents.list({ params: { orgId }, query: { limit: pageLimit, ...page } })
+  for await (const { agents } of pagesOf(read)) all.push(...agents)
   return all
 }
 

@@ -7,6 +7,7 @@ import { growTree, type Hasher, isSameHash, openHasher, rootsOfConsistency } fro
 import { findDamage, type SealedEntry } from './audit-damage.ts'
 import type { Client } from './client.ts'
 import { SkerryError } from './errors.ts'
+import { pagesOf } from './pages.ts'
 
 /**
  * The checkpoint that a client keeps, to detect a server that goes back to an older audit log. None of it is secret.
@@ -257,16 +258,10 @@ type Listed = Pick<Answer<typeof audit.list>['entries'][number], 'id' | 'action'
 /** Keeps only the metadata that is needed, because metadata may be long. */
 async function listEntries(client: Client, orgId: string): Promise<Listed[]> {
   const found: Listed[] = []
-  let cursor: string | null = null
-  do {
-    const page: Answer<typeof audit.list> = await client.audit.list({
-      params: { orgId },
-      query: { limit: 200, ...(cursor === null ? {} : { cursor }) },
-    })
-    for (const { id, action, createdAt, metadata } of page.entries)
+  const read = (page: object) => client.audit.list({ params: { orgId }, query: { limit: 200, ...page } })
+  for await (const { entries } of pagesOf(read))
+    for (const { id, action, createdAt, metadata } of entries)
       found.push({ id, action, createdAt, metadata: action === 'audit.archived' ? metadata : {} })
-    cursor = page.nextCursor
-  } while (cursor !== null)
   return found
 }
 

@@ -141,7 +141,9 @@ export function createKnownState(settings: KnownStateSettings): KnownState {
       const found: Rollback[] = []
       const meant = await compareMeanings(memory, shown.meanings ?? {}, found)
       const led = await compareTargets(memory, shown.targets ?? [], found)
-      const own = shown.overrides ? await (await loadOverrides()).compareOverrides(memory, shown.overrides, found) : []
+      const own = shown.overrides
+        ? await (await loadOverrides()).compareOverrides(memory, shown.overrides, found, strict)
+        : []
       const { entries, gone } = await compareContents(memory, shown, found)
       const told = strict ? [] : found.filter(isTold)
       const refused = found.filter((change) => !told.includes(change))

@@ -7,6 +7,7 @@ import type { Client } from './client.ts'
 import { invalid, SkerryError } from './errors.ts'
 import type { KnownState } from './known-state.ts'
 import { type LeaseTarget, type LeaseWish, type MadeLease, prepareLease } from './lease-making.ts'
+import { pagesOf } from './pages.ts'
 import { madeLease, provisionerOf } from './provisioned-leases.ts'
 import type { ServiceToken } from './tokens.ts'
 
@@ -94,14 +95,11 @@ async function wrapAdminSecret(client: Client, { orgId, config, adminSecret, pro
  * @example const { publicKeyJwk } = await findProvisioner(client, orgId, tokenId)
  */
 export async function findProvisioner(client: Client, orgId: string, tokenId: string): Promise<ServiceToken> {
-  let cursor: string | undefined
-  do {
-    const query = { limit: pageLimit, ...(cursor === undefined ? {} : { cursor }) }
-    const { tokens, nextCursor } = await client.tokens.list({ params: { orgId }, query })
+  const read = (page: object) => client.tokens.list({ params: { orgId }, query: { limit: pageLimit, ...page } })
+  for await (const { tokens } of pagesOf(read)) {
     const found = tokens.find(({ id, revokedAt }) => id === tokenId && revokedAt === null)
     if (found) return found
-    cursor = nextCursor ?? undefined
-  } while (cursor !== undefined)
+  }
   throw new SkerryError('not_found', `there is no service token ${tokenId}`)
 }
 
@@ -113,13 +111,8 @@ export async function findProvisioner(client: Client, orgId: string, tokenId: st
  */
 export async function listLeaseTargets(client: Client, orgId: string): Promise<LeaseTarget[]> {
   const all: LeaseTarget[] = []
-  let cursor: string | undefined
-  do {
-    const query = { limit: pageLimit, ...(cursor === undefined ? {} : { cursor }) }
-    const { targets, nextCursor } = await client.leases.targets({ params: { orgId }, query })
-    all.push(...targets)
-    cursor = nextCursor ?? undefined
-  } while (cursor !== undefined)
+  const read = (page: object) => client.leases.targets({ params: { orgId }, query: { limit: pageLimit, ...page } })
+  for await (const { targets } of pagesOf(read)) all.push(...targets)
   return all
 }
 

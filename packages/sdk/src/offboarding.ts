@@ -32,7 +32,7 @@ export const offboardingStateWords: Readonly<Record<OffboardingRow['state'], str
   rotated: 'rotated',
   replaced: 'replaced',
   not_needed: 'not needed',
-  deleted: 'environment deleted',
+  deleted: 'deleted',
 }
 
 /** Sentences about what an offboarding cannot undo. */
@@ -107,6 +107,7 @@ const kindWords: Readonly<Record<Offboarding['revoked'][number]['kind'], string>
   service_token: 'Service token',
   machine_client: 'Machine client',
   agent: 'Agent (disabled)',
+  platform_key: 'Platform key',
   lease: 'Lease',
   invitation: 'Invitation',
 }

@@ -6,8 +6,8 @@ import { type Reply, startServer } from '../test/server.ts'
 import { ids, now, refuse, resolveBody } from '../test/world.ts'
 import type { Cache } from './cache.ts'
 import { createClient } from './client.ts'
-import { createKnownState } from './known-state.ts'
-import { listOverrides, removeOverride, setOverride } from './overrides.ts'
+import { createKnownState, type KnownStateSettings } from './known-state.ts'
+import { listOverrides, listUnreadableOverrides, removeOverride, removeOverrideById, setOverride } from './overrides.ts'
 import { createSkerry, type SkerrySettings } from './skerry.ts'
 
 // Personal overrides: what a client stores, and what a reader of the environment makes of them.
@@ -68,7 +68,7 @@ async function openWorld(settings: Partial<SkerrySettings> = {}) {
   })
   const client = createClient({ baseUrl: server.baseUrl, credential: { bearer }, retry: { backoffMs: 1 } })
   const store = mapCache()
-  const knownState = (more: { strict?: boolean; onChanged?: (changes: readonly { kind: string }[]) => void } = {}) =>
+  const knownState = (more: Partial<KnownStateSettings> = {}) =>
     createKnownState({ store, baseUrl: server.baseUrl, principalId: userId, ...more })
   const reader = (more: Partial<SkerrySettings> = {}) =>
     createSkerry({
@@ -165,7 +165,66 @@ describe('a resolve with personal overrides', () => {
     const told: string[] = []
     const onChanged = (changes: readonly { kind: string }[]) => told.push(...changes.map(({ kind }) => kind))
     for (let i = 0; i < 2; i++) await reader({ knownState: knownState({ onChanged }) }).resolve()
-    expect(told).toEqual(['override_missing'])
+    expect(told).toEqual(['override_missing', 'override_missing'])
+    const accepting = { strict: true, onRollback: () => {} }
+    await reader({ knownState: knownState(accepting) }).resolve()
+    await reader({ knownState: knownState({ onChanged }) }).resolve()
+    expect(told).toHaveLength(2)
+  })
+
+  test('reports an earlier one each time until the revision is newer again, or somebody accepts it', async () => {
+    const { world, reader, knownState } = await openWorld()
+    const [old, newer] = [await rowOf('HOST', 'old', 1), await rowOf('HOST', 'mine', 2)]
+    const told: string[] = []
+    const onChanged = (changes: readonly { kind: string }[]) => told.push(...changes.map(({ kind }) => kind))
+    for (const rows of [[newer], [old], [old], [newer]]) {
+      world.rows = rows
+      await reader({ knownState: knownState({ onChanged }) }).resolve()
+    }
+    expect(told).toEqual(['override_went_back', 'override_went_back'])
+  })
+})
+
+test('a resolve sends the tag of the overrides that it has, and uses them again after a 304', async () => {
+  const tags: (string | undefined)[] = []
+  const { server, world, reader } = await openWorld()
+  world.rows = [await rowOf('HOST', 'mine')]
+  server.on('overrides.list', ({ headers }) => {
+    const tag = headers['if-none-match']
+    tags.push(tag)
+    return tag === '"1"' ? { status: 304 } : { json: { overrides: world.rows }, headers: { etag: '"1"' } }
+  })
+  const watching = reader()
+  for (let i = 0; i < 2; i++) expect((await watching.resolve()).values.HOST).toBe('mine')
+  expect(tags).toEqual([undefined, '"1"'])
+})
+
+describe('an override that does not open', () => {
+  test('keeps no other one from being listed, stored or removed, and is removed by its id', async () => {
+    const { server, world, client } = await openWorld()
+    const { privateKey: former } = await generateKeyPair()
+    const sealed = await sealOverride({ name: 'PORT', value: '1', revision: 1 }, former, at)
+    const broken = { ...(await rowOf('PORT', 'x')), ...sealed }
+    world.rows = [broken, await rowOf('HOST', 'mine')]
+    server.on('overrides.delete', ({ params }) => {
+      world.rows = world.rows.filter(({ id }) => id !== params.overrideId)
+      return { json: { ok: true } }
+    })
+    server.on('overrides.create', ({ body }) => {
+      const { seen, ...stored } = body as Row & { seen: string[] }
+      expect(seen).toContain(broken.id)
+      const row = { ...broken, ...stored, id: newId('override') }
+      world.rows.push(row)
+      return { status: 201, json: { override: row } }
+    })
+    expect((await listOverrides(client, place, privateKey)).map(({ name }) => name)).toEqual(['HOST'])
+    await setOverride(client, place, { name: 'PORT', value: '2' }, privateKey)
+    expect(await removeOverride(client, place, 'HOST', privateKey)).toBe(true)
+    const unreadable = await listUnreadableOverrides(client, place, privateKey)
+    expect(unreadable).toEqual([{ id: broken.id, updatedAt: now }])
+    await removeOverrideById(client, place, broken.id)
+    expect(await listUnreadableOverrides(client, place, privateKey)).toEqual([])
+    expect((await listOverrides(client, place, privateKey)).map(({ value }) => value)).toEqual(['2'])
   })
 })
 

@@ -34,26 +34,43 @@ export async function openOverrides(
   holder: KeyHolder,
   place: OverridesPlace,
 ): Promise<Override[]> {
+  const { opened, unreadable } = await openReadable(rows, holder, place)
+  const [first] = unreadable
+  if (first) throw new DecryptionError('your personal override', first.id)
+  return opened
+}
+
+/** An override that does not open with the person’s present keypair. Its name is unknown. */
+export interface UnreadableOverride {
+  id: string
+  updatedAt: string
+}
+
+async function openReadable(rows: Parameters<typeof openOverrides>[0], holder: KeyHolder, place: OverridesPlace) {
   const { orgId, envId: environmentId, userId } = place
-  const opened = await Promise.all(
-    rows.map(async ({ id, updatedAt, ...sealed }) => {
-      const override = await openOverride(sealed, holder, { orgId, environmentId, userId }).catch((error) => {
-        // A holder elsewhere can fail in other ways, which say nothing about the override.
-        throw error instanceof CryptoError ? new DecryptionError('your personal override', id) : error
-      })
-      return { ...override, id, updatedAt }
-    }),
-  )
   const newest = new Map<string, Override>()
-  for (const one of opened) if (one.revision > (newest.get(one.name)?.revision ?? 0)) newest.set(one.name, one)
-  return [...newest.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
+  const unreadable: UnreadableOverride[] = []
+  const open = async ({ id, updatedAt, ...sealed }: (typeof rows)[number]) => {
+    try {
+      const one = await openOverride(sealed, holder, { orgId, environmentId, userId })
+      if (one.revision > (newest.get(one.name)?.revision ?? 0)) newest.set(one.name, { ...one, id, updatedAt })
+    } catch (error) {
+      // A holder elsewhere can fail in other ways, which say nothing about the override.
+      if (!(error instanceof CryptoError)) throw error
+      unreadable.push({ id, updatedAt })
+    }
+  }
+  await Promise.all(rows.map(open))
+  const opened = [...newest.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
+  return { opened, unreadable: unreadable.sort((a, b) => (a.id < b.id ? -1 : 1)) }
 }
 
 /**
  * Lists your own overrides in an environment, by name. With a known state, a missing or earlier override is reported.
+ * `listUnreadableOverrides` has the others.
  *
- * @throws RefusedError `forbidden` without the key of the environment; DecryptionError; RollbackError; SkerryError
- *   `old_server`; UnavailableError.
+ * @throws RefusedError `forbidden` without the key of the environment; RollbackError; SkerryError `old_server`;
+ *   UnavailableError.
  * @example const overrides = await listOverrides(client, { orgId, envId, userId }, privateKey)
  */
 export async function listOverrides(
@@ -67,9 +84,26 @@ export async function listOverrides(
 async function fetchOverrides(client: Client, place: OverridesPlace, holder: RememberingHolder) {
   const { orgId, envId } = place
   const { overrides: rows } = await client.overrides.list({ params: { orgId, envId } })
-  const opened = await openOverrides(rows, holder, place)
+  const { opened, unreadable } = await openReadable(rows, holder, place)
   await holder.knownState?.check({ overrides: { environmentId: envId, overrides: opened } })
-  return { rows, opened }
+  return { rows, opened, unreadable }
+}
+
+/**
+ * Lists your overrides in an environment that do not open with your keypair, for example because another one sealed them.
+ * Programs refuse to start while there is one: remove it with `removeOverrideById`.
+ *
+ * @throws The errors of `listOverrides`.
+ * @example const unreadable = await listUnreadableOverrides(client, { orgId, envId, userId }, privateKey)
+ */
+export async function listUnreadableOverrides(
+  client: Client,
+  place: OverridesPlace,
+  holder: KeyHolder,
+): Promise<UnreadableOverride[]> {
+  const { orgId, envId } = place
+  const { overrides: rows } = await client.overrides.list({ params: { orgId, envId } })
+  return (await openReadable(rows, holder, place)).unreadable
 }
 
 /**
@@ -107,7 +141,7 @@ export async function setOverride(
 /**
  * Removes your override of a name. The value that everyone gets counts again.
  *
- * @returns false if you have no override of the name.
+ * @returns false if you have no override of the name. A known state then accepts its loss.
  * @throws The errors of `listOverrides`.
  * @example const removed = await removeOverride(client, { orgId, envId, userId }, 'PORT', privateKey)
  */
@@ -119,11 +153,21 @@ export async function removeOverride(
 ): Promise<boolean> {
   const { orgId, envId } = place
   const found = (await fetchOverrides(client, place, holder)).opened.find((one) => one.name === name)
-  if (!found) return false
-  await client.overrides.delete({ params: { orgId, envId, overrideId: found.id } }).catch((error) => {
-    // Another machine has removed it meanwhile.
+  // If it is missing, another machine has removed it.
+  if (found) await removeOverrideById(client, { orgId, envId }, found.id)
+  await holder.knownState?.overrode(envId, { name, revision: null })
+  return found !== undefined
+}
+
+/**
+ * Removes one of your overrides by its id, for example one that does not open. Removing it again is fine.
+ *
+ * @throws RefusedError `forbidden`; SkerryError `old_server`; UnavailableError.
+ * @example await removeOverrideById(client, { orgId, envId }, overrideId)
+ */
+export async function removeOverrideById(client: Client, place: EnvironmentPlace, overrideId: string): Promise<void> {
+  const { orgId, envId } = place
+  await client.overrides.delete({ params: { orgId, envId, overrideId } }).catch((error) => {
     if (!(error instanceof RefusedError) || error.code !== 'not_found') throw error
   })
-  await holder.knownState?.overrode(envId, { name, revision: null })
-  return true
 }

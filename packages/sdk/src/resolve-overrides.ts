@@ -6,24 +6,31 @@ import type { KnownState } from './known-state.ts'
 import { isUnknownPath } from './old-server.ts'
 import { type OverridesPlace, openOverrides } from './overrides.ts'
 import type { ResolveBody } from './resolve-body.ts'
+import type { Copy } from './sealed-copy.ts'
+
+type Fetched = Required<Pick<Copy, 'overrides' | 'overridesEtag'>>
 
 /** The stored text for a server that has no overrides. */
-const none = '{"overrides":[]}'
+const none: Fetched = { overrides: '{"overrides":[]}', overridesEtag: null }
 
 /**
- * Fetches the personal overrides as text, still encrypted. An older server has none.
+ * Fetches the personal overrides as text, still encrypted, with the ETag of the known copy. An older server has none.
  *
  * @throws RefusedError, UnavailableError: without the overrides a program would silently get other values.
  */
 export async function fetchOverrides(
   client: Client,
   { orgId, envId }: OverridesPlace,
+  known: Copy | undefined,
   signal: AbortSignal | undefined,
-): Promise<string> {
+): Promise<Fetched> {
+  const { overrides, overridesEtag } = known ?? {}
+  const etag = (overrides !== undefined && overridesEtag) || undefined
   try {
-    const options = { isOptional: true, ...(signal ? { signal } : {}) }
+    const options = { isOptional: true, etag, ...(signal ? { signal } : {}) }
     const received = await client.request('overrides', 'list', { params: { orgId, envId } }, options)
-    return received.status === 304 ? none : received.text
+    if (received.status === 304) return { overrides: overrides as string, overridesEtag: etag as string }
+    return { overrides: received.text, overridesEtag: received.etag }
   } catch (error) {
     if (isUnknownPath(error)) return none
     throw error

@@ -25,9 +25,9 @@ export interface Rollback {
  * - `value_came_back`: a ciphertext that had been replaced is current again, and nobody restored it.
  * - `version_went_back`: a secret's version is lower than it was.
  * - `override_missing`: a personal override that this client saw is missing. It was removed elsewhere, or the server leaves
- *   it out. It is reported and not refused.
+ *   it out. It is reported each time until somebody accepts it, and not refused.
  * - `override_went_back`: a personal override has an earlier revision. It was removed and stored again elsewhere, or the
- *   server sends an earlier one. It is reported and not refused.
+ *   server sends an earlier one. It is reported each time until somebody accepts it, and not refused.
  * - `layer_added`: a layer that this query never had. People compose groups, so it is reported and not refused.
  * - `name_moved`: a secret comes from another layer than before. People override secrets, so it is reported and not
  *   refused.

@@ -14,6 +14,7 @@ export interface Copy {
   fetchedAtMs: number
   /** The personal overrides as received, still encrypted. */
   overrides?: string
+  overridesEtag?: string | null
 }
 
 /** One entry of a cache, with its key. A copy that cannot be read counts as missing. */
@@ -139,12 +140,13 @@ export async function hexSha256(text: string): Promise<string> {
 }
 
 function parseCopy(json: string): Copy {
-  const { text, etag, fetchedAtMs, overrides } = JSON.parse(json)
+  const { text, etag, fetchedAtMs, overrides, overridesEtag } = JSON.parse(json)
   if (typeof text !== 'string' || !(etag === null || typeof etag === 'string') || !Number.isFinite(fetchedAtMs)) {
     throw new TypeError('the text is not a cached copy')
   }
   if (overrides !== undefined && typeof overrides !== 'string') throw new TypeError('the text is not a cached copy')
-  return { text, etag, fetchedAtMs, ...(overrides === undefined ? {} : { overrides }) }
+  const own = { overrides, overridesEtag: typeof overridesEtag === 'string' ? overridesEtag : null }
+  return { text, etag, fetchedAtMs, ...(overrides === undefined ? {} : own) }
 }
 
 /** Builds a warning without the error's message, because a cache that the program supplies may put a key or a path into it. */

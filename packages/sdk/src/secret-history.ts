@@ -17,6 +17,7 @@ import { referencesIn } from '@skerry/crypto/references'
 import { type Dek, openSecret, sealSecret } from '@skerry/crypto/secret'
 import type { Client } from './client.ts'
 import { clientError, DecryptionError, SkerryError } from './errors.ts'
+import { pagesOf } from './pages.ts'
 
 type Secret = Answer<typeof secrets.list>['secrets'][number]
 type VersionsPage = Answer<typeof secrets.versions>
@@ -128,7 +129,7 @@ export async function resealVersion(
   wanted: number,
   openKey: () => Promise<Dek>,
 ): Promise<{ ciphertext: string; expectedVersion: number } | undefined> {
-  for await (const page of pagesOf(client, place)) {
+  for await (const page of versionsOf(client, place)) {
     const found = page.versions.find(({ version }) => version === wanted)
     if (!found) continue
     if (found.formerName == null) return undefined
@@ -141,15 +142,10 @@ export async function resealVersion(
 }
 
 /** Reads the history of a secret, newest version first. */
-async function* pagesOf(client: Client, { orgId, envId, name }: Place): AsyncGenerator<VersionsPage> {
-  let cursor: string | null = null
-  do {
-    const query = { limit: limits.versionsMax, ...(cursor === null ? {} : { cursor }) }
-    const page: VersionsPage = await client.secrets.versions({ params: { orgId, envId, name }, query })
-    yield page
-    cursor = page.nextCursor
-  } while (cursor !== null)
-}
+const versionsOf = (client: Client, { orgId, envId, name }: Place): AsyncGenerator<VersionsPage> =>
+  pagesOf((page) =>
+    client.secrets.versions({ params: { orgId, envId, name }, query: { limit: limits.versionsMax, ...page } }),
+  )
 
 /** The input of `sealRenaming`. It is read first and needs no key, so a worker that has the key can encrypt it. */
 export interface Renaming {
@@ -172,7 +168,7 @@ export async function readRenaming(client: Client, orgId: string, secret: Secret
   const { environmentId: envId, name } = secret
   const newestFirst: VersionsPage['versions'] = []
   let formerNames: string | null = null
-  for await (const page of pagesOf(client, { orgId, envId, name })) {
+  for await (const page of versionsOf(client, { orgId, envId, name })) {
     formerNames = page.formerNames ?? null
     const readable = page.versions.filter(({ version }) => version >= (page.keySinceVersion ?? 1))
     newestFirst.push(...readable)

@@ -301,12 +301,11 @@ async function fetchCopy(client: Client, query: ResolveQuery, { known, own, now,
   const { with: groups, ...rest } = query
   const input = { query: groups.length === 0 ? rest : { ...rest, with: groups } }
   const options = { etag: known?.etag ?? undefined, ...(signal ? { signal } : {}) }
-  const pending = own && loadOverrides().then(({ fetchOverrides }) => fetchOverrides(client, own, signal))
+  const pending = own && loadOverrides().then(({ fetchOverrides }) => fetchOverrides(client, own, known, signal))
   // If both are refused, the refusal of the answer says more.
   pending?.catch(() => {})
   const received = await client.request('resolve', 'get', input, options)
-  const overrides = await pending
-  const added = overrides === undefined ? {} : { overrides }
+  const added = (await pending) ?? {}
   if (received.status === 304) return { ...known!, ...added, fetchedAtMs: now() }
   return { text: received.text, etag: received.etag, fetchedAtMs: now(), ...added }
 }

@@ -4,6 +4,7 @@ import { encodeUtf8 } from '@skerry/crypto/base64url'
 import { newId } from '@skerry/crypto/random'
 import { wrapKey } from '@skerry/crypto/wrap'
 import type { Client } from './client.ts'
+import { pagesOf } from './pages.ts'
 import type { EnvironmentKey } from './secrets.ts'
 
 export type SyncConnection = Answer<typeof sync.updateConnection>['connection']
@@ -120,12 +121,8 @@ const limit = 100
  */
 export async function listSyncConnections(client: Client, orgId: string): Promise<SyncConnection[]> {
   const all: SyncConnection[] = []
-  for (let cursor: string | null | undefined; cursor !== null; ) {
-    const query = { limit, ...(cursor === undefined ? {} : { cursor }) }
-    const page: Answer<typeof sync.connections> = await client.sync.connections({ params: { orgId }, query })
-    all.push(...page.connections)
-    cursor = page.nextCursor
-  }
+  const read = (page: object) => client.sync.connections({ params: { orgId }, query: { limit, ...page } })
+  for await (const { connections } of pagesOf(read)) all.push(...connections)
   return all
 }
 
@@ -137,11 +134,7 @@ export async function listSyncConnections(client: Client, orgId: string): Promis
  */
 export async function listSyncBindings(client: Client, orgId: string): Promise<SyncBinding[]> {
   const all: SyncBinding[] = []
-  for (let cursor: string | null | undefined; cursor !== null; ) {
-    const query = { limit, ...(cursor === undefined ? {} : { cursor }) }
-    const page: Answer<typeof sync.bindings> = await client.sync.bindings({ params: { orgId }, query })
-    all.push(...page.bindings)
-    cursor = page.nextCursor
-  }
+  const read = (page: object) => client.sync.bindings({ params: { orgId }, query: { limit, ...page } })
+  for await (const { bindings } of pagesOf(read)) all.push(...bindings)
   return all
 }

@@ -33,8 +33,16 @@ const missingOf = (environmentId: string, more: Partial<MissingGrant> = {}): Mis
 /** A server that stores the keys of environments, and lists what is missing in pages. */
 async function world(missing: MissingGrant[]) {
   const keys = new Map(missing.map(({ environmentId }) => [environmentId, newDek()]))
-  const given: { environmentId: string; principalId: string; wrappedDek: string; ownWrappedDek: string }[] = []
+  const given: {
+    environmentId: string
+    principalId: string
+    publicKeyJwk: string
+    wrappedDek: string
+    ownWrappedDek: string
+    direct?: boolean
+  }[] = []
   const batches: number[] = []
+  const owned = new Map<string, string>()
   const state = { isLying: false, interrupted: false }
   const server = await startServer(`Bearer ${me.bearer}`)
   server.on('grants.missing', ({ query }) => {
@@ -44,18 +52,38 @@ async function world(missing: MissingGrant[]) {
   })
   server.on('grants.own', async ({ params }) => {
     const key = keys.get(params.envId as string)
-    return key ? { json: { wrappedDek: await wrapKey(key, me.publicKeyJwk) } } : refuse(403, 'forbidden')
+    if (!key) return refuse(403, 'forbidden')
+    const wrappedDek = owned.get(params.envId as string) ?? (await wrapKey(key, me.publicKeyJwk))
+    owned.set(params.envId as string, wrappedDek)
+    return { json: { wrappedDek } }
   })
+  const peopleKeys = new Map(missing.map(({ principalId, publicKeyJwk }) => [principalId, publicKeyJwk]))
+  /** The reasons of the real server, in its order. */
+  const conflictOf = (row: (typeof given)[number]) => {
+    if (!keys.has(row.environmentId)) return 'no_environment'
+    if (row.ownWrappedDek !== owned.get(row.environmentId)) return 'key_replaced'
+    if (!peopleKeys.has(row.principalId)) return 'no_principal'
+    if (row.publicKeyJwk !== peopleKeys.get(row.principalId)) return 'public_key_changed'
+    const isAsked = missing.some(
+      (one) => one.environmentId === row.environmentId && one.principalId === row.principalId,
+    )
+    return row.direct === false && !isAsked ? 'not_planned' : null
+  }
   server.on('grants.createMany', ({ body }) => {
     if (state.interrupted) return refuse(503, 'unavailable')
     const rows = (body as { grants: typeof given }).grants
     batches.push(rows.length)
-    const results = rows.map(({ environmentId, principalId }) => {
+    const pairs = rows.map(({ environmentId, principalId }) => `${environmentId} ${principalId}`)
+    if (new Set(pairs).size < pairs.length) return refuse(400, 'invalid_request')
+    const results = rows.map((row) => {
+      const { environmentId, principalId } = row
       const isHeld = given.some((one) => one.environmentId === environmentId && one.principalId === principalId)
-      const result = isHeld ? 'already' : 'done'
-      return { environmentId, principalType: 'user', principalId, result, reason: null, grantId: newId('keyGrant') }
+      const reason = isHeld ? null : conflictOf(row)
+      const result = isHeld ? 'already' : reason === null ? 'done' : 'conflict'
+      const grantId = result === 'conflict' ? null : newId('keyGrant')
+      if (result === 'done') given.push(row)
+      return { environmentId, principalType: 'user', principalId, result, reason, grantId }
     })
-    given.push(...rows)
     return { json: { results: state.isLying ? results.toReversed() : results } }
   })
   const client = createClient({ baseUrl: server.baseUrl, credential: { bearer: me.bearer }, ...fast })

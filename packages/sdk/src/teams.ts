@@ -4,6 +4,7 @@ import { limits } from '@skerry/contract/limits'
 import { wrapKey } from '@skerry/crypto/wrap'
 import type { Client } from './client.ts'
 import { clientError, RefusedError } from './errors.ts'
+import { pagesOf } from './pages.ts'
 import { openOwnKey, type RememberingHolder } from './secrets.ts'
 
 /** A key that a person shall have because of a team or a plan, and does not have yet. The server reports it. */
@@ -64,15 +65,12 @@ export async function listMissingGrants(
 ): Promise<MissingGrant[]> {
   const only = { ...(teamId === undefined ? {} : { teamId }), ...(userId === undefined ? {} : { userId }) }
   const all: MissingGrant[] = []
-  let cursor: string | null = null
-  do {
-    const query = { ...only, ...(cursor === null ? {} : { cursor }) }
-    const page: Answer<typeof grants.missing> = await client.grants.missing({ params: { orgId }, query })
-    if (!page.missing.every((row) => isAskedFor(row, { teamId, userId })))
+  const read = (page: object) => client.grants.missing({ params: { orgId }, query: { ...only, ...page } })
+  for await (const { missing } of pagesOf(read)) {
+    if (!missing.every((row) => isAskedFor(row, { teamId, userId })))
       throw clientError('malformed_answer', 'the server listed missing keys of another team or person')
-    all.push(...page.missing)
-    cursor = page.nextCursor
-  } while (cursor !== null)
+    all.push(...missing)
+  }
   return all
 }
 

@@ -5,6 +5,7 @@ import { tokenHash } from '@skerry/crypto/digest'
 import { newToken, type ParsedToken, parseToken, type TokenFormat } from '@skerry/crypto/token'
 import type { Client } from './client.ts'
 import { SkerryError } from './errors.ts'
+import { pagesOf } from './pages.ts'
 
 export type HoneyToken = Answer<typeof honeyTokens.create>['honeyToken']
 export type ServiceToken = Answer<typeof tokens.create>['token']
@@ -88,16 +89,10 @@ export async function registerRestored(
 }
 
 async function findToken(client: Client, orgId: string, tokenId: string): Promise<ServiceToken> {
-  let cursor: string | null = null
-  do {
-    const page: Answer<typeof tokens.list> = await client.tokens.list({
-      params: { orgId },
-      query: cursor === null ? {} : { cursor },
-    })
-    const found = page.tokens.find(({ id }) => id === tokenId)
+  for await (const { tokens } of pagesOf((query) => client.tokens.list({ params: { orgId }, query }))) {
+    const found = tokens.find(({ id }) => id === tokenId)
     if (found) return found
-    cursor = page.nextCursor
-  } while (cursor !== null)
+  }
   throw new SkerryError('not_found', `the organization has no token ${tokenId}`)
 }
 

@@ -1,7 +1,7 @@
 import { accessRequests } from '@skerry/contract/access-requests/endpoints'
 import { grants } from '@skerry/contract/grants/endpoints'
 import { wrappedKey } from './blobs.ts'
-import { overriding } from './override-steps.ts'
+import { overriding, publicKeyOf } from './override-steps.ts'
 import { keeps, known, only, type Step, step, token, user } from './step.ts'
 import { newMember, type Tenant } from './tenant.ts'
 import type { World } from './world.ts'
@@ -40,6 +40,6 @@ export async function asking(world: World, ids: Record<string, string>, tenant: 
         { action: 'access_request.granted', resourceId: ids.grantedId as string, actor: token(tenant.admin) },
       ],
     },
-    ...overriding(ids, byMember),
+    ...overriding(ids, byMember, await publicKeyOf(world, member)),
   ]
 }

@@ -4,6 +4,12 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto'
 
 const segment = (bytes: number) => randomBytes(bytes).toString('base64url')
 
+/** A key that the owner of this public key wrapped to themselves. */
+export const ownWrappedKey = (publicKeyJwk: string) => {
+  const { x, y } = JSON.parse(publicKeyJwk)
+  const point = Buffer.concat([Buffer.of(4), Buffer.from(x, 'base64url'), Buffer.from(y, 'base64url')])
+  return wrappedKey().replace(/^wd1\.[^.]+/, `wd1.${point.toString('base64url')}`)
+}
 export const wrappedKey = () => `wd1.${segment(65)}.${segment(16)}.${segment(12)}.${segment(48)}`
 export const ciphertext = (bytes = 24) => `sc1.${segment(12)}.${segment(bytes + 16)}`
 export const sealedDetails = (bytes = 60) => `sd1.${segment(12)}.${segment(bytes)}`

@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import type { accessRequests } from '@skerry/contract/access-requests/endpoints'
 import type { Answer } from '@skerry/contract/endpoint'
+import type { grants } from '@skerry/contract/grants/endpoints'
+import type { invites } from '@skerry/contract/members/endpoints'
 import type { offboardings } from '@skerry/contract/offboardings/endpoints'
+import type { teams } from '@skerry/contract/teams/endpoints'
 import type { Bytes } from '@skerry/crypto/base64url'
 import type { PrivateKey } from '@skerry/crypto/keys'
 import type { Client } from '@skerry/sdk/client'
@@ -51,8 +54,26 @@ export interface Filled {
   access: Answer<typeof accessRequests.get>['request']
   /** A running offboarding of a former member, with its rows. */
   leaving: { offboardingId: string; rows: Answer<typeof offboardings.rows>['rows'] }
+  /** A team, its keys that the third custodian lacks, and an invitation into it. */
+  team: TeamFacts
   /** The labels of objects that cannot be restored, as the operator sees them. */
   left: string[]
+}
+
+export interface TeamFacts {
+  detail: Answer<typeof teams.get>
+  missing: Answer<typeof grants.missing>['missing']
+  invite: Answer<typeof invites.list>['invites'][number]
+}
+
+/** Reads the facts of the only team that the organization has. A restored one must have the same. */
+export async function readTeam({ teams, grants, invites }: Client, orgId: string, userId: string): Promise<TeamFacts> {
+  const params = { orgId }
+  const [team] = (await teams.list({ params })).teams
+  const [invite] = (await invites.list({ params })).invites.filter(({ teamIds = [] }) => teamIds.length > 0)
+  if (!team || !invite) throw new Error('the organization has a team and an invitation into it')
+  const detail = await teams.get({ params: { orgId, teamId: team.id } })
+  return { detail, missing: (await grants.missing({ params, query: { userId } })).missing, invite }
 }
 
 /** @param custodians any two of them can open the covered environments; the first one is the admin */
@@ -78,6 +99,7 @@ export async function fillTenant(world: World, tenant: Tenant, custodians: [Keye
     body: asked,
   })
   const { agent, bundle } = await newWorkingAgent(world, tenant, { environmentId: branched.envId })
+  const team = await fullTeam(scene, custodians[2] as Keyed, [branched.envId, pending.envId])
   const leaving = await runningOne(scene, (await newMember(world, tenant)).id, branched.envId)
   const left = await serverReaders(world, tenant, scene, branched.envId)
   const { recoveryPublicKeyJwk } = body
@@ -94,6 +116,7 @@ export async function fillTenant(world: World, tenant: Tenant, custodians: [Keye
     agent: { agentId: agent.id, bundle },
     access,
     leaving,
+    team,
     left,
   }
 }
@@ -106,6 +129,33 @@ async function runningOne({ orgId, admin }: Scene, userId: string, envId: string
   const offboardingId = offboarding.id
   const { rows } = await admin.client.offboardings.rows({ params: { orgId, offboardingId } })
   return { offboardingId, rows }
+}
+
+/**
+ * Creates a team with two environments. The person has the key of the second one because of the team, is locked out of
+ * the first one, and is to get the key of a third one without a team.
+ */
+async function fullTeam(scene: Scene, person: Keyed, environmentIds: [string, string]): Promise<TeamFacts> {
+  const { client } = scene.admin
+  const [first, second] = environmentIds
+  const params = { orgId: scene.orgId }
+  const { team } = await client.teams.create({ params, body: { name: 'Payments' } })
+  const ofTeam = { ...params, teamId: team.id }
+  await client.teams.addMembers({ params: ofTeam, body: { userIds: [person.id] } })
+  await client.teams.addEnvironments({ params: ofTeam, body: { environmentIds } })
+  const holder = { principalType: 'user' as const, principalId: person.id, wrappedDek: wrappedKey() }
+  const { wrappedDek: ownWrappedDek } = await client.grants.own({ params: { ...params, envId: second } })
+  const { publicKeyJwk } = person.keys
+  const row = { ...holder, environmentId: second, publicKeyJwk, ownWrappedDek, direct: false }
+  const { results } = await client.grants.createMany({ params, body: { grants: [row] } })
+  if (results[0]?.result !== 'done') throw new Error('the team gives the key')
+  const { grant } = await client.grants.create({ params: { ...params, envId: first }, body: holder })
+  await client.grants.delete({ params: { ...params, envId: first, grantId: grant.id } })
+  const third = [...scene.opened.keys()].filter((id) => !environmentIds.includes(id)).slice(0, 1)
+  await client.grants.plan({ params: { ...params, userId: person.id }, body: { environmentIds: third } })
+  const gifts = { teamIds: [team.id], environmentIds: [first] }
+  await client.invites.create({ params, body: { email: 'invited@example.com', ...gifts } })
+  return readTeam(client, scene.orgId, person.id)
 }
 
 interface Scene {

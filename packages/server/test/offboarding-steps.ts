@@ -9,6 +9,7 @@ import { newSshTarget, sshLease } from './lease-steps.ts'
 import { setUpRecovery } from './recovery-steps.ts'
 import { idOf, type Step, step, token } from './step.ts'
 import { grantKey, newApp, newEnv, newMember, newToken, signUp, type Tenant } from './tenant.ts'
+import { newPlatformKey, newProject } from './vault-scene.ts'
 import type { World } from './world.ts'
 
 /** Offboards a new member who could read an environment. The first row is that of the environment. */
@@ -34,12 +35,14 @@ async function newMaker(world: World, tenant: Tenant) {
   const lease = await world.call(leases.create, { as, params, body: sshLease(target.id) })
   const client = await world.call(machineClients.create, { as, params, body: { name: 'deploy' } })
   const invite = await world.call(invites.create, { as, params, body: { email: 'invited-by-leaver@example.com' } })
+  const project = await newProject(world, tenant)
   return {
     person,
     tokenId: (await newToken(world, { orgId: tenant.orgId, machine: person })).id,
     clientId: client.body.client.id,
     agentId: (await newAgent(world, { ...tenant, admin: person })).id,
     leaseId: lease.body.lease.id,
+    platformKeyId: (await newPlatformKey(world, tenant, project.id, person)).id,
     inviteId: invite.body.invite.id,
     kmsKeyId: (await newKmsKey(world, tenant, signKey([person]))).id,
   }
@@ -74,6 +77,7 @@ export async function leaving(world: World, ids: Record<string, string>, tenant:
         entry('token.revoked', made.tokenId),
         entry('machine_client.revoked', made.clientId),
         entry('agent.updated', made.agentId),
+        entry('vault.key.revoked', made.platformKeyId),
         entry('lease.revoked', made.leaseId),
         entry('invite.revoked', made.inviteId),
       ],

@@ -29,7 +29,7 @@ import { seal } from '../src/features/audit-proof/seal.ts'
 import type { RunningServer } from '../src/server.ts'
 import { archiveOf, readArchive } from './archives.ts'
 import { kitSealedKey, sealedPrivateKey } from './blobs.ts'
-import { type Filled, fillTenant } from './fill.ts'
+import { type Filled, fillTenant, readTeam } from './fill.ts'
 import { newScratch } from './scratch.ts'
 import { acceptInvites, invitePerson, newDecoy, signUp, type Tenant } from './tenant.ts'
 import { openWorld, start, type World } from './world.ts'
@@ -384,6 +384,17 @@ test('a running offboarding continues on the new server', async () => {
   const { offboardingId, rows } = rich.leaving
   const here = createClient({ baseUrl: target.url, credential: { bearer: admin.bearer } })
   expect((await here.offboardings.rows({ params: { orgId, offboardingId } })).rows).toEqual(rows)
+})
+
+test('a team has its people, environments, locked out people, plans and invitations on the new server', async () => {
+  const { data } = await readArchive(archive)
+  const sections =
+    'teams teamMembers teamEnvironments keyExclusions plannedGrants invitationTeams invitationEnvironments'
+  expect(sections.split(' ').filter((name) => (data[name]?.length ?? 0) === 0)).toEqual([])
+  expect(data.keyGrants!.filter(({ ofTeam }) => ofTeam)).toHaveLength(1)
+  expect(rich.team.detail.environments.map(({ lockedOut }) => lockedOut)).toContainEqual([approver.id])
+  expect(rich.team.missing).toHaveLength(1)
+  expect(await readTeam(at(admin), tenant.orgId, approver.id)).toEqual(rich.team)
 })
 
 test('the archive has the sealed private key and the recovery kit of the person who made it, and of nobody else', async () => {

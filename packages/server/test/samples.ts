@@ -16,7 +16,7 @@ import type { OneOfEach } from './callers.ts'
 import { kmsGrant, signKey } from './kms-steps.ts'
 import { sshLease, sshTarget } from './lease-steps.ts'
 import { sinkBody } from './log-sink-steps.ts'
-import { newOverride } from './override-steps.ts'
+import { overrideOf } from './override-steps.ts'
 import { recoveryBody } from './recovery-steps.ts'
 import { bindingBody, type Connected, connectionBody, deksFor, keyOf, vaultedEnv, wrapped } from './sync-scene.ts'
 import { newMember, newPerson } from './tenant.ts'
@@ -57,6 +57,7 @@ export async function buildSamples(world: World, place: OneOfEach): Promise<Reco
   const person = (await newPerson(world, 'keyless@example.com', { keys: false })).as
   const reviewer = (await newMember(world, tenant, 'admin')).as
   const [clientId, clientSecret] = Buffer.from(tenant.machine.as.slice(6), 'base64').toString().split(':')
+  const override = await overrideOf(world, place.overrider)
   const named = { name: 'Name', slug: 'sample' }
   const environment = { ...named, wrappedDek: wrappedKey(), recoveryWrappedDek: wrappedKey() }
   const grant = { principalType: 'service_token', principalId: params.tokenId, wrappedDek: wrappedKey() }
@@ -171,11 +172,11 @@ export async function buildSamples(world: World, place: OneOfEach): Promise<Reco
     [`PUT ${inEnv}/protection`]: { as, body: { requiredApprovals: 2, allowSelfApproval: true } },
     [`POST ${inEnv}/overrides`]: {
       as: place.overrider.as,
-      body: { ...newOverride(), seen: [params.overrideId] },
+      body: { ...override, seen: [params.overrideId] },
     },
     [`PUT ${inEnv}/overrides/:overrideId`]: {
       as: place.overrider.as,
-      body: { ...newOverride(), expectedRevision: 1 },
+      body: { ...override, expectedRevision: 1 },
     },
     [`POST ${inEnv}/change-requests`]: {
       as,

@@ -61,6 +61,7 @@ const kindWords = {
   service_token: 'the token',
   machine_client: 'the machine client',
   agent: 'the agent',
+  platform_key: 'the platform key',
   lease: 'the lease',
   invitation: 'the invitation of',
 } as const

@@ -1,11 +1,18 @@
 import { escapeReferences } from '@skerry/crypto/references'
-import { listOverrides, type OverridesPlace, removeOverride, setOverride } from '@skerry/sdk/overrides'
+import {
+  listOverrides,
+  listUnreadableOverrides,
+  type OverridesPlace,
+  removeOverride,
+  removeOverrideById,
+  setOverride,
+} from '@skerry/sdk/overrides'
 import { Failure, toFailure, usage } from '../failure.ts'
 import type { AtPlace } from '../frame.ts'
 import { whyNotArguments } from '../input.ts'
 import { checkSecretName } from '../names.ts'
 import { keyFailure } from '../no-key.ts'
-import { note, type Output, printable, writeTable } from '../output.ts'
+import { note, type Output, printable, warn, writeTable } from '../output.ts'
 import type { Place } from '../places.ts'
 import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
@@ -50,17 +57,34 @@ async function remove(
   name: string,
   { session, at, label }: { session: Session; at: OverridesPlace; label: string },
 ): Promise<Output> {
-  const removed = await explained(removeOverride(session.client, at, name, await session.key()), session, label)
+  const key = await session.key()
+  const removed = await explained(removeOverride(session.client, at, name, key), session, label)
+  if (!removed && (await removeUnreadable(name, { session, at, label })))
+    return { json: { name, removed: true, environmentId: at.envId } }
   if (!removed)
     throw new Failure('notFound', `you have no override of ${name} in ${label}`, 'see `skerry secrets overrides`')
   note(`removed your override of ${name} in ${label}; \`skerry run\` uses the shared value again`)
   return { json: { name, removed, environmentId: at.envId } }
 }
 
+/** An override that does not open has no name that this machine could know, so its id stands for it. */
+async function removeUnreadable(
+  id: string,
+  { session, at, label }: { session: Session; at: OverridesPlace; label: string },
+): Promise<boolean> {
+  const unreadable = await listUnreadableOverrides(session.client, at, await session.key())
+  if (!unreadable.some((one) => one.id === id)) return false
+  await explained(removeOverrideById(session.client, at, id), session, label)
+  note(`removed the override ${id} in ${label}, which your keypair does not open`)
+  return true
+}
+
 /** Lists the overrides of the signed-in person. */
 export async function overrides({ session, flags, place }: AtPlace<Options>): Promise<Output> {
   const { at, label } = ownPlace(session, place)
-  const found = await explained(listOverrides(session.client, at, await session.key()), session, label)
+  const key = await session.key()
+  const found = await explained(listOverrides(session.client, at, key), session, label)
+  const unreadable = await explained(listUnreadableOverrides(session.client, at, key), session, label)
   const shown = found.map(({ name, value, revision, updatedAt }) => ({
     name,
     revision,
@@ -68,7 +92,7 @@ export async function overrides({ session, flags, place }: AtPlace<Options>): Pr
     ...(flags.reveal && { value }),
   }))
   return {
-    json: { environment: { id: at.envId, label }, overrides: shown },
+    json: { environment: { id: at.envId, label }, overrides: shown, unreadable },
     text: () => {
       writeTable(
         ['name', 'updated', ...(flags.reveal ? ['value'] : [])],
@@ -78,7 +102,11 @@ export async function overrides({ session, flags, place }: AtPlace<Options>): Pr
           ...(flags.reveal ? [printable(value)] : []),
         ]),
       )
-      if (found.length === 0) note(`you have no personal overrides in ${label}`)
+      if (found.length + unreadable.length === 0) note(`you have no personal overrides in ${label}`)
+      for (const { id } of unreadable)
+        warn(
+          `the override ${id} does not open with your keypair; remove it with \`skerry secrets override ${id} --remove\``,
+        )
     },
   }
 }

@@ -53,10 +53,12 @@ async function ran(): Promise<string> {
 }
 
 describe('a malicious server', () => {
-  it('that leaves out an override causes one warning', async () => {
+  it('that leaves out an override causes a warning at every run until the person accepts the loss', async () => {
     const env = await ran()
     answer(() => [])
-    expect(await run(env)).toMatchObject({ code: 0, stdout: 'shared\n', stderr: expect.stringContaining(missing) })
+    const warned = { code: 0, stdout: 'shared\n', stderr: expect.stringContaining(missing) }
+    for (let i = 0; i < 3; i++) expect(await run(env)).toMatchObject(warned)
+    expect((await alice.shell(`skerry secrets override A --remove --env ${env}`)).code).not.toBe(0)
     expect((await run(env)).stderr).toBe('')
   })
 
@@ -90,6 +92,24 @@ describe('a malicious server', () => {
       stderr: expect.stringContaining('your personal override cannot be decrypted'),
     })
     expect((await alice.shell(`skerry run --no-overrides --env ${env} -- sh -c 'echo "$A"'`)).stdout).toBe('shared\n')
+  })
+
+  it('that alters an override stops the run with its id, blocks no other one, and the id removes it', async () => {
+    const env = await ran()
+    answer((rows) => rows.map((row) => ({ ...row, ciphertext: row.ciphertext.replace(/.{4}$/, 'AAAA') })))
+    const refused = await run(env)
+    const id = /skerry secrets override (ovr_\w+) --remove/.exec(refused.stderr)?.[1] as string
+    expect([refused.code, id]).toEqual([1, expect.any(String)])
+    await keep(env, 'B', 'another')
+    expect((await alice.shell(`skerry secrets overrides --env ${env}`)).stderr).toContain(
+      `the override ${id} does not open`,
+    )
+    expect((await alice.shell(`skerry secrets override ${id} --remove --env ${env}`)).stderr).toContain(
+      `removed the override ${id}`,
+    )
+    liar.repent()
+    const left = JSON.parse(await alice.ok(`skerry secrets overrides --json --env ${env}`))
+    expect([left.overrides.map(({ name }: Json) => name), left.unreadable]).toEqual([['B'], []])
   })
 
   it('that makes an override for the person’s public key is refused', async () => {

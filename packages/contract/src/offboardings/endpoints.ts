@@ -37,6 +37,7 @@ export const offboardings = {
       'token.revoked',
       'machine_client.revoked',
       'agent.updated',
+      'vault.key.revoked',
       'lease.revoked',
       'invite.revoked',
     ],

@@ -7,6 +7,7 @@ export const OffboardingRevoked = Strict({
     Type.Literal('service_token'),
     Type.Literal('machine_client'),
     Type.Literal('agent'),
+    Type.Literal('platform_key'),
     Type.Literal('lease'),
     Type.Literal('invitation'),
   ]),
@@ -22,7 +23,8 @@ const Recovery = Nullable(
 )
 
 const Via = Type.Union([Type.Literal('grant'), Type.Literal('token')], {
-  description: '`grant`: the person held the key; `token`: only a service token that they made held it',
+  description:
+    '`grant`: the person held the key; `token`: only a service token that they made held it. Keys that were lost since the last re-key count',
 })
 
 export const Offboarding = Strict({
@@ -54,7 +56,7 @@ export const OffboardingRow = Strict({
       Type.Literal('not_needed'),
       Type.Literal('deleted'),
     ],
-    { description: 'rotated: by the rotator; deleted: the environment no longer exists' },
+    { description: 'rotated: by the rotator; deleted: the environment or the secret no longer exists' },
   ),
   environmentId: Nullable(Id('environment')),
   label: Nullable(Type.String({ description: '`app/env`, `app/env@branch` or `group:env`, as at the start' })),

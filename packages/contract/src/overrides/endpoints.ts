@@ -10,6 +10,7 @@ const One = Strict({ override: Override })
 export const overrides = {
   list: get('/v1/orgs/:orgId/envs/:envId/overrides', {
     summary: 'Your own overrides in an environment, for a person who holds its key',
+    tagged: true,
     responses: { 200: Strict({ overrides: Type.Array(Override) }) },
   }),
   count: get('/v1/orgs/:orgId/envs/:envId/overrides/count', {

@@ -7,7 +7,10 @@ const SealedOverride = Blob(limits.ciphertextBytes, 'so1')
 
 export const OverrideRevision = Type.Integer({ minimum: 1, maximum: 2_147_483_647 })
 
-/** A key that only the person can unwrap, and the override encrypted with it. */
+/**
+ * A key that only the person can unwrap, and the override encrypted with it. The server refuses a key that was wrapped with
+ * another keypair than the person has now.
+ */
 export const NewOverride = { wrappedKey: WrappedKey, ciphertext: SealedOverride }
 
 /** A value of a secret that one person stored for themselves. `ciphertext` holds the name too, so the server knows none. */

@@ -44,7 +44,7 @@ export const teams = {
     audits: ['team.deleted'],
   }),
   addMembers: post('/v1/orgs/:orgId/teams/:teamId/members', {
-    summary: 'Add people to a team; a person who was locked out of its environments can get their keys again',
+    summary: 'Add people to a team; a person who was locked out of an environment stays locked out',
     body: Strict({ userIds: TeamUserIds }),
     responses: { 200: One },
     refuses: ['conflict'],

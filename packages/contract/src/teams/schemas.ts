@@ -24,7 +24,7 @@ export const TeamEnvironment = Strict({
   held: Type.Boolean({ description: 'The caller holds the key' }),
   lockedOut: Type.Array(Id('user'), {
     description:
-      'People of the team whose key was revoked, or who lost it in a re-key; empty unless you are an admin. To give the key back, add them to the team again or grant it directly',
+      'People of the team whose key was revoked, or who lost it in a re-key; empty unless you are an admin. No team asks for the key again until somebody grants it to them',
   }),
 })
 

@@ -90,6 +90,7 @@ export const kindWords: Readonly<Record<Preview['revokes'][number]['kind'], stri
   service_token: 'Service token',
   machine_client: 'Machine client',
   agent: 'Agent',
+  platform_key: 'Platform key',
   lease: 'Lease',
   invitation: 'Invitation of',
 }

@@ -47,7 +47,7 @@ const sectionOrder = [
   'teams',
   'teamMembers',
   'teamEnvironments',
-  'teamExclusions',
+  'keyExclusions',
   'plannedGrants',
   'invitationTeams',
   'invitationEnvironments',

@@ -12,7 +12,7 @@ import { ciphertext, publicKeyJwk, wrappedKey } from '../../test/blobs.ts'
 import { engine } from '../../test/engine.ts'
 import { decide, newGuarded, proposePut } from '../../test/guarded.ts'
 import { held, waiting } from '../../test/held.ts'
-import { newOverride } from '../../test/override-steps.ts'
+import { overrideOf } from '../../test/override-steps.ts'
 import { openTenant } from '../../test/scene.ts'
 import {
   type Actor,
@@ -39,6 +39,7 @@ let envId: string
 let groupId: string
 let grantee: string
 let overrider: Actor
+let override: Awaited<ReturnType<typeof overrideOf>>
 let guardedId: string
 let changeId: string
 let inviteId: string
@@ -160,7 +161,7 @@ test.each([
       world.call(overrides.create, {
         as: overrider.as,
         params: { ...org(), envId },
-        body: { ...newOverride(), seen: [] },
+        body: { ...override, seen: [] },
       }),
   ],
   [
@@ -170,7 +171,7 @@ test.each([
       world.call(overrides.create, {
         as: overrider.as,
         params: { ...org(), envId },
-        body: { ...newOverride(), seen: [] },
+        body: { ...override, seen: [] },
       }),
   ],
   [
@@ -199,6 +200,7 @@ test.each([
   groupId = (await newGroup(world, tenant)).id
   grantee = (await newToken(world, tenant)).id
   overrider = await newMember(world, tenant)
+  override = await overrideOf(world, overrider)
   await grantKey(world, tenant, envId, overrider)
   guardedId = await newGuarded(world, tenant)
   changeId = (await proposePut(world, tenant, guardedId, 'A')).id

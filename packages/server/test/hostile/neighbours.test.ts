@@ -73,7 +73,7 @@ const tableOf: Record<string, string> = {
   'GET /v1/orgs/:orgId/change-requests': 'change_requests',
   'GET /v1/orgs/:orgId/leases': 'leases',
   'GET /v1/orgs/:orgId/grants': 'key_grants',
-  'GET /v1/orgs/:orgId/teams/:teamId': 'team_exclusions',
+  'GET /v1/orgs/:orgId/teams/:teamId': 'key_exclusions',
   'GET /v1/orgs/:orgId/members/:userId/offboarding-preview': 'rotation_policies',
   'GET /v1/orgs/:orgId/offboardings': 'offboardings',
   'GET /v1/orgs/:orgId/offboardings/:offboardingId/rows': 'rotation_policies',

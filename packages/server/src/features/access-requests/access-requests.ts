@@ -6,11 +6,12 @@ import { after } from '../../identity/sessions.ts'
 import { takeAttempt } from '../../identity/throttle.ts'
 import { fail } from '../../kernel/errors.ts'
 import type { UserPrincipal } from '../../kernel/principal.ts'
+import { lockMember } from '../../model/people/memberships.ts'
 import { findName } from '../../model/people/names.ts'
 import { type InOrg, isAdmin } from '../orgs/scope.ts'
 import { requestLifecycle } from './lifecycle.ts'
 import type { OnRequest } from './scope.ts'
-import { closeRequest, countOpen, getRequest, insertRequest, listRequests, listWanted, lockMember } from './store.ts'
+import { closeRequest, countOpen, getRequest, insertRequest, listRequests, listWanted } from './store.ts'
 
 export async function list(input: In<typeof accessRequests.list, InOrg>): Out<typeof accessRequests.list> {
   const { db, org, principal, query, now } = input
@@ -30,7 +31,8 @@ type InPerson = InOrg & { principal: UserPrincipal }
 export async function create(input: In<typeof accessRequests.create, InPerson>): Out<typeof accessRequests.create> {
   const { context, db, org, principal, body, now, newId, audit, emit } = input
   const { environmentIds, reason = null, forSeconds = null } = body
-  if (!(await lockMember(db, org, principal.id))) throw fail('not_found', 'no such org')
+  // Requests of one person at the same time wait here for each other.
+  if (!(await lockMember(db, org, principal.id, 'no key update'))) throw fail('not_found', 'no such org')
   const labels = await checkWanted(input)
   if ((await countOpen(db, org, principal.id, now)) >= limits.accessRequestsOpenMax)
     throw fail('conflict', `${limits.accessRequestsOpenMax} of your requests are open: withdraw one first`)

@@ -3,7 +3,7 @@ import type { Emit } from '../../events/events.ts'
 import type { Audit } from '../../identity/audit-user.ts'
 import type { Principal } from '../../kernel/principal.ts'
 import { findName } from '../../model/people/names.ts'
-import { closeRequest, listGranted, lockOpen } from './store.ts'
+import { closeGranted, lockOpen } from './store.ts'
 
 interface Granting {
   db: Tx
@@ -13,19 +13,18 @@ interface Granting {
   emit: Emit
 }
 
-/** Closes the requests of a person that a grant on this environment answers completely, and tells the person. */
+/** Closes the requests that these grants to people answer completely, and tells the people who asked. */
 export async function closeAnswered(
   { db, principal, now, audit, emit }: Granting,
-  env: { orgId: string; id: string },
-  userId: string,
+  orgId: string,
+  granted: readonly { environmentId: string; principalId: string }[],
 ): Promise<void> {
-  const open = await lockOpen(db, env, userId, now)
+  if (granted.length === 0) return
+  const open = await lockOpen(db, orgId, granted, now)
   if (open.length === 0) return
   const ids = open.map(({ id }) => id)
-  const closedBy = await findName(db, env.orgId, principal)
-  for (const { id, labels } of await listGranted(db, env.orgId, ids)) {
-    const closing = { status: 'granted', by: principal, answer: null, now } as const
-    if (!(await closeRequest(db, { id: env.orgId }, id, closing))) continue
+  const closedBy = await findName(db, orgId, principal)
+  for (const { id, userId, labels } of await closeGranted(db, orgId, ids, principal, now)) {
     audit('access_request.granted', id, { userId })
     const facts = { requestId: id, userId, status: 'granted', environments: labels, closedBy, answer: null }
     await emit('access_request.closed', facts)

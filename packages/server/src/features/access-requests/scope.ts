@@ -6,6 +6,7 @@ import type { Access } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
 import type { UserPrincipal } from '../../kernel/principal.ts'
 import { environmentLabel, labelJoins } from '../../model/environments/label.ts'
+import { grantInForce } from '../../model/grants/table.ts'
 import { type InOrg, isAdmin, member } from '../orgs/scope.ts'
 
 export type AccessRequestRow = Static<typeof Row>
@@ -13,17 +14,17 @@ type AccessRequest = Checked<AccessRequestRow>
 export type OnRequest = InOrg & { accessRequest: AccessRequest }
 
 /** Condition on `access_request_environments x` of `access_requests r`: this principal holds the key. */
-export const holds = (type: string, id: string) => `exists (
+export const holds = (type: string, id: string, now: string) => `exists (
   select from key_grants k where k.org_id = x.org_id and k.environment_id = x.environment_id
-                             and k.principal_type = ${type} and k.principal_id = ${id})`
+                             and k.principal_type = ${type} and k.principal_id = ${id} and ${grantInForce(now)})`
 
 /** The columns of `access_requests r` for a caller. A request whose time is up shows as expired, even before the job runs. */
 export const requestColumns = (now: `$${number}`, callerType: `$${number}`, callerId: `$${number}`) => `r.id,
   case when r.status = 'open' and r.expires_at <= ${now} then 'expired' else r.status end as status,
   r.user_id, r.reason, r.for_seconds, r.created_at, r.expires_at, r.closed_at, r.closed_by_type, r.closed_by_id, r.answer,
   (select coalesce(jsonb_agg(jsonb_build_object('environmentId', x.environment_id, 'label', ${environmentLabel},
-                                                'granted', ${holds(`'user'`, 'r.user_id')},
-                                                'held', ${holds(callerType, callerId)})
+                                                'granted', ${holds(`'user'`, 'r.user_id', now)},
+                                                'held', ${holds(callerType, callerId, now)})
                              order by ${environmentLabel}), '[]')
      from access_request_environments x
      join environments e on e.org_id = x.org_id and e.id = x.environment_id

@@ -3,6 +3,7 @@ import type { KeysetCursor } from '../../http/page.ts'
 import type { Principal } from '../../kernel/principal.ts'
 import { environmentLabel, labelJoins } from '../../model/environments/label.ts'
 import { notExpired } from '../../model/environments/table.ts'
+import { grantInForce } from '../../model/grants/table.ts'
 import type { InOrg, Org } from '../orgs/scope.ts'
 import type { Status } from './lifecycle.ts'
 import { type AccessRequestRow, holds, requestColumns } from './scope.ts'
@@ -34,11 +35,6 @@ export async function countOpen(db: Sql, org: Org, userId: string | null, now: s
   return row?.count ?? 0
 }
 
-/** Requests of one person at the same time wait here for each other. */
-export const lockMember = async (db: Tx, org: Org, userId: string): Promise<boolean> =>
-  (await db.row('select 1 from memberships where org_id = $1 and user_id = $2 for no key update', [org.id, userId])) !==
-  undefined
-
 interface Wanted {
   id: string
   label: string
@@ -51,7 +47,7 @@ export const listWanted = (db: Sql, org: Org, userId: string, environmentIds: st
   db.rows<Wanted>(
     `select e.id, ${environmentLabel} as label,
             exists (select from key_grants k where k.org_id = e.org_id and k.environment_id = e.id
-                       and k.principal_type = 'user' and k.principal_id = $3) as held,
+                       and k.principal_type = 'user' and k.principal_id = $3 and ${grantInForce('$2')}) as held,
             exists (select from access_request_environments x
                       join access_requests r on r.org_id = x.org_id and r.id = x.request_id
                      where x.org_id = e.org_id and x.environment_id = e.id and r.user_id = $3 and ${isOpen}) as asked
@@ -116,38 +112,52 @@ export const closeRequest = async (db: Tx, org: Pick<Org, 'id'>, id: string, clo
     [org.id, closing.now, closing.status, closing.by.type, closing.by.id, closing.answer, id],
   )) !== undefined
 
-/** Locks the open requests of a person for an environment, so that two last grants at the same time see each other. */
-export const lockOpen = (db: Tx, env: { orgId: string; id: string }, userId: string, now: string) =>
+/** Locks the open requests of people for environments, so that two last grants at the same time see each other. */
+export const lockOpen = (
+  db: Tx,
+  orgId: string,
+  granted: readonly { environmentId: string; principalId: string }[],
+  now: string,
+) =>
   db.rows<{ id: string }>(
     `select r.id from access_requests r
-      where r.org_id = $1 and r.user_id = $3 and ${isOpen}
+      where r.org_id = $1 and ${isOpen} and r.user_id = any($4::text[])
         and exists (select from access_request_environments x
-                     where x.org_id = r.org_id and x.request_id = r.id and x.environment_id = $4)
+                      join unnest($3::text[], $4::text[]) as given(environment_id, user_id)
+                        on given.environment_id = x.environment_id and given.user_id = r.user_id
+                     where x.org_id = r.org_id and x.request_id = r.id)
       order by r.id for update`,
-    [env.orgId, now, userId, env.id],
+    [orgId, now, granted.map(({ environmentId }) => environmentId), granted.map(({ principalId }) => principalId)],
   )
 
 /** Condition on `access_requests r`: the person holds all keys that are asked for. */
-const isGranted = `exists (select from access_request_environments x where x.org_id = r.org_id and x.request_id = r.id)
+const isGranted = (
+  now: `$${number}`,
+) => `exists (select from access_request_environments x where x.org_id = r.org_id and x.request_id = r.id)
   and not exists (select from access_request_environments x
-                   where x.org_id = r.org_id and x.request_id = r.id and not ${holds(`'user'`, 'r.user_id')})`
+                   where x.org_id = r.org_id and x.request_id = r.id and not ${holds(`'user'`, 'r.user_id', now)})`
 
-export const listGranted = (db: Tx, orgId: string, ids: string[]) =>
-  db.rows<{ id: string; labels: string[] }>(
-    `select r.id, (select array_agg(${environmentLabel} order by ${environmentLabel})
-                     from access_request_environments x
-                     join environments e on e.org_id = x.org_id and e.id = x.environment_id
-                     ${labelJoins}
-                    where x.org_id = r.org_id and x.request_id = r.id) as labels
-       from access_requests r where r.org_id = $1 and r.id = any($2::text[]) and ${isGranted} order by r.id`,
-    [orgId, ids],
+/** Closes those of the locked requests whose keys are all granted. */
+export const closeGranted = (db: Tx, orgId: string, ids: string[], by: Principal, now: string) =>
+  db.rows<{ id: string; userId: string; labels: string[] }>(
+    `with closed as (
+       update access_requests r set status = 'granted', closed_at = $2, closed_by_type = $4, closed_by_id = $5
+        where r.org_id = $1 and r.id = any($3::text[]) and ${isOpen} and ${isGranted('$2')}
+       returning r.org_id, r.id, r.user_id)
+     select c.id, c.user_id, (select array_agg(${environmentLabel} order by ${environmentLabel})
+                                from access_request_environments x
+                                join environments e on e.org_id = x.org_id and e.id = x.environment_id
+                                ${labelJoins}
+                               where x.org_id = c.org_id and x.request_id = c.id) as labels
+       from closed c order by c.id`,
+    [orgId, now, ids, by.type, by.id],
   )
 
 export const closeEnded = (db: Tx, now: string) =>
   db.rows<{ orgId: string; id: string; userId: string; status: 'granted' | 'expired' }>(
-    `update access_requests r set status = case when ${isGranted} then 'granted' else 'expired' end, closed_at = $1
+    `update access_requests r set status = case when ${isGranted('$1')} then 'granted' else 'expired' end, closed_at = $1
       where r.status = 'open'
-        and (r.expires_at <= $1 or ${isGranted}
+        and (r.expires_at <= $1 or ${isGranted('$1')}
              or not exists (select from access_request_environments x where x.org_id = r.org_id and x.request_id = r.id))
      returning r.org_id, r.id, r.user_id, r.status`,
     [now],

@@ -3,6 +3,7 @@ import { byCreation, pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
 import { boundTo } from '../../kernel/principal.ts'
+import { lockMaker } from '../../model/people/made.ts'
 import type { InOrg } from '../orgs/scope.ts'
 import { thumbprintOf } from './bundle.ts'
 import type { Agent, OnAgent } from './scope.ts'
@@ -18,6 +19,7 @@ export async function create(input: In<typeof agents.create, InOrg>): Out<typeof
   const { db, org, principal, body, now, newId, audit } = input
   const { name, slug, environmentId = null } = body
   await checkBinding(input, environmentId)
+  await lockMaker(db, org, principal)
   const agent = await insertAgent(db, org, { id: newId('agent'), name, slug, environmentId, createdBy: principal, now })
   if (!agent) throw fail('conflict', 'body.slug: another agent uses it')
   audit('agent.created', agent.id, { slug, environmentId })

@@ -70,13 +70,13 @@ export const recordLosses = (db: Tx, atOnce: number) =>
 
 const madeBy = `org_id = $1 and enabled and (created_by_type, created_by_id) in (${actingFor('$1', '$2')})`
 
-export const listAgentsOf = (db: Sql, org: Org, userId: string) =>
+export const findAgentsMadeBy = (db: Sql, org: Org, userId: string) =>
   db.rows<{ id: string; name: string }>(`select id, name from agents where ${madeBy} order by created_at, id`, [
     org.id,
     userId,
   ])
 
-export const disableAgentsOf = (db: Tx, org: Org, userId: string, now: string) =>
+export const disableAgents = (db: Tx, org: Org, userId: string, now: string) =>
   db.rows<{ id: string; name: string }>(
     `update agents set enabled = false, updated_at = $3 where ${madeBy} returning id, name`,
     [org.id, userId, now],

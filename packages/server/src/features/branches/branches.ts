@@ -84,9 +84,9 @@ function expiry(ttlSeconds: number | null | undefined, now: string): string | nu
  * Forking must not widen who can read, so each grant has to name a holder on the parent, and only once. A client that
  * wraps to all holders also names the caller. That grant is left out, because the body has the caller's key already.
  */
-async function checkGrants({ db, env, principal, body }: In<typeof branches.create, InEnv>) {
+async function checkGrants({ db, env, principal, body, now }: In<typeof branches.create, InEnv>) {
   const grants = body.grants ?? []
-  const holders = new Set((await lockHolders(db, env)).map(key))
+  const holders = new Set((await lockHolders(db, env, now)).map(key))
   const seen = new Set<string>()
   for (const [index, grant] of grants.entries()) {
     if (!holders.has(key(grant)))

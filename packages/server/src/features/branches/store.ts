@@ -1,6 +1,7 @@
 import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
 import { type EnvironmentRow, environmentColumns, notExpired } from '../../model/environments/table.ts'
+import { grantInForce } from '../../model/grants/table.ts'
 import type { App } from '../apps/scope.ts'
 import type { Env } from '../envs/scope.ts'
 
@@ -30,8 +31,9 @@ export const listBranches = (db: Sql, env: Env, now: string, cursor: KeysetCurso
   ])
 
 /** Lists the holders of the key. Until commit none of them loses it, so that a later loss finds the new branch, too. */
-export const lockHolders = (db: Tx, env: Env) =>
+export const lockHolders = (db: Tx, env: Env, now: string) =>
   db.rows<{ principalType: string; principalId: string }>(
-    'select principal_type, principal_id from key_grants where org_id = $1 and environment_id = $2 order by id for key share',
-    [env.orgId, env.id],
+    `select k.principal_type, k.principal_id from key_grants k
+      where k.org_id = $1 and k.environment_id = $2 and ${grantInForce('$3')} order by k.id for key share of k`,
+    [env.orgId, env.id, now],
   )

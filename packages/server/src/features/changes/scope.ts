@@ -26,7 +26,7 @@ const findChange = (db: Sql, org: Org, changeRequestId: string, principal: Princ
     `select c.org_id, c.base_secret_id, ${changeColumns}
        from change_requests c
        join environments e on e.org_id = c.org_id and e.id = c.environment_id
-       left join key_grants k on ${ownGrant('$3', '$4')}
+       left join key_grants k on ${ownGrant('$3', '$4', '$5')}
       where c.org_id = $1 and c.id = $2 and ${notExpired('$5')}`,
     [org.id, changeRequestId, principal.type, principal.id, now],
   )

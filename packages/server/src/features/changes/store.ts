@@ -64,7 +64,7 @@ export const listChanges = (
     `select ${changeColumns}
        from change_requests c
        join environments e on e.org_id = c.org_id and e.id = c.environment_id
-       left join key_grants k on ${ownGrant('$2', '$3')}
+       left join key_grants k on ${ownGrant('$2', '$3', '$4')}
       where c.org_id = $1 and ${notExpired('$4')}
         and ($5::text is null or c.status = $5) and ($6::text is null or c.environment_id = $6)
         and ($11::text is null or c.group_id = $11) and ($12::text is null or e.application_id = $12)

@@ -7,13 +7,14 @@ import { listAppEnvs, listGroupEnvs } from './store.ts'
 interface Request {
   db: Sql
   principal: Principal
+  now: string
 }
 
 /** The owner of environments. Branches are in neither list. */
 type Owned = { app: Owner } | { group: Owner }
 
-const listEnvs = ({ db, principal }: Request, owner: Owned, cursor: KeysetCursor) =>
-  'app' in owner ? listAppEnvs(db, owner.app, principal, cursor) : listGroupEnvs(db, owner.group, principal, cursor)
+const listEnvs = (input: Request, owner: Owned, cursor: KeysetCursor) =>
+  'app' in owner ? listAppEnvs(input.db, owner.app, input, cursor) : listGroupEnvs(input.db, owner.group, input, cursor)
 
 export const allEnvs = (input: Request, owner: Owned) => listEnvs(input, owner, { at: null, id: null, take: null })
 

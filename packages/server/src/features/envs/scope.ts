@@ -28,7 +28,7 @@ export const findEnv = (
   db.row<Env>(
     `select e.org_id, ${environmentColumns}, k.wrapped_dek, ${protectionColumn}
        from environments e
-       left join key_grants k on ${ownGrant('$3', '$4')}
+       left join key_grants k on ${ownGrant('$3', '$4', '$5')}
       where e.org_id = $1 and e.id = $2 and ${notExpired('$5')}`,
     [org.id, envId, principal.type, principal.id, now],
   )

@@ -49,7 +49,7 @@ describe('an archive', () => {
       kmsGrants recoveries recoveryCustodians recoveryGrants recoveryRequests recoveryContributions agents agentPolicies
       leaseTargets rotationPolicies syncConnections syncBindings logSinks accessRequests accessRequestEnvironments
       deletedSecrets deletedSecretVersions secretDetails offboardings offboardingRows overrides teams teamMembers
-      teamEnvironments teamExclusions plannedGrants invitationTeams invitationEnvironments auditProof auditGaps audit
+      teamEnvironments keyExclusions plannedGrants invitationTeams invitationEnvironments auditProof auditGaps audit
       rowDigests`
     expect(manifest.sections.map(({ name }) => name)).toEqual(order.split(/\s+/))
   })

@@ -6,6 +6,7 @@ import { fail } from '../../kernel/errors.ts'
 import { lockEnvironment } from '../../model/environments/table.ts'
 import { lockGrant } from '../../model/grants/table.ts'
 import { giveGrant, revokeGrant } from '../../model/grants/write.ts'
+import { lockOrg } from '../../model/organizations/table.ts'
 import { closeAnswered } from '../access-requests/answered.ts'
 import type { InEnv } from '../envs/scope.ts'
 import type { InOrg } from '../orgs/scope.ts'
@@ -16,9 +17,9 @@ export async function own({ env }: In<typeof grants.own, InEnv>): Out<typeof gra
   return { wrappedDek: env.wrappedDek as string }
 }
 
-export async function list({ db, env, query }: In<typeof grants.list, InEnv>): Out<typeof grants.list> {
+export async function list({ db, env, query, now }: In<typeof grants.list, InEnv>): Out<typeof grants.list> {
   const cursor = pageFrom(query, 'keyGrant')
-  const page = pageOf(await listGrants(db, env, cursor), cursor, byCreation)
+  const page = pageOf(await listGrants(db, env, now, cursor), cursor, byCreation)
   return { grants: page.rows, nextCursor: page.nextCursor }
 }
 
@@ -41,17 +42,17 @@ export async function overview({
 }
 
 export async function create(input: In<typeof grants.create, InEnv>): Out<typeof grants.create> {
-  const { db, env, principal, body, now } = input
+  const { db, org, env, principal, body, now } = input
   const { seconds, ...key } = body
   if (!(await lockEnvironment(db, env, 'key share'))) throw fail('not_found', 'no such env')
-  const own = await lockGrant(db, env, { principalType: principal.type, principalId: principal.id })
+  const own = await lockGrant(db, env, { principalType: principal.type, principalId: principal.id }, now)
   if (own?.wrappedDek !== env.wrappedDek) throw fail('conflict', 'the key has been replaced in the meantime')
   const endsAt = seconds === undefined ? null : after(now, seconds)
   checkEnd(own.endsAt, endsAt)
   await checkGrantee(input)
   const grant = await giveGrant(input, env, { ...key, endsAt })
   if (!grant) throw fail('conflict', `${body.principalId} already has a key grant on this environment`)
-  if (body.principalType === 'user') await closeAnswered(input, env, body.principalId)
+  if (body.principalType === 'user') await closeAnswered(input, org.id, [grant])
   return { grant }
 }
 
@@ -81,6 +82,8 @@ async function checkGrantee({ db, org, env, body, now }: In<typeof grants.create
 }
 
 export async function remove(input: In<typeof grants.delete, InEnv & { grant: Grant }>): Out<typeof grants.delete> {
+  // Keys that teams ask for are granted under this lock, so none of them follows the revocation.
+  await lockOrg(input.db, input.org)
   await revokeGrant(input, input.env, input.grant)
   return { ok: true }
 }

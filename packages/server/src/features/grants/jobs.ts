@@ -7,10 +7,20 @@ import { deleteEndedGrants } from '../../model/grants/write.ts'
 
 export const jobs = [job('grants.end', { schedule: everySeconds(5) }, endGrants)]
 
-/** Ends temporary grants. The holder may have kept the key, so the dashboard then lists the environment for a re-key. */
-export function endGrants(context: Context): Promise<void> {
-  return transactWithAudit(context, system, async (tx, record) => {
-    for (const { orgId, id, ...metadata } of await deleteEndedGrants(tx, instant(context)))
-      record({ orgId, action: 'key.expired', resourceId: id, metadata })
-  })
+/** Few enough to keep the transaction short. */
+const atOnce = 100
+
+/**
+ * Deletes temporary grants whose time is over. Nobody reads by them since then. The holder may have kept the key, so the
+ * dashboard then lists the environment for a re-key.
+ */
+export async function endGrants(context: Context): Promise<void> {
+  while ((await endSome(context)) === atOnce);
 }
+
+const endSome = (context: Context) =>
+  transactWithAudit(context, system, async (tx, record) => {
+    const { count, grants } = await deleteEndedGrants(tx, instant(context), atOnce)
+    for (const { orgId, id, ...metadata } of grants) record({ orgId, action: 'key.expired', resourceId: id, metadata })
+    return count
+  })

@@ -1,30 +1,9 @@
 import type { Tx } from '../../db/database.ts'
 import type { Principal } from '../../kernel/principal.ts'
-import { notExpired } from '../../model/environments/table.ts'
+import { grantEnd, grantInForce } from '../../model/grants/table.ts'
 import { isDueToTeam } from '../../model/teams/table.ts'
 import { tokenStands } from '../../model/tokens/table.ts'
 import type { Org } from '../orgs/scope.ts'
-
-export interface LockedEnvironment {
-  id: string
-  groupId: string | null
-  parentEnvironmentId: string | null
-}
-
-/** Returns the environments that exist. None of them can be deleted or re-keyed before commit. */
-export const lockAll = async (
-  db: Tx,
-  org: Org,
-  ids: string[],
-  now: string,
-): Promise<Map<string, LockedEnvironment>> => {
-  const rows = await db.rows<LockedEnvironment>(
-    `select e.id, e.group_id, e.parent_environment_id from environments e
-      where e.org_id = $1 and e.id = any($2::text[]) and ${notExpired('$3')} order by e.id for key share`,
-    [org.id, ids, now],
-  )
-  return new Map(rows.map((row) => [row.id, row]))
-}
 
 /**
  * Returns the keys of the environments, wrapped to the caller. They stay so until commit. A key that the caller has for
@@ -32,10 +11,10 @@ export const lockAll = async (
  */
 export const lockOwn = async (db: Tx, org: Org, principal: Principal, ids: string[]): Promise<Map<string, string>> => {
   const rows = await db.rows<{ environmentId: string; wrappedDek: string }>(
-    `select environment_id, wrapped_dek from key_grants
-      where org_id = $1 and environment_id = any($2::text[]) and principal_type = $3 and principal_id = $4
-        and ends_at is null
-      order by environment_id for share`,
+    `select k.environment_id, k.wrapped_dek from key_grants k
+      where k.org_id = $1 and k.environment_id = any($2::text[]) and k.principal_type = $3 and k.principal_id = $4
+        and ${grantEnd} is null
+      order by k.environment_id for share of k`,
     [org.id, ids, principal.type, principal.id],
   )
   return new Map(rows.map(({ environmentId, wrappedDek }) => [environmentId, wrappedDek]))
@@ -96,18 +75,20 @@ export const listHeld = async (
   db: Tx,
   org: Org,
   keys: readonly { environmentId: string; principalType: string; principalId: string }[],
+  now: string,
 ): Promise<Map<string, string>> => {
   const rows = await db.rows<{ id: string; environmentId: string; principalId: string }>(
     `select k.id, k.environment_id, k.principal_id
        from key_grants k
        join unnest($2::text[], $3::text[], $4::text[]) as given(environment_id, type, id)
          on k.environment_id = given.environment_id and k.principal_type = given.type and k.principal_id = given.id
-      where k.org_id = $1`,
+      where k.org_id = $1 and ${grantInForce('$5')}`,
     [
       org.id,
       keys.map(({ environmentId }) => environmentId),
       keys.map(({ principalType }) => principalType),
       keys.map(({ principalId }) => principalId),
+      now,
     ],
   )
   return new Map(rows.map(({ id, environmentId, principalId }) => [`${environmentId} ${principalId}`, id]))

@@ -3,20 +3,12 @@ import type { grantConflicts } from '@skerry/contract/grants/schemas'
 import { checkPublicKey } from '../../http/public-key.ts'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
+import { type LockedEnvironment, lockEnvironments } from '../../model/environments/table.ts'
 import { giveGrants } from '../../model/grants/write.ts'
 import { lockOrg } from '../../model/organizations/table.ts'
 import { closeAnswered } from '../access-requests/answered.ts'
 import type { InOrg } from '../orgs/scope.ts'
-import {
-  type Grantee,
-  type LockedEnvironment,
-  listAskedFor,
-  listHeld,
-  lockAll,
-  lockOwn,
-  lockPeople,
-  lockTokens,
-} from './many-store.ts'
+import { type Grantee, listAskedFor, listHeld, lockOwn, lockPeople, lockTokens } from './many-store.ts'
 
 type Request = In<typeof grants.createMany, InOrg>
 type Row = Request['body']['grants'][number]
@@ -40,7 +32,7 @@ const pairOf = ({ environmentId, principalId }: Pick<Row, 'environmentId' | 'pri
  * cannot change between the check and the grant.
  */
 export async function createMany(input: Request): Out<typeof grants.createMany> {
-  const { db, org, body } = input
+  const { db, org, body, now } = input
   checkRows(body.grants)
   await lockOrg(db, org)
   const facts = await lockFacts(input)
@@ -51,9 +43,9 @@ export async function createMany(input: Request): Out<typeof grants.createMany> 
     body.grants.filter((_, index) => conflicts[index] === null),
   )
   const done = new Map(granted.map((grant) => [pairOf(grant), grant.id]))
-  const held = await listHeld(db, org, body.grants)
-  for (const { environmentId, principalType, principalId } of granted)
-    if (principalType === 'user') await closeAnswered(input, { orgId: org.id, id: environmentId }, principalId)
+  const held = await listHeld(db, org, body.grants, now)
+  const toPeople = granted.filter(({ principalType }) => principalType === 'user')
+  await closeAnswered(input, org.id, toPeople)
   return {
     results: body.grants.map((row, index) => {
       const { environmentId, principalType, principalId } = row
@@ -90,7 +82,7 @@ async function lockFacts({ db, org, principal, body, now }: Request): Promise<Fa
     ...new Set(body.grants.filter(({ principalType }) => principalType === type).map(({ principalId }) => principalId)),
   ]
   // Locks the environments first, as a re-key does, so that the two never wait for each other.
-  const environments = await lockAll(db, org, environmentIds, now)
+  const environments = await lockEnvironments(db, org.id, environmentIds, now)
   return {
     environments,
     own: await lockOwn(db, org, principal, environmentIds),

@@ -4,6 +4,7 @@ import type { Sql } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
 import type { Principal } from '../../kernel/principal.ts'
 import { environmentLabel, labelJoins } from '../../model/environments/label.ts'
+import { grantEnd, grantInForce } from '../../model/grants/table.ts'
 import { isNotExcluded } from '../../model/teams/table.ts'
 import type { Org } from '../orgs/scope.ts'
 
@@ -15,7 +16,7 @@ export const listMissing = (
   db: Sql,
   org: Org,
   principal: Principal,
-  only: { teamId: string | undefined; userId: string | undefined },
+  { teamId, userId: ofUser, now }: { teamId: string | undefined; userId: string | undefined; now: string },
   cursor: KeysetCursor,
 ) => {
   const [environmentId, userId] = cursor.id?.split('.') ?? [null, null]
@@ -35,7 +36,7 @@ export const listMissing = (
             coalesce(jsonb_agg(d.team_id order by d.team_id) filter (where d.team_id is not null), '[]') as team_ids,
             bool_or(d.team_id is null) as planned,
             exists (select from key_grants k where k.org_id = e.org_id and k.environment_id = e.id
-                       and k.principal_type = $2 and k.principal_id = $3 and k.ends_at is null) as held,
+                       and k.principal_type = $2 and k.principal_id = $3 and ${grantEnd} is null) as held,
             e.created_at as environment_created_at
        from due d
        join environments e on e.org_id = $1 and e.id = d.environment_id
@@ -43,19 +44,21 @@ export const listMissing = (
        join users u on u.id = d.user_id
       where ($6::timestamptz is null or (e.created_at, e.id, d.user_id) > ($6, $7, $8))
         and not exists (select from key_grants k where k.org_id = $1 and k.environment_id = d.environment_id
-                           and k.principal_type = 'user' and k.principal_id = d.user_id)
+                           and k.principal_type = 'user' and k.principal_id = d.user_id
+                           and ${grantInForce('$10')})
       group by e.org_id, e.id, e.created_at, ${environmentLabel}, d.user_id, u.id
       order by e.created_at, e.id, d.user_id limit $9`,
     [
       org.id,
       principal.type,
       principal.id,
-      only.teamId ?? null,
-      only.userId ?? null,
+      teamId ?? null,
+      ofUser ?? null,
       cursor.at,
       environmentId,
       userId,
       cursor.take,
+      now,
     ],
   )
 }

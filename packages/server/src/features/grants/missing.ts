@@ -5,10 +5,11 @@ import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
 import { lockEnvironments } from '../../model/environments/table.ts'
 import { lockOrg } from '../../model/organizations/table.ts'
+import { lockMember } from '../../model/people/memberships.ts'
 import { replacePlan } from '../../model/teams/write.ts'
 import type { InOrg } from '../orgs/scope.ts'
 import { listMissing } from './missing-store.ts'
-import { isMemberLocked, listPlanned } from './plan-store.ts'
+import { listPlanned } from './plan-store.ts'
 
 /** Lists the keys that people shall get and do not have. */
 export async function missing({
@@ -16,10 +17,11 @@ export async function missing({
   org,
   principal,
   query,
+  now,
 }: In<typeof grants.missing, InOrg>): Out<typeof grants.missing> {
   const cursor = pageFrom(query, 'missing', limits.missingGrantsDefault)
   const { teamId, userId } = query
-  const rows = await listMissing(db, org, principal, { teamId, userId }, cursor)
+  const rows = await listMissing(db, org, principal, { teamId, userId, now }, cursor)
   const page = pageOf(rows, cursor, (row) => [row.environmentCreatedAt, `${row.environmentId}.${row.principalId}`])
   return {
     missing: page.rows.map(({ environmentCreatedAt: _, ...row }) => row),
@@ -31,7 +33,7 @@ export async function missing({
 export async function plan(input: In<typeof grants.plan, InOrg>): Out<typeof grants.plan> {
   const { db, org, params, body, now, audit } = input
   await lockOrg(db, org)
-  if (!(await isMemberLocked(db, org, params.userId))) throw fail('not_found', 'no such member')
+  if (!(await lockMember(db, org, params.userId, 'key share'))) throw fail('not_found', 'no such member')
   const there = await lockEnvironments(db, org.id, body.environmentIds, now)
   const gone = body.environmentIds.findIndex((id) => !there.has(id))
   if (gone >= 0) throw fail('not_found', `body.environmentIds.${gone}: no such env`)

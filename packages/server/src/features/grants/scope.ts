@@ -14,8 +14,8 @@ export const grant = <S extends InEnv, N extends string>(
     'grant',
     'As inside; the key grant is one on the environment',
     base,
-    async (scope: S, { db }, params: Record<N | 'grantId', string>) => {
-      const found = await findGrant(db, scope.env, params.grantId)
+    async (scope: S, { db, context }, params: Record<N | 'grantId', string>) => {
+      const found = await findGrant(db, scope.env, params.grantId, context.now().toISOString())
       if (!found) throw fail('not_found', 'no such grant')
       return { ...scope, grant: found as Grant }
     },

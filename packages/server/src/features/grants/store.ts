@@ -4,17 +4,18 @@ import type { Sql } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
 import { environmentLabel, labelJoins } from '../../model/environments/label.ts'
 import { notExpired } from '../../model/environments/table.ts'
-import { type GrantRow, grantColumns } from '../../model/grants/table.ts'
+import { type GrantRow, grantColumns, grantInForce } from '../../model/grants/table.ts'
 import { tokenStands } from '../../model/tokens/table.ts'
 import type { Env } from '../envs/scope.ts'
 import type { Org } from '../orgs/scope.ts'
 
-export const listGrants = (db: Sql, env: Env, cursor: KeysetCursor) =>
+export const listGrants = (db: Sql, env: Env, now: string, cursor: KeysetCursor) =>
   db.rows<GrantRow>(
-    `select ${grantColumns} from key_grants
-      where org_id = $1 and environment_id = $2 and ($3::timestamptz is null or (created_at, id) > ($3, $4))
+    `select ${grantColumns} from key_grants k
+      where org_id = $1 and environment_id = $2 and ${grantInForce('$6')}
+        and ($3::timestamptz is null or (created_at, id) > ($3, $4))
       order by created_at, id limit $5`,
-    [env.orgId, env.id, cursor.at, cursor.id, cursor.take],
+    [env.orgId, env.id, cursor.at, cursor.id, cursor.take, now],
   )
 
 export const holdsKeys = async (db: Sql, org: Org, userId: string): Promise<boolean> =>
@@ -49,7 +50,7 @@ export const listReaders = (db: Sql, env: Env, now: string) =>
        left join service_tokens t on k.principal_type = 'service_token' and t.org_id = k.org_id and t.id = k.principal_id
        left join sync_connections c
          on k.principal_type = 'sync_connection' and c.org_id = k.org_id and c.id = k.principal_id
-      where k.org_id = $1 and k.environment_id = $2
+      where k.org_id = $1 and k.environment_id = $2 and ${grantInForce('$3')}
       order by k.created_at, k.id`,
     [env.orgId, env.id, now],
   )
@@ -75,6 +76,7 @@ export const listAccess = (
        left join sync_connections c
          on k.principal_type = 'sync_connection' and c.org_id = k.org_id and c.id = k.principal_id
       where k.org_id = $1 and ($3 or e.parent_environment_id is null) and ${notExpired('$2')}
+        and ${grantInForce('$2')}
         and ($4::timestamptz is null or (k.created_at, k.id) > ($4, $5))
       order by k.created_at, k.id limit $6`,
     [org.id, now, withBranches, cursor.at, cursor.id, cursor.take],

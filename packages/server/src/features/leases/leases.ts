@@ -5,9 +5,9 @@ import { fail } from '../../kernel/errors.ts'
 import type { InOrg } from '../orgs/scope.ts'
 import { endOne } from './ending.ts'
 import { executorOf } from './executors.ts'
-import { beginEnd, type Ending, listLeases, lockLease, moveLease } from './ledger-store.ts'
+import { type Ending, listLeases, lockLease, moveLease } from './ledger-store.ts'
 import { leaseLifecycle } from './lifecycle.ts'
-import { deleteJobOf } from './provisioner-store.ts'
+import { beginRevocation } from './revocation.ts'
 import { findTarget, type Lease, type OnLease, toResponse } from './scope.ts'
 
 export async function list({ db, org, query }: In<typeof leases.list, InOrg>): Out<typeof leases.list> {
@@ -36,12 +36,7 @@ export async function revoke(input: In<typeof leases.revoke, OnLease>): Out<type
     if (leaseLifecycle.next(stored.status, 'end') === undefined) return stored
     if (stored.status === 'creating' && !executor.canEndWhileMaking)
       throw fail('conflict', 'the lease is being made: try again in a moment')
-    audit('lease.revoked', lease.id, { targetId: lease.targetId, resourceRef: lease.resourceRef })
-    const begun = await beginEnd(db, lease, { as: 'revoked', now, revokedById: principal.id })
-    if (stored.status !== 'pending') return begun ?? stored
-    // Nothing was sent to the target yet.
-    await deleteJobOf(db, lease)
-    return (await moveLease(db, lease, 'gone', 'revoked')) ?? stored
+    return beginRevocation({ db, now, principal, audit }, stored, now)
   })
   if (!('endsAs' in ending)) return { lease: toResponse(ending) }
   const ended = await endOne(context, ending)

@@ -215,7 +215,7 @@ export const lockLease = (db: Tx, { orgId, id }: LeaseId) =>
   db.row<Lease>(`select ${leaseColumns} from leases l where l.org_id = $1 and l.id = $2 for update`, [orgId, id])
 
 /** Lists the live leases that a person requested, also with a credential that the person made. */
-export const listLeasesOf = (db: Sql, org: Pick<Org, 'id'>, userId: string) =>
+export const findLeasesRequestedBy = (db: Sql, org: Pick<Org, 'id'>, userId: string) =>
   db.rows<Lease>(
     `select ${leaseColumns} from leases l
       where l.org_id = $1 and l.status ${live} and l.status <> 'revoking'

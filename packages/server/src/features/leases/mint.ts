@@ -11,6 +11,7 @@ import { checkShape } from '../../http/validate.ts'
 import { transactWithAudit } from '../../kernel/audit.ts'
 import { instant } from '../../kernel/context.ts'
 import { fail, Refusal } from '../../kernel/errors.ts'
+import { lockMaker } from '../../model/people/made.ts'
 import { checkQuota } from '../billing/quota.ts'
 import type { InOrg } from '../orgs/scope.ts'
 import type { Executor } from './executor.ts'
@@ -60,6 +61,7 @@ const begin = (
 ): Promise<Lease> =>
   transaction(async ({ db, enqueue, audit }) => {
     await checkQuota(context, db, org, 'leases.active')
+    await lockMaker(db, org, principal)
     await enqueue(endTarget, { orgId: org.id, targetId: target.id }, { startAfterSeconds: body.ttlSeconds })
     const id = newId('lease')
     const resourceRef = body.provider === 'mongodb' ? mongodbUserName(id) : (body.roleName ?? null)

@@ -4,6 +4,7 @@ import type { In, Out } from '../../http/route.ts'
 import { deleteAccessTokens } from '../../identity/store.ts'
 import { newSecret, sha256 } from '../../kernel/context.ts'
 import { fail } from '../../kernel/errors.ts'
+import { lockMaker } from '../../model/people/made.ts'
 import type { InOrg } from '../orgs/scope.ts'
 import { createClient } from './create.ts'
 import type { Client } from './scope.ts'
@@ -19,6 +20,7 @@ export async function list({ db, org, query }: In<typeof machineClients.list, In
 
 export async function create(input: In<typeof machineClients.create, InOrg>): Out<typeof machineClients.create> {
   const { db, org, principal, body, now, audit } = input
+  await lockMaker(db, org, principal)
   const { id, clientSecret } = await createClient(db, { orgId: org.id, name: body.name, createdBy: principal, now })
   audit('machine_client.created', id, { name: body.name })
   const client = { id, orgId: org.id, name: body.name, lastUsedAt: null, revokedAt: null, createdAt: now }

@@ -49,7 +49,7 @@ export const revokeClient = async (db: Tx, client: { orgId: string; id: string }
     [client.orgId, client.id, now],
   )) !== undefined
 
-export const listClientsOf = (db: Sql, org: Org, userId: string) =>
+export const findClientsMadeBy = (db: Sql, org: Org, userId: string) =>
   db.rows<{ id: string; name: string }>(
     `select id, name from machine_clients
       where org_id = $1 and revoked_at is null

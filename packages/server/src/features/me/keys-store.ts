@@ -2,6 +2,8 @@ import type { me } from '@skerry/contract/me/endpoints'
 import type { Static } from 'typebox'
 import type { Sql } from '../../db/database.ts'
 import { environmentLabel, labelJoins } from '../../model/environments/label.ts'
+import { notExpired } from '../../model/environments/table.ts'
+import { grantInForce } from '../../model/grants/table.ts'
 import { tokenInForce } from '../../model/tokens/table.ts'
 
 type Holding = Static<(typeof me.keyHoldings.responses)[200]>['holdings'][number]
@@ -14,7 +16,7 @@ const grantableBy = (now: `$${number}`) => `
     left join memberships m on o.principal_type = 'user' and m.org_id = o.org_id and m.user_id = o.principal_id
     left join users u on u.id = m.user_id
     left join service_tokens t on o.principal_type = 'service_token' and t.org_id = o.org_id and t.id = o.principal_id
-   where o.org_id = k.org_id and o.environment_id = k.environment_id and o.id <> k.id
+   where o.org_id = k.org_id and o.environment_id = k.environment_id and o.id <> k.id and ${grantInForce(now, 'o')}
      and (m.role in ('owner', 'admin') or (t.role = 'admin' and ${tokenInForce(now)}))`
 
 export const listHoldings = (db: Sql, userId: string, now: string) =>
@@ -28,7 +30,7 @@ export const listHoldings = (db: Sql, userId: string, now: string) =>
        join environments e on e.org_id = k.org_id and e.id = k.environment_id
        ${labelJoins}
       where k.principal_type = 'user' and k.principal_id = $1
-        and (e.expires_at is null or e.expires_at > $2)
+        and ${notExpired('$2')} and ${grantInForce('$2')}
       order by org_slug, label`,
     [userId, now],
   )

@@ -69,14 +69,14 @@ export const deleteInvite = async (db: Tx, org: Org, invite: ScopedInvite): Prom
 const ofPerson = `i.org_id = $1 and i.accepted_at is null and i.expires_at > $3
   and (i.invited_by_id in (select by.id from (${actingFor('$1', '$2')}) by) or exists (select from users u where u.id = $2 and i.email in (u.email, u.verified_email)))`
 
-export const listInvitesOf = (db: Sql, org: Org, userId: string, now: string) =>
+export const findInvitesConcerning = (db: Sql, org: Org, userId: string, now: string) =>
   db.rows<{ id: string; email: string }>(`select i.id, i.email from invitations i where ${ofPerson} order by i.id`, [
     org.id,
     userId,
     now,
   ])
 
-export const deleteInvitesOf = (db: Tx, org: Org, userId: string, now: string) =>
+export const deleteInvitesConcerning = (db: Tx, org: Org, userId: string, now: string) =>
   db.rows<{ id: string; email: string; role: string }>(
     `delete from invitations i where ${ofPerson} returning i.id, i.email, i.role`,
     [org.id, userId, now],

@@ -7,6 +7,7 @@ import { after } from '../../identity/sessions.ts'
 import { takeAttempt } from '../../identity/throttle.ts'
 import { fail } from '../../kernel/errors.ts'
 import type { Principal } from '../../kernel/principal.ts'
+import { lockMaker } from '../../model/people/made.ts'
 import { findName } from '../../model/people/names.ts'
 import { getOrg, type InOrg, type Org } from '../orgs/scope.ts'
 import { putInviteGifts } from './invite-gifts.ts'
@@ -23,6 +24,7 @@ export async function create(input: In<typeof invites.create, InOrg>): Out<typeo
   const { context, db, org, principal, body, now, newId, audit, emit } = input
   const email = body.email.toLowerCase()
   if (await isMember(db, org, email)) throw fail('conflict', 'body.email: is already a member')
+  await lockMaker(db, org, principal)
   const invite = await insertInvite(db, org, {
     id: newId('invitation'),
     email,

@@ -24,11 +24,11 @@ export async function update(input: In<typeof members.update, InOrg>): Out<typeo
 
 /**
  * Removes a member and their key grants. The person may have kept the keys, so the audit log lists the environments. It
- * also keeps the address and the name that the person has now, because nobody here may see later ones.
+ * also keeps the address and the name that the person has now, because nobody here may see later ones. The caller has
+ * checked the removal with `mayBecome`, which returned the role.
  */
-export async function removeMember(input: Removing, userId: string): Promise<void> {
+export async function removeMember(input: Removing, userId: string, role: Role): Promise<void> {
   const { db, org, audit } = input
-  const role = await mayBecome(input, userId, null)
   const { email, name } = await getMember(db, org, userId)
   const environmentIds = await listGrantedEnvironments(db, org, userId)
   await removeCustodian(input, org.id, userId, 'member.removed')
@@ -41,7 +41,8 @@ type Removing = InOrg &
   Pick<Work<'member.removed' | 'kms_grant.revoked' | 'recovery.custodian_removed'>, 'db' | 'audit'>
 
 export async function remove(input: In<typeof members.remove, InOrg>): Out<typeof members.remove> {
-  await removeMember(input, input.params.userId)
+  const { userId } = input.params
+  await removeMember(input, userId, await mayBecome(input, userId, null))
   return { ok: true }
 }
 

@@ -3,6 +3,7 @@ import type { Static } from 'typebox'
 import type { Sql, Tx } from '../../db/database.ts'
 import { environmentLabel, labelJoins } from '../../model/environments/label.ts'
 import { isUnprotected, notExpired } from '../../model/environments/table.ts'
+import { grantInForce } from '../../model/grants/table.ts'
 import { actingFor } from '../../model/people/made.ts'
 import type { InOrg, Org } from '../orgs/scope.ts'
 
@@ -33,22 +34,47 @@ export const lockPrincipal = (db: Tx, org: Org, userId: string) =>
 export type Known = Static<typeof OffboardingPreview>['environments'][number]
 
 /**
- * Lists the environments whose key the person has: by a grant, before a removal, or by a grant to a token that they made.
- * A person who makes a token knows its key.
+ * A query for the keys that the person, or a credential of theirs, lost: the environment, the instant, and whether it was
+ * the person's own grant. The audit log is the only place that has them.
+ */
+const losses = `
+  select x.metadata ->> 'environmentId' as environment_id, x.created_at, x.metadata ->> 'principalId' = $2 as direct
+    from audit_entries x
+   where x.org_id = $1 and x.action in ('key.revoked', 'key.expired')
+     and (x.metadata ->> 'principalId') collate "C" in (select id from acting)
+  union all
+  select jsonb_array_elements_text(x.metadata -> 'environmentIds'), x.created_at, x.resource_id = $2
+    from acting join audit_entries x on x.org_id = $1 and x.resource_id = acting.id
+   where x.action in ('member.removed', 'user.keys_replaced', 'token.revoked')
+  union all
+  select jsonb_array_elements_text(x.metadata -> 'environmentIds'), x.created_at, true
+    from audit_entries x
+   where x.org_id = $1 and x.action in ('team.member_removed', 'team.environment_removed', 'team.deleted')
+     and (x.metadata ->> 'userId' = $2 or x.metadata -> 'userIds' ? $2)`
+
+/**
+ * Lists the environments whose key the person may have: by a grant, by a grant to a token that they made, or from a grant
+ * that they lost and whose environment has had no re-key since. A person who makes a token knows its key.
  */
 export const listKnown = (db: Sql, { org, principal }: InOrg, userId: string, now: string) =>
   db.rows<Known>(
     `with removal as (${removal}),
+     acting as (${actingFor('$1', '$2')}),
      known as (
        select k.environment_id::text, k.principal_type = 'user' as direct, true as granted
          from key_grants k
         where k.org_id = $1
-          and (k.principal_type, k.principal_id) in (${actingFor('$1', '$2')})
+          and (k.principal_type, k.principal_id) in (select type, id from acting)
        union all
-       select jsonb_array_elements_text(l.metadata -> 'environmentIds'), true, false from removal l)
+       select jsonb_array_elements_text(l.metadata -> 'environmentIds'), true, false from removal l
+       union all
+       select lost.environment_id, lost.direct, false from (${losses}) lost
+        where not exists (
+          select from audit_entries x where x.org_id = $1 and x.action = 'env.rekeyed'
+             and x.resource_id = lost.environment_id and x.created_at > lost.created_at))
      select e.id as environment_id, ${environmentLabel} as label, n.via, not (${isUnprotected}) as protected,
             exists (select from key_grants k where k.org_id = e.org_id and k.environment_id = e.id
-                       and k.principal_type = $4 and k.principal_id = $5) as held,
+                       and k.principal_type = $4 and k.principal_id = $5 and ${grantInForce('$3')}) as held,
             not n.granted and exists (
               select from audit_entries x, removal l where x.org_id = e.org_id and x.action = 'env.rekeyed'
                  and x.resource_id = e.id and x.created_at > l.created_at) as rekeyed,

@@ -13,6 +13,7 @@ import {
   listOffboardings,
   listOpen,
   listRows,
+  lockRow,
   lockRunning,
   type Row,
 } from './store.ts'
@@ -47,6 +48,7 @@ export async function change(input: OnRow): Out<typeof offboardings.change> {
   const { db, org, offboarding, params, body, audit } = input
   if (Object.keys(body).length === 0) throw fail('invalid_request', 'body: name a state, a note or an assigneeId')
   if (!(await lockRunning(db, org, offboarding.id, 'share'))) throw fail('conflict', 'this offboarding is finished')
+  if (!(await lockRow(db, org, offboarding.id, params.offboardingRowId))) throw noRow()
   const row = await getRow(input)
   const { note = row.note, assigneeId = row.assigneeId } = body
   if (body.assigneeId && !(await isAdminInPerson(db, org, body.assigneeId)))
@@ -74,9 +76,11 @@ export async function change(input: OnRow): Out<typeof offboardings.change> {
 
 async function getRow(input: OnRow): Promise<Row> {
   const row = await findRow(input.db, input.org, input.offboarding.id, input.params.offboardingRowId, input)
-  if (!row) throw fail('not_found', 'no such row of an offboarding')
+  if (!row) throw noRow()
   return row
 }
+
+const noRow = () => fail('not_found', 'no such row of an offboarding')
 
 /** Returns the state to store. The server sees a re-key and a new sharing, so nobody can claim them. */
 function stateOf({ kind, state }: Row, body: OnRow['body']): Change['state'] {
@@ -84,7 +88,7 @@ function stateOf({ kind, state }: Row, body: OnRow['body']): Change['state'] {
   const isSeen = kind !== 'rotate_value'
   if (isSeen && body.state === 'done')
     throw fail('invalid_request', 'body.state: the server marks this row as done; use not_needed to skip it')
-  if (isSeen && (state === 'done' || state === 'deleted')) throw fail('conflict', 'this row is done')
+  if (state === 'deleted' || (isSeen && state === 'done')) throw fail('conflict', 'this row is done')
   return body.state === 'done' ? 'replaced' : body.state
 }
 

@@ -1,13 +1,15 @@
 import type { offboardings } from '@skerry/contract/offboardings/endpoints'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
-import { agentsOf, disableMadeBy } from '../agents/made-by.ts'
-import { leasesOf, revokeLeasesOf } from '../leases/made-by.ts'
-import { clientsOf, revokeClientsOf } from '../machine-clients/made-by.ts'
+import { lockOrg } from '../../model/organizations/table.ts'
+import { disableAgentsMadeBy, listAgentsMadeBy } from '../agents/made-by.ts'
+import { listLeasesRequestedBy, revokeLeasesRequestedBy } from '../leases/made-by.ts'
+import { listClientsMadeBy, revokeClientsMadeBy } from '../machine-clients/made-by.ts'
 import { mayBecome, removeMember } from '../members/members.ts'
-import { invitesOf, withdrawInvitesOf } from '../members/withdrawn.ts'
+import { listInvitesConcerning, revokeInvitesConcerning } from '../members/withdrawn.ts'
 import type { InOrg, Org } from '../orgs/scope.ts'
-import { revokeTokensOf, tokensOf } from '../tokens/made-by.ts'
+import { listTokensMadeBy, revokeTokensMadeBy } from '../tokens/made-by.ts'
+import { listPlatformKeysMadeBy, revokePlatformKeysMadeBy } from '../vault/projects/made-by.ts'
 import {
   findPerson,
   findShare,
@@ -28,11 +30,12 @@ export async function preview(input: In<typeof offboardings.preview, InOrg>): Ou
   if (!person) throw fail('not_found', 'no such member')
   const share = await findShare(db, org, userId)
   const revokes = [
-    ...labelled('service_token', await tokensOf(db, org, userId)),
-    ...labelled('machine_client', await clientsOf(db, org, userId)),
-    ...labelled('agent', await agentsOf(db, org, userId)),
-    ...labelled('lease', await leasesOf(db, org, userId)),
-    ...labelled('invitation', await invitesOf(db, org, userId, now)),
+    ...labelled('service_token', await listTokensMadeBy(db, org, userId)),
+    ...labelled('machine_client', await listClientsMadeBy(db, org, userId)),
+    ...labelled('agent', await listAgentsMadeBy(db, org, userId)),
+    ...labelled('platform_key', await listPlatformKeysMadeBy(db, org, userId)),
+    ...labelled('lease', await listLeasesRequestedBy(db, org, userId)),
+    ...labelled('invitation', await listInvitesConcerning(db, org, userId, now)),
   ]
   return {
     preview: {
@@ -51,23 +54,28 @@ const labelled = (kind: Revoked['kind'], made: { id: string; name: string }[]): 
 type Start = In<typeof offboardings.start, InOrg>
 
 /**
- * Removes the person and revokes what they made. The environments, values and shares that they know remain as rows. The
- * offboarding is inserted first, so that of two starts at once the second one finds the first.
+ * Removes the person and revokes what they made. The environments, values and shares that they know remain as rows.
+ *
+ * The lock on the organization comes first: of two starts at once the second one finds the first, and a former member who
+ * joins again at the same time is found as a member. The lock on the membership comes next: credentials that the person
+ * is making are then found, and later ones are refused. The keys are listed after the revocation, so that no token gets
+ * one meanwhile.
  */
 export async function start(input: Start): Out<typeof offboardings.start> {
   const { db, org, body, now, newId, principal, audit } = input
   const { userId } = body
+  await lockOrg(db, org)
   const person = await checkPerson(input)
   const { email, name } = person
   const id = newId('offboarding')
   if (!(await insertOffboarding(db, org, { id, userId, email, name, by: principal, now })))
     throw fail('conflict', `an offboarding of ${calledOf(person)} is running: ${await findRunning(db, org, userId)}`)
-  if (person.role !== null) await mayBecome(input, userId, null)
+  const role = person.role === null ? null : await mayBecome(input, userId, null)
   await lockPrincipal(db, org, userId)
+  const revoked = await revokeMadeBy(input, userId)
   const environments = await listKnown(db, input, userId, now)
   const rows = await rowsOf(input, environments)
-  if (person.role !== null) await removeMember(input, userId)
-  const revoked = await revokeMadeBy(input, userId)
+  if (role !== null) await removeMember(input, userId, role)
   await putRevoked(db, org, id, revoked)
   // Lists have the order of the ids.
   const ids = rows.map(() => newId('offboardingRow')).sort()
@@ -102,15 +110,29 @@ async function checkPerson({ db, org, principal, body }: Start): Promise<Person>
 const calledOf = ({ email, name, userId }: Person): string => email ?? name ?? userId
 
 async function revokeMadeBy(input: Start, userId: string): Promise<Revoked[]> {
-  // Leases first: those of a token are found by the person who made the token.
-  const leases = labelled('lease', await revokeLeasesOf(input, userId))
   return [
-    ...labelled('service_token', await revokeTokensOf(input, userId)),
-    ...labelled('machine_client', await revokeClientsOf(input, userId)),
-    ...labelled('agent', await disableMadeBy(input, userId)),
-    ...leases,
-    ...labelled('invitation', await withdrawInvitesOf(input, userId)),
+    ...(await revokeCredentials(input, userId)),
+    ...labelled('agent', await disableAgentsMadeBy(input, userId)),
+    ...labelled('platform_key', await revokePlatformKeysMadeBy(input, userId)),
+    ...labelled('lease', await revokeLeasesRequestedBy(input, userId)),
+    ...labelled('invitation', await revokeInvitesConcerning(input, userId)),
   ]
+}
+
+/**
+ * Revokes tokens and machine clients until none is left. One of them may be making another one: the revocation waits for
+ * it, and only the next round sees the new credential.
+ */
+async function revokeCredentials(input: Start, userId: string): Promise<Revoked[]> {
+  const tokens: Revoked[] = []
+  const clients: Revoked[] = []
+  for (;;) {
+    const more = labelled('service_token', await revokeTokensMadeBy(input, userId))
+    const others = labelled('machine_client', await revokeClientsMadeBy(input, userId))
+    if (more.length + others.length === 0) return [...tokens, ...clients]
+    tokens.push(...more)
+    clients.push(...others)
+  }
 }
 
 const blank = {

@@ -19,9 +19,18 @@ const newValue = `(
                         and b.version > v.version and b.restored_from_version is not null)
    order by v.version desc limit 1)`
 
+/**
+ * SQL condition on `offboarding_rows r` of a value: the secret was deleted for good. An environment that was deleted with its
+ * secrets does not count, because nobody decided about the values.
+ */
+const isPurged = `exists (select from environments e where e.org_id = r.org_id and e.id = r.environment_id)
+   and not exists (select from secrets s where s.org_id = r.org_id and s.id = r.secret_id)
+   and not exists (select from deleted_secrets s where s.org_id = r.org_id and s.id = r.secret_id)`
+
 /** SQL of the state of `offboarding_rows r`: the stored one, or one that follows from other tables. */
 export const rowState = (now: `$${number}`) => `case
   when r.state <> 'waiting' then r.state
+  when r.kind = 'rotate_value' and ${isPurged} then 'deleted'
   when r.kind = 'rotate_value' then coalesce(${newValue}, 'waiting')
   when r.kind = 'rekey' and not exists (
     select from environments e where e.org_id = r.org_id and e.id = r.environment_id and ${notExpired(now)}) then 'deleted'

@@ -2,6 +2,7 @@ import type { OffboardingRow, Offboarding as OffboardingSchema } from '@skerry/c
 import type { Static } from 'typebox'
 import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
+import { grantInForce } from '../../model/grants/table.ts'
 import { actingFor } from '../../model/people/made.ts'
 import type { Org } from '../orgs/scope.ts'
 import { type Offboarding, offboardingColumns, offboardingCounts } from './scope.ts'
@@ -103,11 +104,12 @@ const rowColumns = (now: `$${number}`, callerType: `$${number}`, callerId: `$${n
   r.changed_by_id, r.changed_at,
   exists (select from environments e where e.org_id = r.org_id and e.id = r.environment_id
              and e.required_approvals is not null) as protected,
-  exists (select from key_grants k where ${ofRow} and k.principal_type = ${callerType} and k.principal_id = ${callerId})
-    as held,
+  exists (select from key_grants k where ${ofRow} and k.principal_type = ${callerType} and k.principal_id = ${callerId}
+             and ${grantInForce(now)}) as held,
   (select coalesce(jsonb_agg(m.user_id order by m.user_id), '[]')
      from key_grants k join memberships m on m.org_id = k.org_id and m.user_id = k.principal_id
-    where r.kind = 'rekey' and ${ofRow} and k.principal_type = 'user' and m.role <> 'member') as holder_ids,
+    where r.kind = 'rekey' and ${ofRow} and k.principal_type = 'user' and m.role <> 'member'
+      and ${grantInForce(now)}) as holder_ids,
   (select p.id from rotation_policies p where r.kind = 'rotate_value' and p.org_id = r.org_id
       and p.environment_id = r.environment_id and p.secret_name = r.secret_name limit 1) as rotation_id`
 
@@ -141,6 +143,14 @@ export const lockRunning = async (db: Tx, org: Org, id: string, lock: 'share' | 
   (await db.row(`select 1 from offboardings where org_id = $1 and id = $2 and finished_at is null for ${lock}`, [
     org.id,
     id,
+  ])) !== undefined
+
+/** Locks the row until commit, so that changes of different fields at the same time keep each other. */
+export const lockRow = async (db: Tx, org: Org, offboardingId: string, rowId: string): Promise<boolean> =>
+  (await db.row('select 1 from offboarding_rows where org_id = $1 and offboarding_id = $2 and id = $3 for update', [
+    org.id,
+    offboardingId,
+    rowId,
   ])) !== undefined
 
 export const isAdminInPerson = async (db: Sql, org: Org, userId: string): Promise<boolean> =>

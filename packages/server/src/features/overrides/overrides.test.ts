@@ -7,7 +7,7 @@ import { members } from '@skerry/contract/members/endpoints'
 import { overrides } from '@skerry/contract/overrides/endpoints'
 import { describe, expect, test } from 'vitest'
 import { publicKeyJwk, sealedPrivateKey } from '../../../test/blobs.ts'
-import { newOverride, newOverrider } from '../../../test/override-steps.ts'
+import { newOverride, newOverrider, overrideOf } from '../../../test/override-steps.ts'
 import { openEnv } from '../../../test/scene.ts'
 import { type Actor, grantKey, newCliSession, newEnv, newMember, newToken, signUp } from '../../../test/tenant.ts'
 
@@ -18,10 +18,14 @@ let places = 0
 const newPlace = async () => (await newEnv(world, tenant, appId, `env-${++places}`)).id
 const on = (id = envId) => ({ orgId, envId: id })
 const listOf = ({ as }: Pick<Actor, 'as'>, id = envId) => world.call(overrides.list, { as, params: on(id) })
-const store = ({ as }: Pick<Actor, 'as'>, seen: string[], id = envId, body = newOverride()) =>
-  world.call(overrides.create, { as, params: on(id), body: { ...body, seen } })
-const replace = ({ as }: Pick<Actor, 'as'>, overrideId: string, expectedRevision: number, id = envId) =>
-  world.call(overrides.replace, { as, params: { ...on(id), overrideId }, body: { ...newOverride(), expectedRevision } })
+const store = async (who: Pick<Actor, 'as'>, seen: string[], id = envId, bytes?: number) => {
+  const body = { ...(await overrideOf(world, who, bytes)), seen }
+  return world.call(overrides.create, { as: who.as, params: on(id), body })
+}
+const replace = async (who: Pick<Actor, 'as'>, overrideId: string, expectedRevision: number, id = envId) => {
+  const body = { ...(await overrideOf(world, who)), expectedRevision }
+  return world.call(overrides.replace, { as: who.as, params: { ...on(id), overrideId }, body })
+}
 const remove = ({ as }: Pick<Actor, 'as'>, overrideId: string, id = envId) =>
   world.call(overrides.delete, { as, params: { ...on(id), overrideId } })
 const counts = async ({ as }: Pick<Actor, 'as'>, id = envId) =>
@@ -120,13 +124,13 @@ describe('storing', () => {
   test('is refused beyond the limits on the number and on the size of all', async () => {
     const place = await newPlace()
     const { person, override } = await newOverrider(world, tenant, place)
-    const big = () => newOverride(Math.floor((limits.ciphertextBytes * 3) / 4) - 20)
+    const big = Math.floor((limits.ciphertextBytes * 3) / 4) - 20
     const seen = [override.id]
     for (let round = 0; round < 3; round++) {
-      const { body } = await store(person, seen, place, big())
+      const { body } = await store(person, seen, place, big)
       seen.push(body.override.id)
     }
-    const tooMuch = await store(person, seen, place, big())
+    const tooMuch = await store(person, seen, place, big)
     expect([tooMuch.status, tooMuch.error?.code]).toEqual([403, 'quota_exceeded'])
     await world.server.context.db.rows(
       `insert into overrides (org_id, id, environment_id, user_id, wrapped_key, ciphertext, revision, created_at, updated_at)
@@ -138,6 +142,65 @@ describe('storing', () => {
     expect(all).toHaveLength(limits.overridesMax)
     const tooMany = await store(person, all, place)
     expect([tooMany.status, tooMany.error?.code]).toEqual([403, 'quota_exceeded'])
+  })
+})
+
+describe('an override that another keypair than the present one sealed', () => {
+  test('is refused, also while the keypair is being replaced, and the list stays readable', async () => {
+    const place = await newPlace()
+    const { person, override } = await newOverrider(world, tenant, place)
+    const before = (await listOf(person, place)).body
+    const sealed = newOverride(publicKeyJwk())
+    const answers = [
+      await world.call(overrides.create, {
+        as: person.as,
+        params: on(place),
+        body: { ...sealed, seen: [override.id] },
+      }),
+      await world.call(overrides.replace, {
+        as: person.as,
+        params: { ...on(place), overrideId: override.id },
+        body: { ...sealed, expectedRevision: 1 },
+      }),
+    ]
+    for (const { status, error } of answers) {
+      expect([status, error?.code]).toEqual([400, 'invalid_request'])
+      expect(error?.message).toMatch(/^body\.wrappedKey: .*unlock your keyring again/)
+    }
+    expect((await listOf(person, place)).body).toEqual(before)
+    // A tab with the former keypair stores at the same moment.
+    const former = { ...(await overrideOf(world, person)), seen: [override.id] }
+    const keys = { publicKeyJwk: publicKeyJwk(), encryptedPrivateKey: sealedPrivateKey() }
+    await Promise.all([
+      world.call(overrides.create, { as: person.as, params: on(place), body: former }),
+      world.call(me.replaceKeys, { as: person.as, body: keys }),
+    ])
+    await grantKey(world, tenant, place, person)
+    expect((await listOf(person, place)).body.overrides).toEqual([])
+  })
+})
+
+describe('the list', () => {
+  test('has a tag that changes with each change, and is not sent again to a caller who has it', async () => {
+    const place = await newPlace()
+    const { person, override } = await newOverrider(world, tenant, place)
+    const read = async (tag?: string) => {
+      const path = `/v1/orgs/${orgId}/envs/${place}/overrides`
+      const headers = { authorization: person.as, ...(tag === undefined ? {} : { 'if-none-match': tag }) }
+      const answer = await fetch(`${world.url}${path}`, { headers })
+      return { status: answer.status, tag: answer.headers.get('etag') as string, text: await answer.text() }
+    }
+    const tags = new Set<string>()
+    const steps = [() => replace(person, override.id, 1, place), () => store(person, [override.id], place)]
+    for (const change of [...steps, () => remove(person, override.id, place)]) {
+      const { tag, text } = await read()
+      tags.add(tag)
+      expect(JSON.parse(text).overrides.length).toBeGreaterThan(0)
+      expect(await read(tag)).toEqual({ status: 304, tag, text: '' })
+      await change()
+      expect((await read(tag)).status).toBe(200)
+    }
+    expect(tags.size).toBe(3)
   })
 })
 

@@ -19,6 +19,17 @@ export const listOverrides = (db: Sql, env: Env, userId: string) =>
     [env.orgId, env.id, userId],
   )
 
+export const listRevisions = (db: Sql, env: Env, userId: string) =>
+  db.rows<{ id: string; revision: number }>(
+    'select id, revision from overrides where org_id = $1 and environment_id = $2 and user_id = $3 order by id',
+    [env.orgId, env.id, userId],
+  )
+
+/** Returns the public key of the person. A replacement of the keypair waits until commit. */
+export const lockPublicKey = async (db: Tx, userId: string): Promise<string | null> =>
+  (await db.row<{ publicKeyJwk: string | null }>('select public_key_jwk from users where id = $1 for share', [userId]))
+    ?.publicKeyJwk ?? null
+
 export const findOverride = (db: Sql, env: Env, userId: string, id: string) =>
   db.row<OverrideRow>(
     `select ${columns} from overrides where org_id = $1 and environment_id = $2 and user_id = $3 and id = $4`,
@@ -33,13 +44,6 @@ export const countOverrides = (db: Sql, env: Env) =>
       group by o.user_id, u.name, u.email order by count(*) desc, o.user_id`,
     [env.orgId, env.id],
   )
-
-/** Changes of one person's overrides come one after the other. Returns false if the person is no longer a member. */
-export const lockMember = async (db: Tx, env: Env, userId: string): Promise<boolean> =>
-  (await db.row('select 1 from memberships where org_id = $1 and user_id = $2 for no key update', [
-    env.orgId,
-    userId,
-  ])) !== undefined
 
 export const listSizes = (db: Tx, env: Env, userId: string) =>
   db.rows<{ id: string; characters: number }>(

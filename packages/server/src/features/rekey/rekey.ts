@@ -59,7 +59,7 @@ export async function run(input: Request): Out<typeof rekey.run> {
   await supersedeAll(input, env)
   const keptIds = new Set(kept.map(({ id }) => id))
   const removed = holders.filter(({ id }) => !keptIds.has(id))
-  const people = removed.filter(({ principalType }) => principalType === 'user')
+  const people = removed.filter(({ principalType, inForce }) => principalType === 'user' && inForce)
   await lockOut(
     db,
     env,

@@ -1,4 +1,5 @@
 import type { Sql, Tx } from '../../db/database.ts'
+import { grantInForce } from '../../model/grants/table.ts'
 import { tokenStands } from '../../model/tokens/table.ts'
 import type { Env } from '../envs/scope.ts'
 
@@ -22,12 +23,15 @@ export interface Holder {
   wrappedDek: string
   /** True for a member with keys, a valid token, and any reader of the server, which loses its grants with its key. */
   able: boolean
+  /** False for a temporary grant that has ended and is not yet deleted. */
+  inForce: boolean
 }
 
 export const lockHolders = (db: Sql, env: Env, now: string) =>
   db.rows<Holder>(
     `select k.id, k.principal_type, k.principal_id, k.wrapped_dek,
-            case k.principal_type
+            ${grantInForce('$3')} as in_force,
+            ${grantInForce('$3')} and case k.principal_type
               when 'user' then exists (
                 select from memberships m join users u on u.id = m.user_id
                  where m.org_id = k.org_id and m.user_id = k.principal_id and u.public_key_jwk is not null)

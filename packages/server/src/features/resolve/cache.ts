@@ -16,7 +16,7 @@ export interface Answer {
   whole: PrebuiltResponse
   /** The response for a caller who already has this answer. */
   unchanged: PrebuiltResponse
-  /** The time, in epoch milliseconds, at which a branch or the token of the answer expires. */
+  /** The time, in epoch milliseconds, at which a branch, a key grant or the token of the answer ends. */
   validUntilMs: number
 }
 

@@ -197,12 +197,12 @@ function answerOf(
     envSlug: branch?.slug ?? app.slug,
     ...(branch ? { branchOf: app.environmentId } : {}),
   }
-  const branchEndsMs = branch?.expiresAt ? Date.parse(branch.expiresAt) : Number.POSITIVE_INFINITY
+  const ends = [branch?.expiresAt, ...rows.map((row) => row.endsAt)].filter((end) => typeof end === 'string')
   const tokenEndsMs = principal.type === 'service_token' ? principal.validUntilMs : Number.POSITIVE_INFINITY
   return {
     orgId: app.orgId,
     environmentIds: rows.map((row) => row.environmentId),
-    validUntilMs: Math.min(branchEndsMs, tokenEndsMs),
+    validUntilMs: Math.min(tokenEndsMs, ...ends.map((end) => Date.parse(end))),
     ...tagged(`{"scope":${JSON.stringify(scope)},"layers":[${rows.map(layerText).join(',')}]}`),
   }
 }

@@ -26,6 +26,8 @@ export interface LayerRow {
   groupSlug: string | null
   expiresAt: string | null
   wrappedDek: string | null
+  /** When a temporary grant ends. */
+  endsAt: string | null
   /** The secrets as JSON text, which is never parsed on its way; null if the caller holds no key. */
   secrets: string | null
   orgId: string
@@ -43,6 +45,8 @@ export interface LayerRow {
  * prefixes.ts), and json_build_object takes a quarter of the query. A unique row is looked up in a lateral subquery
  * with a limit, which only the whole key can serve. For a join, PostgreSQL assumes that each column of the key is
  * selective enough. It then reads all keys of the caller, or all environments of the group, to throw most of them away.
+ *
+ * An answer about a branch also has the layer of the parent, so the end of each grant is enough here.
  */
 const layers = (mayAsk: string) => `
   with asked as (
@@ -71,15 +75,16 @@ const layers = (mayAsk: string) => `
                          and case when a.parent_environment_id is null then e.slug = $6 or e.id = $6
                                   else e.id = a.id and coalesce($6 in (e.slug, e.id), true) end
   )
-  select l.source, l.id as environment_id, l.slug, l.group_slug, l.expires_at, k.wrapped_dek, s.secrets,
+  select l.source, l.id as environment_id, l.slug, l.group_slug, l.expires_at, k.wrapped_dek, k.ends_at, s.secrets,
          o.id as org_id, o.slug as org_slug, p.id as app_id, p.slug as app_slug
     from asked a
     join organizations o on o.id = a.org_id
     join applications p on p.org_id = a.org_id and p.id = a.application_id
     cross join layer l
     left join lateral (
-      select k.wrapped_dek from key_grants k
+      select k.wrapped_dek, k.ends_at from key_grants k
        where k.org_id = a.org_id and k.environment_id = l.id and k.principal_type = $2 and k.principal_id = $3
+         and (k.ends_at is null or k.ends_at > $7)
        limit 1
     ) k on true
     left join lateral (

@@ -81,7 +81,7 @@ const storeBeside = (input: Create, policy: Policy, held: string | null) =>
     const { environmentId, secretName, config } = policy
     const env = { orgId: org.id, id: environmentId }
     if (!(await lockEnvironment(db, env, 'no key update'))) throw fail('not_found', 'body.environmentId: no such env')
-    const grant = await lockGrant(db, env, rotatorHolder(org.id))
+    const grant = await lockGrant(db, env, rotatorHolder(org.id), now)
     if ((grant?.wrappedDek ?? null) !== held) return undefined
     const existing = await findRotationOf(db, org, environmentId, secretName)
     if (existing) await unclaimed(await lockRotation(db, existing), now)

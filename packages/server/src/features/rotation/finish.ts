@@ -56,17 +56,17 @@ async function write(
   record: (entry: Entry) => void,
 ): Promise<RotationResult | 'rekeyed'> {
   const { orgId, id, environmentId, secretName } = rotation
+  const now = instant(context)
   // Locks in the same order as a re-key.
   const of = { orgId, id: environmentId }
   if (!(await lockEnvironment(db, of, 'no key update'))) throw fail('not_found', 'the environment was deleted')
   const policy = await lockClaim(db, rotation, claimedBy)
   if (!policy) throw fail('conflict', lost)
-  const grant = await lockGrant(db, of, rotatorHolder(orgId))
+  const grant = await lockGrant(db, of, rotatorHolder(orgId), now)
   if (grant === undefined) throw fail('conflict', noKey)
   if (grant.wrappedDek !== rotatorKey.wrappedDek) return 'rekeyed'
   const env = await findRotatorEnv(context, db, orgId, environmentId)
   if (!env) throw fail('not_found', 'the environment was deleted')
-  const now = instant(context)
   const actor = { type: 'rotator', id: orgId }
   const about = { environmentId, rotationId: id, ...(env.protection === null ? {} : { protected: true }) }
   const versions: number[] = []

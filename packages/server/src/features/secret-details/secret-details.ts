@@ -6,9 +6,10 @@ import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
 import { checkedInstant } from '../../kernel/instant.ts'
 import { lockEnvironment } from '../../model/environments/table.ts'
+import { lockMember } from '../../model/people/memberships.ts'
 import { type DetailsRow, deleteDetails, type Noted, writeDetails } from '../../model/secrets/details.ts'
 import type { Env, InEnv } from '../envs/scope.ts'
-import { countDetails, findDetails, listDetails, lockMember } from './store.ts'
+import { countDetails, findDetails, listDetails } from './store.ts'
 
 export async function list({ db, env, query }: In<typeof secretDetails.list, InEnv>): Out<typeof secretDetails.list> {
   const cursor = pageFrom(query, 'details')
@@ -54,7 +55,7 @@ const pick = ({ sealed, ownerId, expiresAt, notNeeded }: Noted | DetailsRow): No
 const isSame = (one: Noted, other: Noted) => JSON.stringify(pick(one)) === JSON.stringify(pick(other))
 
 async function checkOwner(db: Tx, env: Env, ownerId: string | null | undefined): Promise<void> {
-  if (ownerId != null && !(await lockMember(db, env, ownerId)))
+  if (ownerId != null && !(await lockMember(db, { id: env.orgId }, ownerId, 'key share')))
     throw fail('invalid_request', 'body.ownerId: is not a member of the organization')
 }
 

@@ -24,7 +24,3 @@ export async function countDetails(db: Sql, env: Env): Promise<number> {
   )
   return row?.noted ?? 0
 }
-
-/** The user must be a member of the organization, and stays one until commit. */
-export const lockMember = (db: Tx, env: Env, userId: string) =>
-  db.row('select 1 from memberships where org_id = $1 and user_id = $2 for key share', [env.orgId, userId])

@@ -1,5 +1,6 @@
 import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
+import { grantInForce } from '../../model/grants/table.ts'
 import type { Org } from '../orgs/scope.ts'
 import { type Binding, bindingColumns } from './scope.ts'
 
@@ -110,11 +111,16 @@ export interface LayerAccess {
   ciphertext: string | null
 }
 
-export const listLayerAccess = (db: Sql, orgId: string, bindingId: string, caller: { type: string; id: string }) =>
+export const listLayerAccess = (
+  db: Sql,
+  { orgId, id }: { orgId: string; id: string },
+  caller: { type: string; id: string },
+  now: string,
+) =>
   db.rows<LayerAccess>(
     `select l.environment_id, e.slug, s.name, s.ciphertext,
             exists (select from key_grants k where k.org_id = l.org_id and k.environment_id = l.environment_id
-                       and k.principal_type = $3 and k.principal_id = $4) as is_held
+                       and k.principal_type = $3 and k.principal_id = $4 and ${grantInForce('$5')}) as is_held
        from sync_layers l
        join environments e on e.org_id = l.org_id and e.id = l.environment_id
        left join lateral (
@@ -122,5 +128,5 @@ export const listLayerAccess = (db: Sql, orgId: string, bindingId: string, calle
           where s.org_id = l.org_id and s.environment_id = l.environment_id order by s.name limit 1
        ) s on true
       where l.org_id = $1 and l.binding_id = $2 order by l.environment_id`,
-    [orgId, bindingId, caller.type, caller.id],
+    [orgId, id, caller.type, caller.id, now],
   )

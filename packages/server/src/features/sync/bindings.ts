@@ -210,11 +210,11 @@ async function giveKeys(
   wrappedDeks: WrappedDeks,
   { complete }: { complete: boolean },
 ): Promise<string[]> {
-  const { db, principal } = request
+  const { db, principal, now } = request
   if (principal === null || principal.type === 'm2m')
     throw fail('forbidden', 'a machine client has no keys, so it cannot grant one')
   const layers = new Map(
-    (await listLayerAccess(db, binding.orgId, binding.id, principal)).map((layer) => [layer.environmentId, layer]),
+    (await listLayerAccess(db, binding, principal, now)).map((layer) => [layer.environmentId, layer]),
   )
   const given = new Set<string>()
   for (const [index, { environmentId, wrappedDek }] of wrappedDeks.entries()) {

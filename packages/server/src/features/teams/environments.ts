@@ -2,10 +2,11 @@ import { limits } from '@skerry/contract/limits'
 import type { teams } from '@skerry/contract/teams/endpoints'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
+import { lockEnvironments } from '../../model/environments/table.ts'
 import { endTeamGrants } from '../../model/grants/write.ts'
 import { lockOrg } from '../../model/organizations/table.ts'
 import type { InTeam } from './scope.ts'
-import { deleteTeamEnvironment, describeLost, insertTeamEnvironments, listUserIds, lockTeamable } from './store.ts'
+import { deleteTeamEnvironment, describeLost, insertTeamEnvironments, listUserIds } from './store.ts'
 import { getTeam, lostIn } from './teams.ts'
 
 export async function addEnvironments(
@@ -14,8 +15,8 @@ export async function addEnvironments(
   const { db, org, team, body, now, audit } = input
   await lockOrg(db, org)
   await getTeam(db, org, team.id)
-  const there = await lockTeamable(db, org, body.environmentIds)
-  const missing = body.environmentIds.findIndex((id) => !there.has(id))
+  const there = await lockEnvironments(db, org.id, body.environmentIds, now)
+  const missing = body.environmentIds.findIndex((id) => there.get(id)?.parentEnvironmentId !== null)
   if (missing >= 0) throw fail('not_found', `body.environmentIds.${missing}: no such env, or a branch`)
   const added = await insertTeamEnvironments(db, { orgId: org.id, id: team.id }, body.environmentIds, now)
   const after = await getTeam(db, org, team.id)

@@ -4,17 +4,18 @@ import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
 import { endTeamGrants } from '../../model/grants/write.ts'
 import { lockOrg } from '../../model/organizations/table.ts'
-import { addTeamMembers, deleteTeamMember, readmit } from '../../model/teams/write.ts'
+import { lockMembers } from '../../model/people/memberships.ts'
+import { addTeamMembers, deleteTeamMember } from '../../model/teams/write.ts'
 import type { InTeam } from './scope.ts'
-import { describeLost, listEnvironmentIds, lockMembers } from './store.ts'
+import { describeLost, listEnvironmentIds } from './store.ts'
 import { getTeam, lostIn } from './teams.ts'
 
-/** Adds people. A person of the team who was locked out of an environment shall get its key again. */
+/** Adds people. A person who was locked out of an environment of the team stays locked out. */
 export async function addMembers(input: In<typeof teams.addMembers, InTeam>): Out<typeof teams.addMembers> {
   const { db, org, team, body, now, audit } = input
   await lockOrg(db, org)
   await getTeam(db, org, team.id)
-  const members = await lockMembers(db, org, body.userIds)
+  const members = await lockMembers(db, org, body.userIds, 'key share')
   const stranger = body.userIds.findIndex((id) => !members.has(id))
   if (stranger >= 0) throw fail('not_found', `body.userIds.${stranger}: no such member`)
   const of = { orgId: org.id, id: team.id }
@@ -22,8 +23,7 @@ export async function addMembers(input: In<typeof teams.addMembers, InTeam>): Ou
   const after = await getTeam(db, org, team.id)
   if (added.length > 0 && after.members > limits.teamMembersMax)
     throw fail('conflict', `body.userIds: a team has at most ${limits.teamMembersMax} people`)
-  for (const userId of new Set([...added, ...(await readmit(db, of, body.userIds))]))
-    audit('team.member_added', team.id, { userId })
+  for (const userId of added) audit('team.member_added', team.id, { userId })
   return { team: after }
 }
 

@@ -4,6 +4,7 @@ import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
 import type { Principal } from '../../kernel/principal.ts'
 import { environmentLabel, labelJoins } from '../../model/environments/label.ts'
+import { grantInForce } from '../../model/grants/table.ts'
 import type { LostGrant } from '../../model/grants/write.ts'
 import type { OfTeam } from '../../model/teams/write.ts'
 import type { Org } from '../orgs/scope.ts'
@@ -62,19 +63,21 @@ export const listTeamMembers = (db: Sql, team: OfTeam) =>
 export const listTeamEnvironments = (
   db: Sql,
   team: OfTeam,
-  { principal, isAdmin }: { principal: Principal; isAdmin: boolean },
+  { principal, isAdmin, now }: { principal: Principal; isAdmin: boolean; now: string },
 ) =>
   db.rows<Static<typeof TeamEnvironment>>(
     `select t.environment_id, ${environmentLabel} as label,
             exists (select from key_grants k where k.org_id = t.org_id and k.environment_id = t.environment_id
-                       and k.principal_type = $3 and k.principal_id = $4) as held,
-            (select coalesce(jsonb_agg(x.user_id order by x.user_id), '[]') from team_exclusions x
-              where $5 and x.org_id = t.org_id and x.team_id = t.team_id and x.environment_id = t.environment_id) as locked_out
+                       and k.principal_type = $3 and k.principal_id = $4 and ${grantInForce('$6')}) as held,
+            (select coalesce(jsonb_agg(x.user_id order by x.user_id), '[]')
+               from key_exclusions x
+               join team_members m on m.org_id = x.org_id and m.user_id = x.user_id and m.team_id = t.team_id
+              where $5 and x.org_id = t.org_id and x.environment_id = t.environment_id) as locked_out
        from team_environments t
        join environments e on e.org_id = t.org_id and e.id = t.environment_id
        ${labelJoins}
       where t.org_id = $1 and t.team_id = $2 order by label, t.environment_id`,
-    [team.orgId, team.id, principal.type, principal.id, isAdmin],
+    [team.orgId, team.id, principal.type, principal.id, isAdmin, now],
   )
 
 export const listUserIds = async (db: Sql, team: OfTeam): Promise<string[]> =>
@@ -92,25 +95,6 @@ export const listEnvironmentIds = async (db: Sql, team: OfTeam): Promise<string[
       [team.orgId, team.id],
     )
   ).map(({ environmentId }) => environmentId)
-
-/** Returns those of the people who are members. None of them can leave before commit. */
-export const lockMembers = async (db: Tx, org: Org, userIds: readonly string[]): Promise<Set<string>> => {
-  const rows = await db.rows<{ userId: string }>(
-    `select user_id from memberships where org_id = $1 and user_id = any($2::text[]) order by user_id for key share`,
-    [org.id, userIds],
-  )
-  return new Set(rows.map(({ userId }) => userId))
-}
-
-/** Returns those of the environments that exist and are no branches. None of them can be deleted before commit. */
-export const lockTeamable = async (db: Tx, org: Org, ids: readonly string[]): Promise<Set<string>> => {
-  const rows = await db.rows<{ id: string }>(
-    `select id from environments where org_id = $1 and id = any($2::text[]) and parent_environment_id is null
-      order by id for key share`,
-    [org.id, ids],
-  )
-  return new Set(rows.map(({ id }) => id))
-}
 
 /** Returns the environments that the team did not have. */
 export const insertTeamEnvironments = async (db: Tx, team: OfTeam, ids: readonly string[], now: string) => {

@@ -375,7 +375,7 @@ describe('a key that a team gave', () => {
     expect([await reads(person, inherited), await reads(person, direct)]).toEqual([false, true])
   })
 
-  test('is not asked for again after it was revoked, until the person is added again', async () => {
+  test('is not asked for again after it was revoked, until somebody grants it to the person', async () => {
     const [envId, person] = [await newPlace(), await newMember(world, tenant)]
     const team = await newTeam(world, tenant, [person.id], [envId])
     const { results } = (await give([await rowFor(envId, person)])).body
@@ -385,7 +385,29 @@ describe('a key that a team gave', () => {
     expect((await show(team.id)).environments).toMatchObject([{ environmentId: envId, lockedOut: [person.id] }])
     expect(await resultsOf([await rowFor(envId, person, { direct: false })])).toEqual(['not_planned'])
     expect((await join(team.id, [person.id])).status).toBe(200)
-    expect(await missingOf(person.id)).toHaveLength(1)
+    expect(await missingOf(person.id)).toEqual([])
+    expect(await resultsOf([await rowFor(envId, person)])).toEqual(['done'])
+    expect((await show(team.id)).environments).toMatchObject([{ lockedOut: [] }])
+  })
+
+  test('is not asked for by another team of a person who was locked out, or after temporary access', async () => {
+    const [envId, person] = [await newPlace(), await newMember(world, tenant)]
+    const first = await newTeam(world, tenant, [person.id], [envId])
+    await give([await rowFor(envId, person)])
+    const kept = [{ principalType: 'service_token' as const, principalId: admin.id, wrappedDek: wrappedKey() }]
+    const body = { expectedVersions: {}, grants: kept, secrets: [] }
+    await world.call(rekey.run, { as: admin.as, params: { orgId, envId }, body })
+    const second = await newTeam(world, tenant, [person.id], [envId])
+    await world.call(teams.delete, { as: admin.as, params: { orgId, teamId: first.id } })
+    expect(await missingOf(person.id)).toEqual([])
+    expect((await show(second.id)).environments).toMatchObject([{ lockedOut: [person.id] }])
+    const holder = { principalType: 'user' as const, principalId: person.id, wrappedDek: wrappedKey() }
+    const given = { as: admin.as, params: { orgId, envId }, body: { ...holder, seconds: 600 } }
+    expect((await world.call(grants.create, given)).status).toBe(201)
+    world.clock.advance(600)
+    expect(await missingOf(person.id)).toEqual([])
+    await grantKey(world, tenant, envId, person)
+    expect((await show(second.id)).environments).toMatchObject([{ lockedOut: [] }])
   })
 
   test('is not asked for again after a re-key locked the person out, and neither is a plan', async () => {

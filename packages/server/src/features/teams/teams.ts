@@ -54,9 +54,16 @@ export async function getTeam(db: Sql, org: Org, id: string): Promise<Team> {
   return team
 }
 
-export async function get({ db, org, role, principal, team }: In<typeof teams.get, InTeam>): Out<typeof teams.get> {
+export async function get({
+  db,
+  org,
+  role,
+  principal,
+  team,
+  now,
+}: In<typeof teams.get, InTeam>): Out<typeof teams.get> {
   const of = { orgId: org.id, id: team.id }
-  const environments = await listTeamEnvironments(db, of, { principal, isAdmin: isAdmin({ role }) })
+  const environments = await listTeamEnvironments(db, of, { principal, isAdmin: isAdmin({ role }), now })
   return {
     team,
     members: await listTeamMembers(db, of),

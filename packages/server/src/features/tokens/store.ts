@@ -30,7 +30,7 @@ export const findRestored = (db: Tx, org: Org, id: string) =>
     [org.id, id],
   )
 
-export const listTokensOf = (db: Sql, org: Org, userId: string) =>
+export const findTokensMadeBy = (db: Sql, org: Org, userId: string) =>
   db.rows<{ id: string; name: string }>(
     `select id, name from service_tokens
       where org_id = $1 and revoked_at is null and deleted_at is null

@@ -5,6 +5,7 @@ import type { In, Out } from '../../http/route.ts'
 import { noteTokenInUse } from '../../identity/decoy-watch.ts'
 import { fail } from '../../kernel/errors.ts'
 import { checkedInstant } from '../../kernel/instant.ts'
+import { lockMaker } from '../../model/people/made.ts'
 import { hideToken, insertToken, registerRestored, renameToken, revokeToken } from '../../model/tokens/write.ts'
 import { findEnvOfBody } from '../envs/scope.ts'
 import { recordDroppedGrants } from '../kms/grantees.ts'
@@ -34,6 +35,7 @@ export async function create(input: In<typeof tokens.create, InOrg>): Out<typeof
     if (env.applicationId === null)
       throw fail('invalid_request', 'body.environmentId: a token is bound to an environment of an application')
   }
+  await lockMaker(db, org, principal)
   const role = body.role ?? 'member'
   const { tokenId: id, tokenHash, publicKeyJwk, name } = body
   const token = await insertToken(db, org, {

@@ -46,12 +46,19 @@ export const lockEnvironment = (db: Tx, env: OfEnvironment, lock: Lock) =>
     [env.orgId, env.id],
   )
 
-/** Returns which of these environments exist. None of them can be deleted before commit. */
-export async function lockEnvironments(db: Tx, orgId: string, ids: string[], now: string): Promise<Set<string>> {
-  const rows = await db.rows<{ id: string }>(
-    `select e.id from environments e where e.org_id = $1 and e.id = any($2::text[]) and ${notExpired('$3')}
-      order by e.id for key share`,
+export type LockedEnvironment = Pick<EnvironmentRow, 'id' | 'groupId' | 'parentEnvironmentId'>
+
+/** Returns those of these environments that exist. None of them can be deleted or re-keyed before commit. */
+export async function lockEnvironments(
+  db: Tx,
+  orgId: string,
+  ids: readonly string[],
+  now: string,
+): Promise<Map<string, LockedEnvironment>> {
+  const rows = await db.rows<LockedEnvironment>(
+    `select e.id, e.group_id, e.parent_environment_id from environments e
+      where e.org_id = $1 and e.id = any($2::text[]) and ${notExpired('$3')} order by e.id for key share`,
     [orgId, ids, now],
   )
-  return new Set(rows.map(({ id }) => id))
+  return new Map(rows.map((row) => [row.id, row]))
 }

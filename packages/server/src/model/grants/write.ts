@@ -32,14 +32,15 @@ const onHeld = {
   keep: 'do nothing',
   /**
    * A grant that exists because of a team becomes direct, unless the new one would end. A temporary grant gets the new end,
-   * or none. Any other grant is kept as it is.
+   * or none. A grant that has ended counts as none. Any other grant is kept as it is.
    */
-  makeDirect: `do update set of_team = null, wrapped_dek = excluded.wrapped_dek, ends_at = excluded.ends_at,
+  makeDirect: `do update set of_team = excluded.of_team, wrapped_dek = excluded.wrapped_dek, ends_at = excluded.ends_at,
                              granted_by_type = excluded.granted_by_type, granted_by_id = excluded.granted_by_id
-                where excluded.of_team is null and (key_grants.ends_at is not null
+                where key_grants.ends_at <= $10 or excluded.of_team is null and (key_grants.ends_at is not null
                    or key_grants.of_team and excluded.ends_at is null)`,
   replace: `do update set wrapped_dek = excluded.wrapped_dek, granted_by_type = excluded.granted_by_type,
-                          granted_by_id = excluded.granted_by_id`,
+                          granted_by_id = excluded.granted_by_id,
+                          ends_at = case when key_grants.ends_at > $10 then key_grants.ends_at end`,
 }
 
 /**
@@ -173,7 +174,10 @@ export async function rewrapGrants(
   ])
 }
 
-/** Revokes a grant and records `key.revoked`. A plan or a team does not give the key back to a person. */
+/**
+ * Revokes a grant and records `key.revoked`. A plan or a team does not give the key back to a person. The caller holds the
+ * lock on the organization.
+ */
 export async function revokeGrant(
   { db, audit }: { db: Tx } & Audited<'key.revoked'>,
   env: OfEnvironment & { slug?: string },
@@ -279,17 +283,26 @@ export interface EndedGrant extends UnreadGrant {
 }
 
 /**
- * Deletes temporary grants whose time is over. The holder loses the keys of the environment’s branches, too. The caller
- * records `key.expired` for each.
+ * Deletes temporary grants whose time is over, at most this many. The holder loses the keys of the environment’s branches,
+ * too. The caller records `key.expired` for each grant. `count` leaves out those of branches.
  *
  * A fork locks the grants of the parent until it commits. The first statement waits for it, and the second one sees the
  * grants of the new branch.
  */
-export async function deleteEndedGrants(db: Tx, now: string): Promise<EndedGrant[]> {
-  const ended = await db.rows<EndedGrant>(`delete from key_grants where ends_at <= $1 returning ${endedColumns('')}`, [
-    now,
-  ])
-  if (ended.length === 0) return []
+export async function deleteEndedGrants(
+  db: Tx,
+  now: string,
+  atOnce: number,
+): Promise<{ count: number; grants: EndedGrant[] }> {
+  const ended = await db.rows<EndedGrant>(
+    `delete from key_grants k
+      where (k.org_id, k.id) in (select d.org_id, d.id from key_grants d
+                                  where d.ends_at <= $1 order by d.ends_at, d.id limit $2 for update)
+        and k.ends_at <= $1
+     returning ${endedColumns}`,
+    [now, atOnce],
+  )
+  if (ended.length === 0) return { count: 0, grants: [] }
   const ofBranches = await db.rows<EndedGrant>(
     `delete from key_grants k
       using environments e, unnest($1::text[], $2::text[], $3::text[], $4::text[])
@@ -297,7 +310,7 @@ export async function deleteEndedGrants(db: Tx, now: string): Promise<EndedGrant
       where e.org_id = k.org_id and e.id = k.environment_id
         and ended.org_id = k.org_id and ended.environment_id = e.parent_environment_id
         and ended.principal_type = k.principal_type and ended.principal_id = k.principal_id
-     returning ${endedColumns('k.')}`,
+     returning ${endedColumns}`,
     [
       ended.map(({ orgId }) => orgId),
       ended.map(({ environmentId }) => environmentId),
@@ -305,11 +318,10 @@ export async function deleteEndedGrants(db: Tx, now: string): Promise<EndedGrant
       ended.map(({ principalId }) => principalId),
     ],
   )
-  return [...ended, ...ofBranches]
+  return { count: ended.length, grants: [...ended, ...ofBranches] }
 }
 
-const endedColumns = (of: '' | 'k.') =>
-  `${of}org_id, ${of}id, ${of}environment_id, ${of}principal_type, ${of}principal_id, ${of}ends_at`
+const endedColumns = 'k.org_id, k.id, k.environment_id, k.principal_type, k.principal_id, k.ends_at'
 
 const about = (
   env: OfEnvironment & { slug?: string },

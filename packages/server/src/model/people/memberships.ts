@@ -37,6 +37,31 @@ export async function acceptMembership(
   return row.role
 }
 
+/**
+ * Returns those of the people who are members. None of them can leave before commit. With `no key update`, other
+ * transactions with this lock wait, too.
+ */
+export async function lockMembers(
+  db: Tx,
+  org: OfOrganization,
+  userIds: readonly string[],
+  lock: 'key share' | 'no key update',
+): Promise<Set<string>> {
+  const rows = await db.rows<{ userId: string }>(
+    `select user_id from memberships where org_id = $1 and user_id = any($2::text[]) order by user_id for ${lock}`,
+    [org.id, userIds],
+  )
+  return new Set(rows.map(({ userId }) => userId))
+}
+
+/** Like `lockMembers`, for one person. Returns false if the person is not a member. */
+export const lockMember = async (
+  db: Tx,
+  org: OfOrganization,
+  userId: string,
+  lock: 'key share' | 'no key update',
+): Promise<boolean> => (await lockMembers(db, org, [userId], lock)).has(userId)
+
 export const putRole = (db: Tx, org: OfOrganization, userId: string, role: Role) =>
   db.rows('update memberships set role = $3 where org_id = $1 and user_id = $2', [org.id, userId, role])
 

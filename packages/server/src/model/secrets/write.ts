@@ -145,7 +145,7 @@ const manyWrites = writing(
       select true as is_held from secrets s where ${ofSameName} for no key update skip locked
     ) held on true
     where (select ${tokenInForce(instantOf(groupedColumns))} from service_tokens t where t.token_hash = w.token_hash)
-      and (select true from key_grants k where ${ownGrant('w.author_type', 'w.author_id')})
+      and (select true from key_grants k where ${ownGrant('w.author_type', 'w.author_id', instantOf(groupedColumns))})
       and (held.is_held or ${mayBegin} and (select true from secrets s where ${ofSameName}) is null)`,
   instantOf(groupedColumns),
   `, entry as (

@@ -1,4 +1,4 @@
-// The tables of teams and plans. Only write.ts changes the rows of `team_members`, `team_exclusions` and `planned_grants`.
+// The tables of teams and plans. Only write.ts changes the rows of `team_members`, `key_exclusions` and `planned_grants`.
 
 /** SQL condition: a team asks for the key of this environment for this person, who was not locked out of it. */
 export const isDueToTeam = (orgId: string, environmentId: string, userId: string) => `exists (
@@ -8,5 +8,5 @@ export const isDueToTeam = (orgId: string, environmentId: string, userId: string
 
 /** SQL condition on `team_environments te` and `team_members tm`: the person was not locked out of the environment. */
 export const isNotExcluded = `not exists (
-  select from team_exclusions x
-   where x.org_id = te.org_id and x.team_id = te.team_id and x.environment_id = te.environment_id and x.user_id = tm.user_id)`
+  select from key_exclusions x
+   where x.org_id = te.org_id and x.environment_id = te.environment_id and x.user_id = tm.user_id)`

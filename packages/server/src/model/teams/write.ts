@@ -1,7 +1,8 @@
 import type { Tx } from '../../db/database.ts'
 import type { OfEnvironment } from '../environments/table.ts'
+import { grantInForce } from '../grants/table.ts'
 
-// All statements that change `team_members`, `team_exclusions` and `planned_grants`. The audit entry of the caller's change
+// All statements that change `team_members`, `key_exclusions` and `planned_grants`. The audit entry of the caller's change
 // names the people and the environments.
 
 export interface OfTeam {
@@ -10,8 +11,8 @@ export interface OfTeam {
 }
 
 /**
- * Adds people to a team. Returns those who were not in it. People who were locked out of an environment of the team are
- * asked for again. The caller holds the lock on the organization and has checked that they are members.
+ * Adds people to a team. Returns those who were not in it. People who were locked out of an environment stay so. The
+ * caller holds the lock on the organization and has checked that they are members.
  */
 export async function addTeamMembers(db: Tx, team: OfTeam, userIds: readonly string[], now: string): Promise<string[]> {
   const added = await db.rows<{ userId: string }>(
@@ -21,15 +22,6 @@ export async function addTeamMembers(db: Tx, team: OfTeam, userIds: readonly str
     [team.orgId, team.id, userIds, now],
   )
   return added.map(({ userId }) => userId)
-}
-
-/** Ends the exclusions of people who are added to the team again. Returns these people. */
-export async function readmit(db: Tx, team: OfTeam, userIds: readonly string[]): Promise<string[]> {
-  const rows = await db.rows<{ userId: string }>(
-    `delete from team_exclusions where org_id = $1 and team_id = $2 and user_id = any($3::text[]) returning user_id`,
-    [team.orgId, team.id, userIds],
-  )
-  return [...new Set(rows.map(({ userId }) => userId))]
 }
 
 /** Returns false if the person is not in the team. */
@@ -71,7 +63,7 @@ export async function addPlan(
       where m.org_id = $1 and m.user_id = $2
         and not exists (select from key_grants k
                          where k.org_id = m.org_id and k.environment_id = e.id
-                           and k.principal_type = 'user' and k.principal_id = m.user_id)
+                           and k.principal_type = 'user' and k.principal_id = m.user_id and ${grantInForce('$4')})
       order by e.id
      on conflict do nothing returning environment_id`,
     [orgId, userId, environmentIds, now],
@@ -79,11 +71,14 @@ export async function addPlan(
   return added.map(({ environmentId }) => environmentId)
 }
 
-/** Ends plans that are fulfilled, and exclusions of people who got the key anyway. */
+/**
+ * Ends plans that are fulfilled, and exclusions of people who got the key anyway. A temporary key ends no exclusion:
+ * otherwise a team would ask for the key again after it.
+ */
 export async function settleGranted(
   db: Tx,
   orgId: string,
-  granted: readonly { environmentId: string; principalId: string }[],
+  granted: readonly { environmentId: string; principalId: string; endsAt: string | null }[],
 ): Promise<void> {
   const values = [
     orgId,
@@ -96,15 +91,15 @@ export async function settleGranted(
     values,
   )
   await db.rows(
-    `delete from team_exclusions t using unnest($2::text[], $3::text[]) as given(environment_id, user_id)
-      where t.org_id = $1 and t.environment_id = given.environment_id and t.user_id = given.user_id`,
-    values,
+    `delete from key_exclusions t using unnest($2::text[], $3::text[], $4::boolean[]) as given(environment_id, user_id, stays)
+      where t.org_id = $1 and t.environment_id = given.environment_id and t.user_id = given.user_id and given.stays`,
+    [...values, granted.map(({ endsAt }) => endsAt === null)],
   )
 }
 
 /**
- * Records that these people shall not get the key of the environment again by themselves: their plans end, and their teams
- * no longer ask for it. The rows of the teams are locked, so that nobody leaves a team before the exclusion is stored.
+ * Records that these people shall not get the key of the environment again until somebody grants it to them: their plans
+ * end, and no team asks for it, also one that they join later. The caller holds a lock that keeps new grants out.
  */
 export async function lockOut(db: Tx, env: OfEnvironment, userIds: readonly string[]): Promise<void> {
   if (userIds.length === 0) return
@@ -114,13 +109,9 @@ export async function lockOut(db: Tx, env: OfEnvironment, userIds: readonly stri
     values,
   )
   await db.rows(
-    `insert into team_exclusions (org_id, team_id, environment_id, user_id)
-     select te.org_id, te.team_id, te.environment_id, tm.user_id
-       from team_environments te
-       join team_members tm on tm.org_id = te.org_id and tm.team_id = te.team_id
-      where te.org_id = $1 and te.environment_id = $2 and tm.user_id = any($3::text[])
-      order by te.team_id, tm.user_id
-      for key share of te, tm
+    `insert into key_exclusions (org_id, environment_id, user_id)
+     select m.org_id, $2, m.user_id from memberships m
+      where m.org_id = $1 and m.user_id = any($3::text[]) order by m.user_id for key share of m
      on conflict do nothing`,
     values,
   )

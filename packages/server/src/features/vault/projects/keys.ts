@@ -4,6 +4,7 @@ import type { vaultProjects } from '@skerry/contract/vault/projects'
 import type { In, Out } from '../../../http/route.ts'
 import { newSecret, sha256 } from '../../../kernel/context.ts'
 import type { UserPrincipal } from '../../../kernel/principal.ts'
+import { lockMaker } from '../../../model/people/made.ts'
 import type { OnKey, OnProject, PlatformKey } from './scope.ts'
 import { insertKey, insertRegistrationCode, revokeKey } from './store.ts'
 
@@ -11,6 +12,7 @@ type InPerson = OnProject & { principal: UserPrincipal }
 
 export async function create(input: In<typeof vaultProjects.createKey, InPerson>): Out<typeof vaultProjects.createKey> {
   const { db, project, principal, body, now, newId, audit } = input
+  await lockMaker(db, { id: project.orgId }, principal)
   const secret = credentialPrefixes.vaultPlatform + newSecret()
   const id = newId('vaultKey')
   const { name } = body

@@ -65,6 +65,14 @@ export const revokeKey = async (db: Tx, { orgId, id }: PlatformKey, now: string)
     [orgId, id, now],
   )) !== undefined
 
+/** Lists the platform keys that a person made and that are not revoked. */
+export const listKeysMadeBy = (db: Sql, org: Pick<Org, 'id'>, userId: string) =>
+  db.rows<PlatformKey>(
+    `select ${keyColumns} from vault_keys k
+      where k.org_id = $1 and k.created_by_id = $2 and k.revoked_at is null order by k.created_at, k.id`,
+    [org.id, userId],
+  )
+
 export const insertRegistrationCode = (
   db: Tx,
   { orgId, id }: Project,
