@@ -214,11 +214,12 @@ describe('re-keying', () => {
     expect(await axeProblems(page)).toEqual([])
   })
 
-  test('is disabled while the environment is protected', async () => {
+  test('is a proposal while the environment is protected', async () => {
     const { page } = owner
     await dialogOf(page).getByLabel('I understand what this cannot undo').check()
-    await dialogOf(page).getByText('First stop protecting the environment').waitFor()
-    expect(await dialogOf(page).getByRole('button', { name: 'Re-key' }).isDisabled()).toBe(true)
+    await dialogOf(page).getByText('The new key waits for approval as a change').waitFor()
+    await dialogOf(page).getByRole('button', { name: 'Propose the new key' }).waitFor()
+    expect(await dialogOf(page).getByRole('button', { name: 'Re-key', exact: true }).count()).toBe(0)
     await unprotect(world, owner.bearer(), place)
   })
 

@@ -1,5 +1,5 @@
 import type { Sql, Tx } from '../../db/database.ts'
-import { tokenStands } from '../../model/tokens/table.ts'
+import { isAble } from '../../model/environments/keyed.ts'
 import type { Env } from '../envs/scope.ts'
 
 export const lockSecrets = (db: Tx, env: Env) =>
@@ -20,22 +20,14 @@ export interface Holder {
   principalType: string
   principalId: string
   wrappedDek: string
-  /** True for a member with keys, a valid token, and any reader of the server, which loses its grants with its key. */
+  /** True if the holder can use the grant. */
   able: boolean
 }
 
 export const lockHolders = (db: Sql, env: Env, now: string) =>
   db.rows<Holder>(
     `select k.id, k.principal_type, k.principal_id, k.wrapped_dek,
-            case k.principal_type
-              when 'user' then exists (
-                select from memberships m join users u on u.id = m.user_id
-                 where m.org_id = k.org_id and m.user_id = k.principal_id and u.public_key_jwk is not null)
-              when 'service_token' then exists (
-                select from service_tokens t
-                 where t.org_id = k.org_id and t.id = k.principal_id and ${tokenStands('$3')})
-              else true
-            end as able
+            ${isAble('$3')} as able
        from key_grants k where k.org_id = $1 and k.environment_id = $2 order by k.id for update`,
     [env.orgId, env.id, now],
   )
