@@ -177,6 +177,10 @@ async function rekeyFailure(error: unknown, session: Session, label: string): Pr
     return new Failure(kind, what, 'try again when nobody writes to it')
   }
   const { code, secret } = error as { code?: unknown; secret?: unknown }
+  if (code === 'old_server') {
+    const next = `update the server, or take the protection off first with \`skerry env unprotect ${label}\``
+    return new Failure('conflict', `${label} is protected, and this server cannot queue a new key`, next)
+  }
   if (code === 'decryption_failed' && typeof secret === 'string') {
     const what = `${secret} in ${label} cannot be decrypted, so nothing was changed`
     return new Failure('failure', what, 'write it anew or delete it, and try again')

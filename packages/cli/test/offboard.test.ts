@@ -46,7 +46,7 @@ test('skerry members offboard removes the person, re-keys, and proposes the new 
   const { code, stderr } = await ada.shell('skerry members offboard bo@example.com --yes')
   expect([code, stderr], stderr).toEqual([0, expect.stringContaining('revoked the token botok')])
   expect(stderr).toContain('shop/development has a new key')
-  expect(stderr).toContain('queued a new key as chr_')
+  expect(stderr).toContain('queued a new key as chg_')
   expect((await bo.shell('skerry app ls --org left')).code).not.toBe(0)
   const { rows } = await show()
   expect(rows.map(({ kind, label, state }: Record<string, string>) => [kind, label, state])).toEqual([

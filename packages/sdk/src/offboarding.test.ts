@@ -63,7 +63,7 @@ test('a report as CSV quotes each cell, and no cell is a formula', () => {
 test('an environment is ready for a re-key if it waits, is not protected, and its key is held', () => {
   expect(rekeyability(row)).toBe('ready')
   expect(rekeyability({ ...row, protected: true })).toBe('to_propose')
-  expect(rekeyability({ ...row, protected: true, changeRequestId: 'chr_1' })).toBe('proposed')
+  expect(rekeyability({ ...row, protected: true, changeRequestId: 'chg_1' })).toBe('proposed')
   expect(rekeyability({ ...row, protected: true, held: false })).toBe('no_key')
   expect(rekeyability({ ...row, held: false })).toBe('no_key')
   expect(rekeyability({ ...row, state: 'done' })).toBe('closed')

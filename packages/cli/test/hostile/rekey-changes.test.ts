@@ -53,7 +53,7 @@ test('a re-key of a protected environment waits, says so, and is refused with --
   expect([refused.code, refused.stderr]).toEqual([5, expect.stringContaining('nothing was proposed')])
   const { code, stderr } = await ada.shell('skerry env rekey --yes --reader bo@example.com --note "Grace left"')
   expect([code, stderr], stderr).toEqual([0, expect.stringContaining('shop/production is protected, and this needs 1')])
-  const id = /as (chr_\w+)/.exec(stderr)?.[1] as string
+  const id = /as (chg_\w+)/.exec(stderr)?.[1] as string
   expect(await ada.ok('skerry changes ls')).toContain('the key')
   const again = await ada.shell('skerry env rekey --yes --reader bo@example.com')
   expect([again.code, again.stderr]).toEqual([5, expect.stringContaining(id)])

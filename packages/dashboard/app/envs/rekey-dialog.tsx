@@ -58,24 +58,7 @@ export function RekeyDialog({ environment, onClose }: { environment: Environment
       stale={[orgQueries(org.id, 'envs', environment.id), orgQueries(org.id, 'changes'), rekeyDueQuery(org.id)]}
       disabled={!isFresh(query) || !isFresh(guard) || !checked || !understood}
     >
-      {isProtected && (
-        <>
-          <Alert color="blue" variant="light" title="This environment is protected">
-            The new key waits for approval as a change, and admins are told. If a value or a reader changes before that,
-            propose it again.
-          </Alert>
-          <Textarea
-            label="Why"
-            description="For the people who approve. The server can read it: write no values."
-            maxLength={limits.noteCharacters}
-            autosize
-            minRows={2}
-            maxRows={8}
-            value={why}
-            onChange={(event) => setWhy(event.currentTarget.value)}
-          />
-        </>
-      )}
+      {isProtected && <Approval why={why} onWhy={setWhy} />}
       <ProblemAlert error={guard.error} retry={() => guard.refetch()} />
       <CannotUndo environment={environment} />
       <Stack gap="xs">
@@ -101,6 +84,28 @@ export function RekeyDialog({ environment, onClose }: { environment: Environment
         onChange={(event) => setUnderstood(event.currentTarget.checked)}
       />
     </FormDialog>
+  )
+}
+
+/** Says that the new key waits for approval, and asks why it is needed. */
+function Approval({ why, onWhy }: { why: string; onWhy: (why: string) => void }) {
+  return (
+    <>
+      <Alert color="blue" variant="light" title="This environment is protected">
+        The new key waits for approval as a change, and admins are told. If a value or a reader changes before that,
+        propose it again.
+      </Alert>
+      <Textarea
+        label="Why"
+        description="For the people who approve. The server can read it: write no values."
+        maxLength={limits.noteCharacters}
+        autosize
+        minRows={2}
+        maxRows={8}
+        value={why}
+        onChange={(event) => onWhy(event.currentTarget.value)}
+      />
+    </>
   )
 }
 

@@ -1,5 +1,5 @@
 -- A change of a protected environment may be a re-key, which is about no single secret. base_state is a digest of everything
--- that the re-key replaces. Another digest means that something has changed since the proposal.
+-- that the re-key depends on. Another digest means that something has changed since the proposal.
 alter table change_requests
   drop constraint change_requests_action_check,
   add constraint change_requests_action_check check (action in ('put', 'delete', 'restore', 'rekey')),

@@ -2,11 +2,13 @@ import { audit } from '@skerry/contract/audit/endpoints'
 import { changes } from '@skerry/contract/changes/endpoints'
 import { grants } from '@skerry/contract/grants/endpoints'
 import { members } from '@skerry/contract/members/endpoints'
+import { recovery } from '@skerry/contract/recovery/endpoints'
 import { secretDetails } from '@skerry/contract/secret-details/endpoints'
 import { tokens } from '@skerry/contract/tokens/endpoints'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { ciphertext, sealedDetails, wrappedKey } from '../../../test/blobs.ts'
 import { decide, proposePut, protect, unprotect } from '../../../test/guarded.ts'
+import { setUpRecovery } from '../../../test/recovery-steps.ts'
 import { rekeying } from '../../../test/rekeying.ts'
 import { mailsWritten, stateOf } from '../../../test/state.ts'
 import { type Actor, grantKey, newMember, newToken } from '../../../test/tenant.ts'
@@ -226,6 +228,14 @@ describe('a proposal becomes stale', () => {
     const id = await proposed()
     await scene.world.call(tokens.revoke, { as: admin().as, params: { ...params(), tokenId: scene.holder.id } })
     await becomesStale(id)
+  })
+
+  test('when the recovery key is replaced, to which the new key is wrapped', async () => {
+    const id = await proposed({ ...bodyOf(), recoveryWrappedDek: wrappedKey() })
+    const custodian = await newMember(scene.world, scene.tenant)
+    await setUpRecovery(scene.world, scene.tenant, [custodian, scene.person], 2)
+    await becomesStale(id)
+    await scene.world.call(recovery.disable, { as: admin().as, params: params() })
   })
 
   test('when a reader leaves the organization', async () => {

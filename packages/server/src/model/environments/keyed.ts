@@ -17,8 +17,8 @@ export const isAble = (now: `$${number}`) => `case k.principal_type
 end`
 
 /**
- * SQL of a digest of everything that a re-key of `environments e` replaces: the versions of the secrets, the descriptions,
- * and the grants with whether their holders can use them.
+ * SQL of a digest of everything that a re-key of `environments e` depends on: the versions of the secrets, the descriptions,
+ * the grants with whether their holders can use them, and the recovery key, to which the new key is wrapped.
  */
 export const keyedState = (now: `$${number}`) => `encode(sha256(convert_to(concat(
   (select string_agg(s.id || ' ' || s.current_version, ',' order by s.id)
@@ -26,7 +26,8 @@ export const keyedState = (now: `$${number}`) => `encode(sha256(convert_to(conca
   (select string_agg(d.name || ' ' || d.revision, ',' order by d.name)
      from secret_details d where d.org_id = e.org_id and d.environment_id = e.id and d.sealed is not null), '|',
   (select string_agg(k.id || ' ' || (${isAble(now)}), ',' order by k.id)
-     from key_grants k where k.org_id = e.org_id and k.environment_id = e.id)), 'UTF8')), 'hex')`
+     from key_grants k where k.org_id = e.org_id and k.environment_id = e.id), '|',
+  (select v.recovery_public_key_jwk from recoveries v where v.org_id = e.org_id)), 'UTF8')), 'hex')`
 
 /** Returns the digest. It stays the same until commit if the environment, its secrets and its grants are locked. */
 export async function findKeyedState(db: Tx, env: OfEnvironment, now: string): Promise<string> {
