@@ -10,7 +10,7 @@ import * as steps from './steps.ts'
 // The owner proposes a new key for a protected environment. Another admin compares it in their own browser and approves.
 
 const planted = 'planted-under-both-keys-51c0'
-const title = 'Re-key: a new key, the same values'
+const title = 'Re-key the environment'
 const walk = await openPair()
 const { world, owner, member, place } = walk
 await grantTo(walk, place, member)

@@ -22,7 +22,7 @@ export function actionLabel({ action, baseVersion, restoreVersion, deletedSecret
 
 /** Returns the title of a change, or of the group of changes that is decided together with it. */
 export function titleOf(change: ChangeRequest): string {
-  if (!isSecretChange(change)) return 'Re-key: a new key, the same values'
+  if (!isSecretChange(change)) return 'Re-key the environment'
   return change.groupSize > 1
     ? `Change ${change.secretName} and ${change.groupSize - 1} more`
     : `${actionLabel(change)} ${change.secretName}`
