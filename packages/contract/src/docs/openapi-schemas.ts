@@ -22,7 +22,7 @@ import { Organization } from '../orgs/schemas.ts'
 import { Override } from '../overrides/schemas.ts'
 import { Passkey } from '../passkeys/schemas.ts'
 import { CustodianShare, KeyAndShares, Recovery, RecoveryCoverage, RecoveryRequest } from '../recovery/schemas.ts'
-import { ProposedRekey } from '../rekey/schemas.ts'
+import { ProposedRekey, Rekey, RekeyDetails, RekeyGrant } from '../rekey/schemas.ts'
 import { Layer, Scope } from '../resolve/schemas.ts'
 import { Rotation } from '../rotation/schemas.ts'
 import * as shared from '../schema.ts'
@@ -123,6 +123,9 @@ export const namedSchemas: Readonly<Record<string, TSchema>> = {
   RecoveryShare: CustodianShare,
   Role: shared.Role,
   ProposedRekey,
+  Rekey,
+  RekeyDetails,
+  RekeyGrant,
   Rotation,
   Scope,
   Secret,

@@ -9,6 +9,11 @@ const Holder = Strict({ principalType: HolderType, principalId: PrincipalId })
 
 const ResealedSecret = Strict({ name: SecretName, ciphertext: Ciphertext })
 
+export const RekeyGrant = Strict({ ...Holder.properties, wrappedDek: WrappedKey })
+
+/** A description that was encrypted anew, or null to drop it. */
+export const RekeyDetails = Strict({ name: SecretName, sealed: Nullable(SealedDetails), expectedRevision: Revision })
+
 /** A new key for an environment: its wrapping for each holder, and the ciphertext of each secret under it. */
 export const Rekey = Strict({
   expectedVersions: Type.Record(Type.String({ pattern: secretNamePattern }), Version, {
@@ -16,7 +21,7 @@ export const Rekey = Strict({
     maxProperties: limits.rekeySecretsMax,
     description: 'The current version of every secret, by name; 409 when one has moved on, appeared or gone',
   }),
-  grants: Type.Array(Strict({ ...Holder.properties, wrappedDek: WrappedKey }), {
+  grants: Type.Array(RekeyGrant, {
     minItems: 1,
     maxItems: limits.rekeyGrantsMax,
     description: 'The new key, wrapped to each holder who keeps access; a holder who is not named loses it',
@@ -30,7 +35,7 @@ export const Rekey = Strict({
   ),
   secrets: Type.Array(ResealedSecret, { maxItems: limits.rekeySecretsMax }),
   details: Type.Optional(
-    Type.Array(Strict({ name: SecretName, sealed: Nullable(SealedDetails), expectedRevision: Revision }), {
+    Type.Array(RekeyDetails, {
       maxItems: limits.rekeySecretsMax,
       description:
         'Every description, encrypted under the new key; 409 when one is missing or has changed. Without the list, all descriptions are dropped',
