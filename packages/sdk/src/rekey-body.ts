@@ -1,10 +1,10 @@
+import type { Body } from '@skerry/contract/endpoint'
 import { isReader } from '@skerry/contract/grants/readers'
 import { limits } from '@skerry/contract/limits'
-import type { Rekey } from '@skerry/contract/rekey/schemas'
+import type { rekey } from '@skerry/contract/rekey/endpoints'
 import { formatPublicKeyJwk, parsePublicKeyJwk } from '@skerry/crypto/keys'
 import { newDek, openSecret } from '@skerry/crypto/secret'
 import { wrapKey } from '@skerry/crypto/wrap'
-import type { Static } from 'typebox'
 import type { Client } from './client.ts'
 import type { ParentGrantee, Rekeying } from './environments.ts'
 import { clientError, DecryptionError, invalid, RefusedError, SkerryError } from './errors.ts'
@@ -18,7 +18,7 @@ export interface Holder {
 
 /** A new key for an environment, with everything under it, before the server has it. */
 export interface PreparedRekey {
-  body: Static<typeof Rekey>
+  body: Body<typeof rekey.run>
   key: EnvironmentKey
   kept: Holder[]
   readers: Holder[]

@@ -1,7 +1,7 @@
 import type { Sql, Tx } from '../../db/database.ts'
 import { keyedState } from '../../model/environments/keyed.ts'
 import { ownGrant } from '../../model/grants/table.ts'
-import type { RekeyBody } from '../rekey/checks.ts'
+import type { RekeyBody } from './rekey/checks.ts'
 import type { Change } from './scope.ts'
 import type { Proposed } from './store.ts'
 

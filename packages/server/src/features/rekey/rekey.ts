@@ -2,10 +2,10 @@ import type { rekey } from '@skerry/contract/rekey/endpoints'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
 import { supersedeAll } from '../changes/notices.ts'
+import { checkBody, checkCurrent, lockKeyed } from '../changes/rekey/checks.ts'
+import { replaceKey } from '../changes/rekey/replace.ts'
 import { toResponse } from '../envs/create.ts'
 import type { InEnv } from '../envs/scope.ts'
-import { checkBody, checkCurrent, lockKeyed } from './checks.ts'
-import { replaceKey } from './replace.ts'
 
 /**
  * Replaces the key: every current ciphertext and every wrapped key at once, or nothing. The secrets must be exactly

@@ -1,6 +1,6 @@
-import type { Sql, Tx } from '../../db/database.ts'
-import { isAble } from '../../model/environments/keyed.ts'
-import type { Env } from '../envs/scope.ts'
+import type { Sql, Tx } from '../../../db/database.ts'
+import { isAble } from '../../../model/environments/keyed.ts'
+import type { Env } from '../../envs/scope.ts'
 
 export const lockSecrets = (db: Tx, env: Env) =>
   db.rows<{ id: string; name: string; currentVersion: number }>(

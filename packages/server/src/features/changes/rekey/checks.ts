@@ -1,10 +1,10 @@
 import { isReader } from '@skerry/contract/grants/readers'
 import type { Rekey } from '@skerry/contract/rekey/schemas'
 import type { Static } from 'typebox'
-import type { Tx } from '../../db/database.ts'
-import { fail } from '../../kernel/errors.ts'
-import { lockEnvironment, type Protection } from '../../model/environments/table.ts'
-import type { Env } from '../envs/scope.ts'
+import type { Tx } from '../../../db/database.ts'
+import { fail } from '../../../kernel/errors.ts'
+import { lockEnvironment, type Protection } from '../../../model/environments/table.ts'
+import type { Env } from '../../envs/scope.ts'
 import { type Holder, listDescribed, lockHolders, lockSecrets } from './store.ts'
 
 export type RekeyBody = Static<typeof Rekey>
