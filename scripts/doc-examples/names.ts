@@ -43,6 +43,7 @@ export declare const principalId: string
 export declare const kmsKeyId: string
 export declare const bindingId: string
 export declare const leaseId: string
+export declare const changeRequestId: string
 export declare const agentId: string
 export declare const recoveryRequestId: string
 export declare const connectionId: string

@@ -1,7 +1,7 @@
 import { isReader } from '@skerry/contract/grants/readers'
 import { toFailure } from './failure.ts'
 import { note, warn } from './output.ts'
-import { rekeySteps, stepsToRekey } from './rekey-steps.ts'
+import { rekeyCommand } from './rekey-steps.ts'
 import type { Session } from './session.ts'
 
 interface Given {
@@ -24,10 +24,7 @@ export async function tellGivenKeys(session: Session, readerId: string, given: r
   const stored = states.includes(undefined) ? 'did not say whether it stores the' : 'stores no'
   note(`the server ${stored} key of ${labels} now, but it had the key for a moment and may have kept it`)
   note('solve the problem and run the command again, or make that key worthless:')
-  const steps = await Promise.all(
-    lost.map((one) => stepsToRekey(session, one).catch(() => rekeySteps(one.label, null))),
-  )
-  for (const step of steps.flat()) note(`  ${step}`)
+  for (const { label } of lost) note(`  ${rekeyCommand(label, session.settings.profile)}`)
 }
 
 /** Returns undefined if the server does not say it. */

@@ -4,19 +4,13 @@ import { note, warn } from './output.ts'
 import { everyRow } from './pages.ts'
 import { eachAtOnce } from './parallel.ts'
 import { listPlaces } from './places.ts'
-import { stepsToRekey } from './rekey-steps.ts'
+import { rekeyCommand } from './rekey-steps.ts'
 import type { Session } from './session.ts'
-
-interface Held {
-  label: string
-  /** The commands that give the environment a new key. */
-  steps: string[]
-}
 
 /** The environments whose present key a principal has or had. */
 export interface Holdings {
   principalId: string
-  held: Held[]
+  held: { label: string }[]
   /** False if the audit log could not be read, so that keys from which the principal lost access are not known. */
   hasEarlier: boolean
 }
@@ -33,7 +27,7 @@ async function heldBy(session: Session, principalId: string): Promise<Holdings> 
     const { grants } = await session.client.grants.list({ params })
     const has = grants.some((grant) => grant.principalId === principalId)
     if (!has && !(lost?.has(envId) && (await isStillKey(session, orgId, envId, lost.get(envId)!)))) return undefined
-    return { label, steps: await stepsToRekey(session, { ...params, label }) }
+    return { label }
   })
   return { principalId, held: found.filter((one) => one !== undefined), hasEarlier: lost !== undefined }
 }
@@ -88,7 +82,7 @@ export const heldByIfKnown = (session: Session, principalId: string): Promise<Ho
   heldBy(session, principalId).catch(() => undefined)
 
 /** After somebody's access has ended, says which keys they may have kept, and which commands replace these. */
-export function hintRekey(who: string, holdings: Holdings | undefined): void {
+export function hintRekey({ settings }: Session, who: string, holdings: Holdings | undefined): void {
   if (holdings === undefined) {
     warn(`the keys that ${who} had are not known: see \`skerry grant ls\``)
     return
@@ -103,5 +97,5 @@ export function hintRekey(who: string, holdings: Holdings | undefined): void {
   note(
     `${who} had the key of ${labels}, and may have kept a copy. Give these environments a new key, then change their values:`,
   )
-  for (const step of held.flatMap(({ steps }) => steps)) note(`  ${step}`)
+  for (const { label } of held) note(`  ${rekeyCommand(label, settings.profile)}`)
 }

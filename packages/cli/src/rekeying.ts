@@ -1,5 +1,6 @@
 import { isReader, readerWords } from '@skerry/contract/grants/readers'
 import { type ParentGrantee, rekeyEnvironment } from '@skerry/sdk/environments'
+import { proposeRekey } from '@skerry/sdk/rekey-changes'
 import { openDirectory } from './directory.ts'
 import { Failure, toFailure } from './failure.ts'
 import { openPlace } from './grants.ts'
@@ -12,23 +13,81 @@ import type { Place } from './places.ts'
 import { confirmOrRefuse } from './prompt.ts'
 import { acceptReaders, type ReaderFlags } from './readers.ts'
 import { withRecovery } from './recovery/key.ts'
-import { rekeySteps } from './rekey-steps.ts'
+import { isProtected } from './secrets/protection.ts'
+import { noteOf, type Queueing, withoutCiphertext } from './secrets/queued.ts'
 import { ownPublicKey, type Session } from './session.ts'
 import type { Flags } from './settings.ts'
 import { listTokens, tokenState } from './tokens/find.ts'
 import { readersOfRemoved } from './tokens/made-by.ts'
 import { count } from './units.ts'
 
-export interface RekeyOptions extends Flags, ReaderFlags {
+export interface RekeyOptions extends Flags, ReaderFlags, Queueing {
   yes?: boolean
   dropReaders?: boolean
 }
 
-/** Gives an environment a new key, which this machine makes and wraps for the readers who stay. */
+/** Gives an environment a new key, which this machine makes and wraps for the readers who stay. Proposes it if protected. */
 export async function rekey(session: Session, place: Place, flags: RekeyOptions): Promise<Output> {
   const { orgId, envId, label } = place
-  await refuseProtected(session, place)
+  if (await isProtected(session, place)) {
+    if (flags.failIfQueued) throw wouldWait(label)
+    return proposeNewKey(session, place, flags)
+  }
   const waiting = await listWaiting(session, place)
+  const { keeps, own, recovery, stay } = await acceptHolders(
+    session,
+    place,
+    `gives ${label} a new key, after which earlier versions of its secrets cannot be restored`,
+    flags,
+  )
+  const rekeyed = rekeyEnvironment(session.client, { orgId, envId, keeps, ...recovery }, own)
+  const { key, kept, readers, lost, rekeyedSecrets } = await rekeyed.catch(async (error) => {
+    throw await rekeyFailure(error, session, label)
+  })
+  await noteKeyMade(session, { orgId, envId }, key, stay)
+  note(
+    `${label} has a new key: ${count(rekeyedSecrets, 'secret')} encrypted again, readable by ${count(kept.length, 'holder')}`,
+  )
+  await noteLost(session, lost)
+  if (waiting.length > 0)
+    note(`  open changes were sealed with the old key and are superseded; propose them again: ${waiting.join(', ')}`)
+  note(`other people, and machines that remember the old key, must run \`${trustCommand(label)}\` once`)
+  await noteLimits(session, place)
+  return { json: { environment: { id: envId, label }, rekeyedSecrets, kept, readers, lost } }
+}
+
+/** The same in a protected environment: the new key has its effect with the approval of an admin. */
+async function proposeNewKey(session: Session, place: Place, flags: RekeyOptions): Promise<Output> {
+  const { orgId, envId, label } = place
+  const { keeps, own, recovery } = await acceptHolders(
+    session,
+    place,
+    `proposes a new key for ${label}; after its approval, earlier versions of its secrets cannot be restored`,
+    flags,
+  )
+  const proposed = proposeRekey(session.client, { orgId, envId, keeps, ...recovery }, own, noteOf(flags))
+  const { changeRequest, kept, readers, lost } = await proposed.catch(async (error) => {
+    throw await rekeyFailure(error, session, label)
+  })
+  const { id, requiredApprovals } = changeRequest
+  note(`queued a new key as ${id}: ${label} is protected, and this needs ${count(requiredApprovals, 'approval')}`)
+  note(`an admin reviews it with \`skerry changes show ${id}\`; take it back with \`skerry changes withdraw ${id}\``)
+  note(`${label} keeps its key until then. If a secret or a reader changes before, run this command again`)
+  return {
+    json: {
+      environment: { id: envId, label },
+      queued: true,
+      changeRequest: withoutCiphertext(changeRequest),
+      kept,
+      readers,
+      lost,
+    },
+  }
+}
+
+/** Asks about the holders who would get the new key, and then whether to continue. */
+async function acceptHolders(session: Session, place: Place, consequence: string, flags: RekeyOptions) {
+  const { orgId, envId, label } = place
   const { key: oldKey } = await openPlace(session, orgId, envId, label)
   const { grantees } = await session.client.envs.grantees({ params: { orgId, envId } })
   const isDropped = (grantee: ParentGrantee) => flags.dropReaders === true && isReader(grantee)
@@ -43,32 +102,20 @@ export async function rekey(session: Session, place: Place, flags: RekeyOptions)
   }
   const recovery = await withRecovery(session)
   const { isAccepted, keep } = await acceptReaders(session, { receivers, ...recovery }, flags)
-  await confirmOrRefuse(
-    `gives ${label} a new key, after which earlier versions of its secrets cannot be restored`,
-    flags,
-  )
+  await confirmOrRefuse(consequence, flags)
   await keep()
   // The SDK lists the readers again, and wraps only to readers that were accepted here.
   const keeps = (grantee: ParentGrantee) => !isDropped(grantee) && isAccepted(grantee)
   const own = { privateKey: await session.key(), publicKeyJwk: await ownPublicKey(session) }
-  const rekeyed = rekeyEnvironment(session.client, { orgId, envId, keeps, ...recovery }, own)
-  const { key, kept, readers, lost, rekeyedSecrets } = await rekeyed.catch(async (error) => {
-    throw await rekeyFailure(error, session, label)
-  })
-  await noteKeyMade(session, { orgId, envId }, key, stay)
-  note(
-    `${label} has a new key: ${count(rekeyedSecrets, 'secret')} encrypted again, readable by ${count(kept.length, 'holder')}`,
-  )
-  await noteLost(session, lost)
-  if (waiting.length > 0)
-    note(`  open changes were sealed with the old key and are superseded; propose them again: ${waiting.join(', ')}`)
-  note(`other people, and machines that remember the old key, must run \`${trustCommand(label)}\` once`)
+  return { keeps, own, recovery, stay }
+}
+
+async function noteLimits(session: Session, { kind, orgId, envId }: Place): Promise<void> {
   note('what this cannot undo:')
   note('  those who had access may have kept the old key, and what it opened: change the values themselves')
   note('  copies kept for offline use still open until they are renewed or too old')
   note('  versions from before stay in the history, and can no longer be restored')
-  if (place.kind === 'app') note(`  branches have keys of their own: ${await branchesOf(session, place.orgId, envId)}`)
-  return { json: { environment: { id: envId, label }, rekeyedSecrets, kept, readers, lost } }
+  if (kind === 'app') note(`  branches have keys of their own: ${await branchesOf(session, orgId, envId)}`)
 }
 
 /** Names those who lost access by id and state, because a live token may have the name of an expired one. */
@@ -96,18 +143,12 @@ async function listWaiting({ client }: Session, { orgId, envId }: Place): Promis
   return [...new Set(found.map(({ id, groupId }) => groupId ?? id))]
 }
 
-/** Refuses a protected environment. The server refuses it too, but with the message about a concurrent change. */
-async function refuseProtected(session: Session, { orgId, envId, label }: Place): Promise<void> {
-  const { protection } = await session.client.protection.get({ params: { orgId, envId } })
-  if (protection === null) return
-  throw new Failure(
+const wouldWait = (label: string): Failure =>
+  new Failure(
     'conflict',
-    `${label} is protected, and a new key would bypass its approvals`,
-    `run ${rekeySteps(label, protection)
-      .map((command) => `\`${command}\``)
-      .join(', then ')}; all admins are mailed about the first`,
+    `${label} is protected, so the new key would wait for approval; nothing was proposed`,
+    'to propose it, leave out --fail-if-queued',
   )
-}
 
 /** Warns about a reader of the server, because the server can read everything that such a reader gets. */
 function warnOfReader(
@@ -128,10 +169,18 @@ async function branchesOf(session: Session, orgId: string, envId: string): Promi
 async function rekeyFailure(error: unknown, session: Session, label: string): Promise<unknown> {
   const { kind, message } = toFailure(error)
   if (kind === 'conflict') {
+    if (message.includes('waits for approval already')) {
+      const next = 'have it approved, or take it back with `skerry changes withdraw`'
+      return new Failure(kind, `${label} keeps its key for now: ${message}`, next)
+    }
     const what = `${label} kept changing (${message}); it has its old key still`
     return new Failure(kind, what, 'try again when nobody writes to it')
   }
   const { code, secret } = error as { code?: unknown; secret?: unknown }
+  if (code === 'old_server') {
+    const next = `update the server, or take the protection off first with \`skerry env unprotect ${label}\``
+    return new Failure('conflict', `${label} is protected, and this server cannot queue a new key`, next)
+  }
   if (code === 'decryption_failed' && typeof secret === 'string') {
     const what = `${secret} in ${label} cannot be decrypted, so nothing was changed`
     return new Failure('failure', what, 'write it anew or delete it, and try again')

@@ -6,11 +6,13 @@ import { newKeyHolder, openPeopleServer, type PeopleServer, type PersonMachine }
 let server: PeopleServer
 let ada: PersonMachine
 let bo: PersonMachine
+let cy: PersonMachine
 
 beforeAll(async () => {
   server = await openPeopleServer()
   ada = await newKeyHolder(server, 'ada@example.com')
   bo = await newKeyHolder(server, 'bo@example.com')
+  cy = await newKeyHolder(server, 'cy@example.com')
   await ada.ok('skerry org create Left && skerry init --app shop --env development --yes')
   await ada.ok('skerry env create staging --app shop && echo one | skerry secrets set API_KEY --env staging')
   await ada.ok('skerry invite create bo@example.com --role admin')
@@ -18,10 +20,13 @@ beforeAll(async () => {
   for (const env of ['development', 'staging'])
     await ada.ok(`skerry grant bo@example.com --env ${env} --reader bo@example.com`)
   await bo.ok('skerry token create botok --app shop --env development')
+  await ada.ok('skerry invite create cy@example.com --role admin')
+  await cy.ok('skerry invite accept left')
 })
 afterAll(async () => {
   await ada?.remove()
   await bo?.remove()
+  await cy?.remove()
   await server?.close()
 })
 
@@ -36,12 +41,12 @@ test('skerry members offboard changes nothing before it is confirmed, and names 
   expect(await offboardings()).toEqual([])
 })
 
-test('skerry members offboard removes the person, and re-keys every environment that is not protected', async () => {
+test('skerry members offboard removes the person, re-keys, and proposes the new key of a protected environment', async () => {
   await ada.ok('skerry env protect shop/staging --yes')
   const { code, stderr } = await ada.shell('skerry members offboard bo@example.com --yes')
   expect([code, stderr], stderr).toEqual([0, expect.stringContaining('revoked the token botok')])
   expect(stderr).toContain('shop/development has a new key')
-  expect(stderr).toContain('skerry env unprotect shop/staging')
+  expect(stderr).toContain('queued a new key as chg_')
   expect((await bo.shell('skerry app ls --org left')).code).not.toBe(0)
   const { rows } = await show()
   expect(rows.map(({ kind, label, state }: Record<string, string>) => [kind, label, state])).toEqual([
@@ -51,9 +56,20 @@ test('skerry members offboard removes the person, and re-keys every environment 
   ])
 })
 
+test('the row of a protected environment waits for the approval, and is open again without it', async () => {
+  expect(await ada.ok('skerry members offboarding bo@example.com')).toContain('open (waits for approval)')
+  const waiting = await ada.shell('skerry members offboard bo@example.com --yes')
+  expect(waiting.stderr).toContain('The new key of shop/staging waits for approval')
+  const { changeRequestId } = (await show()).rows[1]
+  await ada.ok(`skerry changes withdraw ${changeRequestId}`)
+  expect(await ada.ok('skerry members offboarding bo@example.com')).toContain('open (protected: needs approval)')
+})
+
 test('a second run continues where the first one stopped, and a new value counts as replaced', async () => {
-  await ada.ok('skerry env unprotect shop/staging --yes')
   await ada.ok('skerry members offboard bo@example.com --yes')
+  const { changeRequestId } = (await show()).rows[1]
+  await cy.ok(`skerry changes approve ${changeRequestId} --yes`)
+  await ada.ok('skerry env trust shop/staging --yes && skerry env unprotect shop/staging --yes')
   expect((await show()).rows.map(({ state }: { state: string }) => state)).toEqual(['done', 'done', 'waiting'])
   await ada.ok('echo two | skerry secrets set API_KEY --env staging')
   expect((await show()).offboarding).toMatchObject({ rows: 3, open: 0 })

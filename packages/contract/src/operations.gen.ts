@@ -180,7 +180,9 @@ export const operations = {
   changes: {
     list: { method: 'GET', path: '/v1/orgs/:orgId/change-requests', surface: 'principal' },
     propose: { method: 'POST', path: '/v1/orgs/:orgId/envs/:envId/change-requests', surface: 'principal' },
+    proposeRekey: { method: 'POST', path: '/v1/orgs/:orgId/envs/:envId/change-requests/rekey', surface: 'principal' },
     get: { method: 'GET', path: '/v1/orgs/:orgId/change-requests/:changeRequestId', surface: 'principal' },
+    rekey: { method: 'GET', path: '/v1/orgs/:orgId/change-requests/:changeRequestId/rekey', surface: 'principal' },
     approve: { method: 'POST', path: '/v1/orgs/:orgId/change-requests/:changeRequestId/approve', surface: 'principal' },
     reject: { method: 'POST', path: '/v1/orgs/:orgId/change-requests/:changeRequestId/reject', surface: 'principal' },
     withdraw: { method: 'POST', path: '/v1/orgs/:orgId/change-requests/:changeRequestId/withdraw', surface: 'principal' },

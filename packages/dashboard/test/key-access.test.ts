@@ -210,15 +210,17 @@ describe('re-keying', () => {
       await dialogOf(page).getByRole('listitem').filter({ hasText: text }).waitFor()
     await dialogOf(page).getByText('not compared').waitFor()
     await expect.poll(() => dialogOf(page).getByRole('checkbox', { name: /^Ada/ }).isDisabled()).toBe(true)
-    await expect.poll(() => dialogOf(page).getByRole('button', { name: 'Re-key' }).isDisabled()).toBe(true)
+    const propose = dialogOf(page).getByRole('button', { name: 'Propose the new key' })
+    await expect.poll(() => propose.isDisabled()).toBe(true)
     expect(await axeProblems(page)).toEqual([])
   })
 
-  test('is disabled while the environment is protected', async () => {
+  test('is a proposal while the environment is protected', async () => {
     const { page } = owner
     await dialogOf(page).getByLabel('I understand what this cannot undo').check()
-    await dialogOf(page).getByText('First stop protecting the environment').waitFor()
-    expect(await dialogOf(page).getByRole('button', { name: 'Re-key' }).isDisabled()).toBe(true)
+    await dialogOf(page).getByText('The new key waits for approval as a change').waitFor()
+    await dialogOf(page).getByRole('button', { name: 'Propose the new key' }).waitFor()
+    expect(await dialogOf(page).getByRole('button', { name: 'Re-key', exact: true }).count()).toBe(0)
     await unprotect(world, owner.bearer(), place)
   })
 

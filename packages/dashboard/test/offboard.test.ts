@@ -42,7 +42,7 @@ test('an offboarding starts with 2 presses after the menu is open, and replaces 
   await page.getByRole('button', { name: `Actions for ${grace}` }).click()
   const before = total()
   await page.getByRole('menuitem', { name: 'Offboard…' }).click()
-  await dialogOf(page).getByText('1 environment with 1 value').waitFor()
+  await dialogOf(page).getByText('1 value in 1 environment').waitFor()
   expect(await dialogOf(page).getByRole('button', { name: 'Start' }).isDisabled()).toBe(true)
   await dialogOf(page).getByLabel(`Type ${grace} to confirm`).fill(grace)
   await dialogOf(page).getByRole('button', { name: 'Start' }).click()

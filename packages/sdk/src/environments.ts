@@ -1,22 +1,14 @@
 import type { branches } from '@skerry/contract/branches/endpoints'
 import type { Answer } from '@skerry/contract/endpoint'
 import type { envs } from '@skerry/contract/envs/endpoints'
-import { isClient, isReader } from '@skerry/contract/grants/readers'
+import { isClient } from '@skerry/contract/grants/readers'
 import { limits } from '@skerry/contract/limits'
-import { formatPublicKeyJwk, parsePublicKeyJwk } from '@skerry/crypto/keys'
-import { newDek, openSecret } from '@skerry/crypto/secret'
+import { newDek } from '@skerry/crypto/secret'
 import { wrapKey } from '@skerry/crypto/wrap'
 import type { Client } from './client.ts'
-import { clientError, DecryptionError, invalid, RefusedError, SkerryError } from './errors.ts'
-import { resealDetails } from './secret-details.ts'
-import {
-  type EnvironmentKey,
-  type EnvironmentPlace,
-  environmentKey,
-  environmentKeyOf,
-  type RememberingHolder,
-  sealFor,
-} from './secrets.ts'
+import { invalid } from './errors.ts'
+import { callerAmong, type Holder, type OwnKeys, withNewKey } from './rekey-body.ts'
+import { type EnvironmentKey, type EnvironmentPlace, environmentKeyOf } from './secrets.ts'
 
 export type Environment = Answer<typeof envs.get>['environment']
 export type Branch = Answer<typeof branches.create>['branch']
@@ -122,7 +114,7 @@ export interface Rekeying extends EnvironmentPlace {
   /**
    * Decides which grantees keep access. The server supplies the list, and a hostile server adds grantees of its own.
    * Accept grantees that you know, by id and by the public key that would be wrapped to. The list includes the server's
-   * own readers (rotator, sync connections), which {@link isReader} recognises. The server can read what these keep.
+   * own readers (rotator, sync connections), which `isReader` of the contract recognises. The server can read what these keep.
    * The caller always keeps access.
    */
   keeps: (grantee: ParentGrantee) => boolean
@@ -143,13 +135,8 @@ export interface Rekeyed {
   lost: Holder[]
 }
 
-interface Holder {
-  principalType: string
-  principalId: string
-}
-
 /**
- * Gives an environment a new key. It decrypts every secret, encrypts it under a fresh key, wraps that key to everyone
+ * Gives an environment a new key; a protected one is refused, and needs `proposeRekey`. It decrypts every secret, encrypts it under a fresh key, wraps that key to everyone
  * who keeps access, and replaces everything or nothing. It starts again when a secret or a grant changed meanwhile.
  *
  * A re-key cannot take back what was read. Someone who lost access may have kept the old key and the values, so change
@@ -166,105 +153,13 @@ interface Holder {
  * const keeps = (one: ParentGrantee) => one.principalId === userId && one.publicKeyJwk === remembered
  * const { lost } = await rekeyEnvironment(client, { orgId, envId, keeps }, { privateKey, publicKeyJwk })
  */
-export async function rekeyEnvironment(
-  client: Client,
-  place: Rekeying,
-  own: { privateKey: RememberingHolder; publicKeyJwk: string },
-): Promise<Rekeyed> {
-  for (let left = place.attempts ?? 5; ; left--) {
-    try {
-      return await rekeyOnce(client, place, own)
-    } catch (error) {
-      // A secret that was read while another re-key ran may not decrypt. A second attempt shows whether that was the
-      // cause.
-      const mayPass = error instanceof DecryptionError || (error instanceof RefusedError && error.code === 'conflict')
-      if (left <= 1 || !mayPass) throw error
-    }
-  }
-}
-
-async function rekeyOnce(
-  client: Client,
-  { orgId, envId, recoveryPublicKeyJwk, keeps }: Rekeying,
-  own: { privateKey: RememberingHolder; publicKeyJwk: string },
-): Promise<Rekeyed> {
-  const params = { orgId, envId }
-  const [{ principal }, old, { secrets }, { grantees }, { grants: held }] = await Promise.all([
-    client.me.get(),
-    environmentKey(client, params, own.privateKey),
-    client.secrets.list({ params }),
-    client.envs.grantees({ params }),
-    client.grants.list({ params }),
-  ])
-  const isCaller = callerAmong(grantees, { ...principal, publicKeyJwk: own.publicKeyJwk })
-  const kept = grantees.filter((one) => isCaller(one) || keeps(one))
-  if (!kept.some(isCaller)) throw new SkerryError('conflict', 'the server does not list you as a holder of this key')
-  if (secrets.length > limits.rekeySecretsMax)
-    throw invalid(`at most ${limits.rekeySecretsMax} secrets can be re-encrypted at once`)
-  if (kept.length > limits.rekeyGrantsMax)
-    throw invalid(`the new key can be given to at most ${limits.rekeyGrantsMax} holders at once`)
-
-  const key = await environmentKeyOf(newDek())
-  const expectedVersions = Object.fromEntries(secrets.map(({ name, version }) => [name, version]))
-  const resealed = await Promise.all(secrets.map((secret) => reseal(secret, old, key)))
-  const details = await resealDetails(client, params, old, key)
-  const grants = await Promise.all(
-    kept.map(async (one) => ({ ...holderOf(one), wrappedDek: await wrapKey(key.bytes, one.publicKeyJwk) })),
-  )
-  const recovery =
-    recoveryPublicKeyJwk === undefined ? {} : { recoveryWrappedDek: await wrapKey(key.bytes, recoveryPublicKeyJwk) }
-  const dropReaders = grantees
-    .filter(isReader)
-    .filter((one) => !kept.includes(one))
-    .map(holderOf)
-  const dropped = dropReaders.length > 0 ? { dropReaders } : {}
-  const described = details === undefined ? {} : { details }
-  const body = { expectedVersions, grants, secrets: resealed, ...described, ...dropped, ...recovery }
-  const { environment, rekeyedSecrets } = await client.rekey.run({ params, body })
-  await own.privateKey.knownState?.rekeyed(envId, key.bytes)
-  const stays = (one: Holder) => grants.some((grant) => grant.principalId === one.principalId)
-  const lost = held.filter((one) => !stays(one)).map(holderOf)
-  return {
-    environment,
-    key,
-    rekeyedSecrets,
-    kept: kept.map(holderOf),
-    readers: kept.filter(isReader).map(holderOf),
-    lost,
-  }
-}
-
-/**
- * Returns a test that recognises the caller among the grantees by the caller's own public key, which no answer can
- * replace. The server supplies the caller's id, so a grantee with that id and another key is refused. `reads` or
- * `keeps` decides about every other id.
- *
- * @throws SkerryError `own_key_replaced`.
- */
-function callerAmong(grantees: readonly ParentGrantee[], caller: { id: string; publicKeyJwk: string }) {
-  const own = publicKeyText(caller.publicKeyJwk)
-  const isCaller = ({ publicKeyJwk }: ParentGrantee) => publicKeyText(publicKeyJwk) === own
-  if (grantees.some((one) => one.principalId === caller.id && !isCaller(one))) throw clientError('own_key_replaced')
-  return isCaller
-}
-
-/** Normalizes a public key for comparison, because a server may order its fields in any way. */
-const publicKeyText = (publicKeyJwk: string) => formatPublicKeyJwk(parsePublicKeyJwk(publicKeyJwk))
-
-const holderOf = <T extends string>(one: { principalType: T; principalId: string }) => ({
-  principalType: one.principalType,
-  principalId: one.principalId,
-})
-
-async function reseal(
-  { environmentId, name, ciphertext }: { environmentId: string; name: string; ciphertext: string },
-  old: EnvironmentKey,
-  key: EnvironmentKey,
-): Promise<{ name: string; ciphertext: string }> {
-  const value = await openSecret(ciphertext, old.dek, environmentId, name).catch(() => {
-    throw new DecryptionError(environmentId, name)
+export async function rekeyEnvironment(client: Client, place: Rekeying, own: OwnKeys): Promise<Rekeyed> {
+  const { orgId, envId } = place
+  return withNewKey(client, place, own, async ({ body, key, ...holders }) => {
+    const { environment, rekeyedSecrets } = await client.rekey.run({ params: { orgId, envId }, body })
+    await own.privateKey.knownState?.rekeyed(envId, key.bytes)
+    return { environment, key, rekeyedSecrets, ...holders }
   })
-  return { name, ciphertext: await sealFor(environmentId, name, value, key.dek) }
 }
 
 async function wrapped(key: EnvironmentKey, publicKeyJwk: string, recoveryPublicKeyJwk: string | undefined) {

@@ -32,6 +32,7 @@ const row: OffboardingRow = {
   secretName: null,
   via: 'grant',
   protected: false,
+  changeRequestId: null,
   held: true,
   holderIds: [],
   rotationId: null,
@@ -61,7 +62,9 @@ test('a report as CSV quotes each cell, and no cell is a formula', () => {
 
 test('an environment is ready for a re-key if it waits, is not protected, and its key is held', () => {
   expect(rekeyability(row)).toBe('ready')
-  expect(rekeyability({ ...row, protected: true })).toBe('protected')
+  expect(rekeyability({ ...row, protected: true })).toBe('to_propose')
+  expect(rekeyability({ ...row, protected: true, changeRequestId: 'chg_1' })).toBe('proposed')
+  expect(rekeyability({ ...row, protected: true, held: false })).toBe('no_key')
   expect(rekeyability({ ...row, held: false })).toBe('no_key')
   expect(rekeyability({ ...row, state: 'done' })).toBe('closed')
   expect(rekeyability(value)).toBe('closed')

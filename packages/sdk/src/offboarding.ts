@@ -10,14 +10,16 @@ export type OffboardingRow = Answer<typeof offboardings.rows>['rows'][number]
  * Tells why a caller can or cannot re-key the environment of a row now.
  *
  * - `ready`: the caller holds the key.
- * - `protected`: the server refuses a re-key until an admin takes the protection off.
+ * - `to_propose`: the caller holds the key, and the environment is protected, so the re-key waits for approval.
+ * - `proposed`: a re-key waits for approval. The row is done with it, and is open again if it is not applied.
  * - `no_key`: somebody else holds the key.
  * - `closed`: nothing is left to do, or the row is of another kind.
  */
-export function rekeyability(row: OffboardingRow): 'ready' | 'protected' | 'no_key' | 'closed' {
+export function rekeyability(row: OffboardingRow): 'ready' | 'to_propose' | 'proposed' | 'no_key' | 'closed' {
   if (row.kind !== 'rekey' || row.state !== 'waiting') return 'closed'
-  if (row.protected) return 'protected'
-  return row.held ? 'ready' : 'no_key'
+  if (row.changeRequestId != null) return 'proposed'
+  if (!row.held) return 'no_key'
+  return row.protected ? 'to_propose' : 'ready'
 }
 
 export const offboardingRowWords: Readonly<Record<OffboardingRow['kind'], string>> = {

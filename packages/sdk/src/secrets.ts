@@ -114,7 +114,10 @@ export interface DeleteOptions extends WriteOptions {
   keepFor?: string
 }
 
+/** A proposed change of one secret, or of the key: `isSecretChange` of `@skerry/sdk/secret-change` tells them apart. */
 export type ChangeRequest = Answer<typeof changes.get>['changeRequest']
+/** A proposed change of one secret. */
+export type SecretChange = Answer<typeof changes.propose>['changeRequests'][number]
 
 /**
  * The answer to a write in a protected environment: nothing is written, and a change request waits for approval.
@@ -122,7 +125,7 @@ export type ChangeRequest = Answer<typeof changes.get>['changeRequest']
  */
 export interface Queued {
   readonly queued: true
-  readonly changeRequest: ChangeRequest
+  readonly changeRequest: SecretChange
 }
 
 /**
@@ -294,7 +297,7 @@ const kept = ({ keepFor }: { keepFor?: string | undefined }) => (keepFor === und
 /**
  * Puts the note into a header. It is percent-encoded to ASCII, because proxies differ in which other bytes they accept.
  */
-function noted({ note, expectedVersion: _, headers, ...options }: WriteOptions): RequestOptions {
+export function noted({ note, expectedVersion: _, headers, ...options }: WriteOptions): RequestOptions {
   if (note === undefined) return { ...options, ...(headers && { headers }) }
   if ([...note].length > limits.noteCharacters)
     throw invalid(`note: must have at most ${limits.noteCharacters} characters`)

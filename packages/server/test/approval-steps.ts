@@ -2,8 +2,9 @@ import type { AuditAction } from '@skerry/contract/actions'
 import { changes, protection } from '@skerry/contract/changes/endpoints'
 import type { Endpoint } from '@skerry/contract/endpoint'
 import { rekey } from '@skerry/contract/rekey/endpoints'
+import { secretDetails } from '@skerry/contract/secret-details/endpoints'
 import { deletedSecrets, secrets } from '@skerry/contract/secrets/endpoints'
-import { ciphertext, wrappedKey } from './blobs.ts'
+import { ciphertext, sealedDetails, wrappedKey } from './blobs.ts'
 import { keeps, known, only, type Step, step, token, user } from './step.ts'
 import type { Actor, Tenant } from './tenant.ts'
 
@@ -35,6 +36,71 @@ export function rekeying(ids: Record<string, string>, { admin }: Tenant): Step[]
         { action: 'change_request.superseded', resourceId: ids.waitsId as string, actor: token(admin) },
       ],
     },
+  ]
+}
+
+/**
+ * Steps that propose a re-key of a protected environment, make it stale, propose it again and approve it. The approval closes
+ * another pending change.
+ */
+export function proposingRekey(ids: Record<string, string>, { admin }: Tenant, reviewer: Actor): Step[] {
+  const by = { as: admin.as, who: token(admin) }
+  const params = only(ids, { envId: 'envId' })
+  const body = () => ({
+    expectedVersions: { NAME: 4 },
+    grants: [{ principalType: 'service_token', principalId: admin.id, wrappedDek: wrappedKey() }],
+    secrets: [{ name: 'NAME', ciphertext: ciphertext() }],
+  })
+  const [note, resource] = ['before a proposed key', known(ids, 'envId')]
+  const entry = (action: AuditAction, id: string, actor = token(admin)) => ({
+    action,
+    resourceId: ids[id] as string,
+    actor,
+  })
+  return [
+    step(protection.put, 'env.protection_enabled', by, { params, note, resource }),
+    step(secrets.put, 'change_request.opened', by, {
+      params: () => ({ ...params(), name: 'WAITS' }),
+      body: () => ({ ciphertext: ciphertext() }),
+      note,
+      resource: keeps(ids, 'waitsId', 'changeRequest'),
+    }),
+    step(changes.proposeRekey, 'change_request.opened', by, {
+      params,
+      body,
+      resource: keeps(ids, 'staleId', 'changeRequest'),
+    }),
+    step(secretDetails.update, 'secret.described', by, {
+      params: () => ({ ...params(), name: 'NAME' }),
+      body: () => ({ sealed: sealedDetails() }),
+      note: 'that makes a re-key stale',
+      resource,
+    }),
+    {
+      endpoint: changes.proposeRekey,
+      note: 'again',
+      as: () => admin.as,
+      params,
+      body,
+      entries: (seen) => {
+        ids.rekeyId = (seen.changeRequest as { id: string }).id
+        return [entry('change_request.superseded', 'staleId'), entry('change_request.opened', 'rekeyId')]
+      },
+    },
+    {
+      endpoint: changes.approve,
+      note: 'of a re-key',
+      as: () => reviewer.as,
+      params: only(ids, { changeRequestId: 'rekeyId' }),
+      body: () => ({ rekey: true }),
+      entries: () => [
+        entry('change_request.approved', 'rekeyId', user(reviewer)),
+        entry('change_request.superseded', 'waitsId', user(reviewer)),
+        entry('change_request.applied', 'rekeyId', user(reviewer)),
+        entry('env.rekeyed', 'envId', user(reviewer)),
+      ],
+    },
+    step(protection.delete, 'env.protection_disabled', by, { params, note, resource }),
   ]
 }
 

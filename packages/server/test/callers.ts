@@ -10,7 +10,7 @@ import { tokens } from '@skerry/contract/tokens/endpoints'
 import { newId } from '../src/kernel/context.ts'
 import { newTask, newWorkingAgent } from './agent-steps.ts'
 import { bearerSecret, wrappedKey } from './blobs.ts'
-import { newGuarded, proposePut } from './guarded.ts'
+import { newGuarded, proposeRekey } from './guarded.ts'
 import { newKmsKey, signKey } from './kms-steps.ts'
 import { newSshLease, newSshTarget } from './lease-steps.ts'
 import { newOffboarding } from './offboarding-steps.ts'
@@ -86,7 +86,7 @@ export async function makeOneOfEach(world: World): Promise<OneOfEach> {
   const fork = { slug: 'branch', wrappedDek: wrappedKey(), ttlSeconds: null }
   const branch = await world.call(branches.create, { as, params: { orgId, envId }, body: fork })
   const guardedId = await newGuarded(world, tenant)
-  const changeRequestId = (await proposePut(world, tenant, guardedId, 'GUARDED')).id
+  const changeRequestId = (await proposeRekey(world, tenant, guardedId)).id
   const invite = await world.call(invites.create, { as, params: { orgId }, body: { email: 'waits@example.com' } })
   const target = await newToken(world, tenant)
   const grantId = (await grantKey(world, tenant, envId, target)).id

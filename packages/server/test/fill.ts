@@ -12,6 +12,7 @@ import { createBranch, createEnvironment } from '@skerry/sdk/environments'
 import { createManagedKey, openManagedKey, rotateManagedKey } from '@skerry/sdk/internal/kms'
 import { setOverride } from '@skerry/sdk/overrides'
 import { newRecoveryKey } from '@skerry/sdk/recovery'
+import { proposeRekey } from '@skerry/sdk/rekey-changes'
 import { describeSecret } from '@skerry/sdk/secret-details'
 import { renameSecret } from '@skerry/sdk/secret-history'
 import { deleteSecret, type EnvironmentKey, putSecret } from '@skerry/sdk/secrets'
@@ -40,6 +41,8 @@ export interface Filled {
   branched: { envId: string; branch: string; values: Record<string, string> }
   /** A pending change in a protected environment. */
   pending: { envId: string; changeRequestId: string; name: string; value: string }
+  /** A pending re-key of another protected environment. */
+  pendingRekey: { envId: string; changeRequestId: string }
   /** A name with a description, in that environment too. */
   described: { envId: string; name: string; description: string; tags: string[] }
   /** A value that the admin stored for themselves, in that environment too. */
@@ -89,10 +92,12 @@ export async function fillTenant(world: World, tenant: Tenant, custodians: [Keye
   await setOverride(admin.client, { orgId, envId: own.envId, userId: admin.id }, own, admin.keys.privateKey)
   const pending = await protectedOne(scene, app)
   const kms = await rotatedKey(scene)
+  const toRekey = await newEnv(scene, { appId: app }, 'canary')
   const environments = [...scene.opened].map(([environmentId, { bytes: key }]) => ({ environmentId, key }))
   const people = custodians.map(({ id, keys }) => ({ userId: id, publicKeyJwk: keys.publicKeyJwk }))
   const body = await newRecoveryKey({ orgId, threshold: 2, custodians: people, environments })
   await admin.client.recovery.enable({ params: { orgId }, body })
+  const pendingRekey = await rekeyedOne(scene, toRekey, body.recoveryPublicKeyJwk)
   const asked = { environmentIds: [branched.envId], reason: 'to fix the checkout' }
   const { request: access } = await (custodians[1] as Keyed).client.accessRequests.create({
     params: { orgId },
@@ -111,6 +116,7 @@ export async function fillTenant(world: World, tenant: Tenant, custodians: [Keye
     own,
     deleted,
     pending,
+    pendingRekey,
     kms,
     recoveryPublicKeyJwk,
     agent: { agentId: agent.id, bundle },
@@ -230,6 +236,15 @@ async function describedOne({ orgId, admin, opened }: Scene, envId: string): Pro
   const details = { ...text, ownerId: admin.id, expiresAt: '2090-01-01T00:00:00Z', notNeeded: true }
   await describeSecret(admin.client, { orgId, envId, name }, details, dek)
   return { envId, name, ...text }
+}
+
+async function rekeyedOne(scene: Scene, envId: string, recoveryPublicKeyJwk: string): Promise<Filled['pendingRekey']> {
+  const { orgId, admin } = scene
+  await write(scene, envId, { KEPT: 'under both keys' })
+  await admin.client.protection.put({ params: { orgId, envId }, body: { requiredApprovals: 1 } })
+  const place = { orgId, envId, recoveryPublicKeyJwk, keeps: () => true }
+  const { changeRequest } = await proposeRekey(admin.client, place, admin.keys, { note: 'waits' })
+  return { envId, changeRequestId: changeRequest.id }
 }
 
 async function protectedOne(scene: Scene, appId: string): Promise<Filled['pending']> {

@@ -2,7 +2,7 @@ import { changes, protection } from '@skerry/contract/changes/endpoints'
 import type { Queued } from '@skerry/contract/changes/schemas'
 import { secrets } from '@skerry/contract/secrets/endpoints'
 import type { Static } from 'typebox'
-import { ciphertext } from './blobs.ts'
+import { ciphertext, wrappedKey } from './blobs.ts'
 import { type Actor, newApp, newEnv, type Tenant } from './tenant.ts'
 import type { World } from './world.ts'
 
@@ -64,6 +64,16 @@ export async function proposeGroup(
   return answer.body
 }
 
+/** Proposes a new key for an environment without secrets, by the tenant's admin token, which alone keeps it. */
+export async function proposeRekey(world: World, tenant: Tenant, envId: string) {
+  const { admin, orgId } = tenant
+  const grants = [{ principalType: 'service_token', principalId: admin.id, wrappedDek: wrappedKey() }]
+  const body = { expectedVersions: {}, grants, secrets: [] }
+  const answer = await world.call(changes.proposeRekey, { as: admin.as, params: { orgId, envId }, body })
+  if (answer.error) throw new Error(answer.error.message)
+  return answer.body.changeRequest
+}
+
 export type Decision = 'approve' | 'reject' | 'withdraw'
 
 export const decide = (
@@ -72,7 +82,7 @@ export const decide = (
   decision: Decision,
   changeRequestId: string,
   by: Actor,
-  body: { comment?: string } = {},
+  body: { comment?: string; rekey?: true } = {},
 ) =>
   world.call(changes[decision] as typeof changes.approve, {
     as: by.as,

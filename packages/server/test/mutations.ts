@@ -13,7 +13,7 @@ import { tokens } from '@skerry/contract/tokens/endpoints'
 import { newId, sha256 } from '../src/kernel/context.ts'
 import { asking } from './access-steps.ts'
 import { agency } from './agent-steps.ts'
-import { approval, rekeying } from './approval-steps.ts'
+import { approval, proposingRekey, rekeying } from './approval-steps.ts'
 import { subscribing } from './billing-steps.ts'
 import { bearerSecret, ciphertext, publicKeyJwk, sealedDetails, sealedFormerNames, wrappedKey } from './blobs.ts'
 import { exportSteps } from './export-steps.ts'
@@ -125,6 +125,7 @@ function applications(ids: Record<string, string>, tenant: Tenant, admin: Actor)
       resource: known(ids, 'secretId'),
     }),
     ...rekeying(ids, tenant),
+    ...proposingRekey(ids, tenant, admin),
     ...renaming(ids, tenant),
     step(secrets.delete, 'secret.deleted', byMachine, { params: secret, resource: known(ids, 'secretId') }),
     ...keepingDeleted(ids, tenant),

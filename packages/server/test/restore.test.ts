@@ -13,6 +13,7 @@ import { fetchCheckpoint, verifyTrail } from '@skerry/sdk/internal/audit-proof'
 import { openManagedKey } from '@skerry/sdk/internal/kms'
 import { listOverrides } from '@skerry/sdk/overrides'
 import { gatherRecoveryKey, recoverKeys } from '@skerry/sdk/recovery'
+import { compareRekey } from '@skerry/sdk/rekey-changes'
 import { listDetails } from '@skerry/sdk/secret-details'
 import { versionOpener } from '@skerry/sdk/secret-history'
 import {
@@ -288,7 +289,7 @@ test('the admin can open every version of every secret of every environment on t
     counted.versions += await openVersions(admin, envId)
     counted.environments += 1
   }
-  expect(counted).toEqual({ environments: 8, versions: data.secretVersions!.length })
+  expect(counted).toEqual({ environments: 9, versions: data.secretVersions!.length })
   const { envId: env, branch, values } = rich.branched
   const { bearer, keys } = admin
   const read = createSkerry({ baseUrl: target.url, bearer, privateKey: keys.privateKey, env, branch })
@@ -337,6 +338,18 @@ test('a pending change can be approved on the new server, and a managed key decr
   expect([blob.split('.')[2], key.versions]).toEqual(['1', [1, 2]])
   expect(await key.decrypt(blob, context)).toEqual(plaintext)
   expect(await key.decrypt(await key.encrypt(plaintext))).toEqual(plaintext)
+})
+
+test('a pending re-key can be compared and approved on the new server', async () => {
+  const { orgId } = tenant
+  const { envId, changeRequestId } = rich.pendingRekey
+  const compared = await compareRekey(at(admin), { orgId, envId, changeRequestId }, admin.keys.privateKey)
+  expect(compared).toMatchObject({ stale: false, strangers: [], values: { same: 1, problems: [] } })
+  const { status } = await at(approver).changes.approve({ params: { orgId, changeRequestId }, body: { rekey: true } })
+  expect(status).toBe('applied')
+  expect(await valuesThere(admin, envId)).toEqual({ KEPT: 'under both keys' })
+  const { bytes } = await environmentKey(at(admin), { orgId, envId }, admin.keys.privateKey)
+  expect(bytes).toEqual(compared.values?.key.bytes)
 })
 
 test('custodians can recover a covered environment on the new server, and an agent keeps its signed policy', async () => {

@@ -55,6 +55,7 @@ GET org/envs/:envId/protection
 GET org/change-requests
 POST org/envs/:envId/change-requests
 GET org/change-requests/:changeRequestId
+GET org/change-requests/:changeRequestId/rekey
 DELETE org/envs/:envId (a branch)
 GET org/kms/keys
 GET org/kms/keys/:kmsKeyId/key
@@ -101,6 +102,7 @@ export const notForBound = titled(`
 DELETE org/members/:userId
 GET org/events
 GET org/change-requests/:changeRequestId
+GET org/change-requests/:changeRequestId/rekey
 GET org/teams
 GET org/teams/:teamId
 `)
@@ -118,6 +120,7 @@ POST org/agents
 export const forHolders = titled(`
 POST org/envs/:envId/branches
 POST org/envs/:envId/rekey
+POST org/envs/:envId/change-requests/rekey
 POST org/envs/:envId/keys
 GET org/envs/:envId/secrets
 PUT org/envs/:envId/secrets/:name
@@ -177,6 +180,7 @@ POST org/apps/:appId/envs
 POST org/groups/:groupId/envs
 POST org/envs/:envId/branches
 POST org/envs/:envId/rekey
+POST org/envs/:envId/change-requests/rekey
 POST org/envs/:envId/keys
 POST org/grants
 GET org/envs/:envId/secrets

@@ -82,6 +82,14 @@ export async function buildSamples(world: World, place: OneOfEach): Promise<Reco
   const entered = { code: '123456', recoveryCode: 'AAAAA-AAAAA', passkey: answered }
   const org = '/v1/orgs/:orgId'
   const inEnv = `${org}/envs/:envId`
+  const replacement = {
+    expectedVersions: { NAME: 1 },
+    grants: [{ ...grant, principalId: tenant.admin.id }],
+    dropReaders: [{ principalType: 'sync_connection', principalId: 'syn_1' }],
+    secrets: [{ name: 'NAME', ciphertext: ciphertext() }],
+    recoveryWrappedDek: wrappedKey(),
+    details: [{ name: 'NAME', sealed: sealedDetails(), expectedRevision: 1 }],
+  }
   return {
     'POST /v1/signup': { as: undefined, body: { orgName: 'Name', orgSlug: 'sample', clientName: 'Name' } },
     'POST /oauth/token': { as: undefined, body: client },
@@ -127,17 +135,8 @@ export async function buildSamples(world: World, place: OneOfEach): Promise<Reco
     [`POST ${org}/apps/:appId/envs`]: { as, body: environment },
     [`PATCH ${inEnv}`]: { as, body: { name: 'Name' } },
     [`POST ${inEnv}/branches`]: { as, body: { ...environment, ttlSeconds: 3600, grants: [grant] } },
-    [`POST ${inEnv}/rekey`]: {
-      as,
-      body: {
-        expectedVersions: { NAME: 1 },
-        grants: [{ ...grant, principalId: tenant.admin.id }],
-        dropReaders: [{ principalType: 'sync_connection', principalId: 'syn_1' }],
-        secrets: [{ name: 'NAME', ciphertext: ciphertext() }],
-        recoveryWrappedDek: wrappedKey(),
-        details: [{ name: 'NAME', sealed: sealedDetails(), expectedRevision: 1 }],
-      },
-    },
+    [`POST ${inEnv}/rekey`]: { as, body: replacement },
+    [`POST ${inEnv}/change-requests/rekey`]: { as, body: replacement },
     [`POST ${org}/groups`]: { as, body: named },
     [`PATCH ${org}/groups/:groupId`]: { as, body: { name: 'Name' } },
     [`POST ${org}/groups/:groupId/envs`]: { as, body: { ...environment, slug: 'another' } },
@@ -185,7 +184,10 @@ export async function buildSamples(world: World, place: OneOfEach): Promise<Reco
         deletes: [{ name: 'NAME', expectedVersion: 1 }],
       },
     },
-    [`POST ${org}/change-requests/:changeRequestId/approve`]: { as: reviewer, body: { comment: 'Comment' } },
+    [`POST ${org}/change-requests/:changeRequestId/approve`]: {
+      as: reviewer,
+      body: { comment: 'Comment', rekey: true },
+    },
     [`POST ${org}/change-requests/:changeRequestId/reject`]: { as: reviewer, body: { comment: 'Comment' } },
     [`POST ${inEnv}/keys`]: { as, body: { ...grant, seconds: 3600 } },
     [`POST ${org}/access-requests`]: {

@@ -69,7 +69,8 @@ async function proposalsOf(session: Session, { orgId }: Scope, envId: string, { 
 /** An applied change is told by the version that it made. The list does not say who decided on the others. */
 function proposalHappenings(change: ChangeRequest): Happening[] {
   const { id, environmentId, secretName: name, status, proposedByType, proposedById, createdAt, closedAt } = change
-  const about = { resourceType: 'change_request', resourceId: id, metadata: { environmentId, name } }
+  const metadata = { environmentId, ...(name === null ? { action: change.action } : { name }) }
+  const about = { resourceType: 'change_request', resourceId: id, metadata }
   const by = { actorType: proposedByType, actorId: proposedById }
   const opened = { action: 'change_request.opened', ...by, ...about, createdAt }
   if (closedAt === null || status === 'applied') return [opened]

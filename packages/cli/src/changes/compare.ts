@@ -1,6 +1,6 @@
 import { type Dek, openSecret } from '@skerry/crypto/secret'
 import { openProven } from '@skerry/sdk/secret-history'
-import { type ChangeRequest, openDeleted } from '@skerry/sdk/secrets'
+import { openDeleted, type SecretChange } from '@skerry/sdk/secrets'
 import { toFailure } from '../failure.ts'
 import { maskedValue, printable } from '../output.ts'
 import { eachPage } from '../pages.ts'
@@ -28,7 +28,7 @@ export interface Comparison {
 type Restored = 'same' | 'different' | 'unproven' | null
 
 /** Decrypts the current and the proposed value on this machine. It fails without a key grant on the environment. */
-export async function compare(session: Session, place: Place, change: ChangeRequest): Promise<Comparison> {
+export async function compare(session: Session, place: Place, change: SecretChange): Promise<Comparison> {
   const { dek } = await openKey(session, place)
   const open = (ciphertext: string) => openSecret(ciphertext, dek, place.envId, change.secretName)
   const history = await historyOf(session, place, change)
@@ -52,7 +52,7 @@ export async function compare(session: Session, place: Place, change: ChangeRequ
 export async function compareRestored(
   session: Session,
   place: Place,
-  change: ChangeRequest,
+  change: SecretChange,
   dek: Dek,
   proposed: string,
 ): Promise<Restored> {
@@ -61,10 +61,10 @@ export async function compareRestored(
 }
 
 /** Returns true if the proposer encrypted the value anew, because the secret was deleted, or renamed since that version. */
-const isResealed = ({ action, ciphertext }: ChangeRequest) => action === 'restore' && ciphertext !== null
+const isResealed = ({ action, ciphertext }: SecretChange) => action === 'restore' && ciphertext !== null
 
 /** The deleted secret or the version that a restore names. */
-export const originalOf = ({ secretName, restoreVersion, deletedSecretId }: ChangeRequest): string =>
+export const originalOf = ({ secretName, restoreVersion, deletedSecretId }: SecretChange): string =>
   deletedSecretId == null ? `version ${restoreVersion} of ${secretName}` : `the deleted secret ${secretName}`
 
 /** Says that a restore cannot be compared, and the next step. */
@@ -75,7 +75,7 @@ async function restoredIn(
   session: Session,
   { ciphertexts, formerNames }: Awaited<ReturnType<typeof historyOf>>,
   place: Place,
-  change: ChangeRequest,
+  change: SecretChange,
   dek: Dek,
   proposed: string,
 ): Promise<Restored> {
@@ -95,14 +95,14 @@ async function restoredIn(
 }
 
 /** Decrypts the deleted secret that a restore names. Undefined if it is not found or does not open. */
-async function openOriginal(session: Session, place: Place, { secretName, deletedSecretId }: ChangeRequest, dek: Dek) {
+async function openOriginal(session: Session, place: Place, { secretName, deletedSecretId }: SecretChange, dek: Dek) {
   const deleted = (await listDeletedIfAllowed(session, place)).find(({ id }) => id === deletedSecretId)
   const { ciphertext = null } = deleted ?? {}
   return openDeleted(place.envId, { name: secretName, ciphertext }, dek).catch(() => undefined)
 }
 
 /** Reads the current version. For a restore it reads back to the version that the change names. */
-async function historyOf(session: Session, { orgId, envId }: Place, { secretName, restoreVersion }: ChangeRequest) {
+async function historyOf(session: Session, { orgId, envId }: Place, { secretName, restoreVersion }: SecretChange) {
   const params = { orgId, envId, name: secretName }
   const ciphertexts = new Map<number, string>()
   let currentVersion: number | null = null

@@ -1,17 +1,20 @@
 import { openSecret } from '@skerry/crypto/secret'
+import { isSecretChange } from '@skerry/sdk/secret-change'
 import type { ChangeRequest } from '@skerry/sdk/secrets'
 import { exitCodes, Failure, toFailure, usage } from '../failure.ts'
 import type { InOrg } from '../frame.ts'
 import { note, type Output, warn } from '../output.ts'
 import { findPlaceById, type Place } from '../places.ts'
 import { ask, canAsk } from '../prompt.ts'
+import type { ReaderFlags } from '../readers.ts'
 import { withoutCiphertext } from '../secrets/queued.ts'
 import { openKey } from '../secrets/values.ts'
 import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { compareRestored, originalOf, unprovenWarning } from './compare.ts'
 import { findChange } from './find.ts'
-import { verbs } from './show.ts'
+import { checkRekey } from './rekey.ts'
+import { nameOfChange, verbs } from './show.ts'
 
 interface Options extends Flags {
   comment?: string
@@ -19,7 +22,7 @@ interface Options extends Flags {
   note?: string
 }
 
-interface ApproveOptions extends Options {
+interface ApproveOptions extends Options, ReaderFlags {
   yes?: boolean
 }
 
@@ -35,23 +38,34 @@ export async function approve(ids: string[], work: InOrg<ApproveOptions>): Promi
   return decideEach(ids, work, async (session, decided) => {
     const { id, names, together, params } = decided
     const place = await findPlaceById(session, params.orgId, together[0]!.environmentId)
-    const seen = await checkReadable(session, place, decided)
+    const rekey = isRekey(decided) ? await checkRekey(session, place, together[0]!, work.flags) : undefined
+    const seen = rekey ? { canSee: rekey.canSee, unproven: [] } : await checkReadable(session, place, decided)
     await confirmApproval(decided, place, seen, work.flags)
+    const { body } = bodyOf(work.flags)
     const { changeRequest, approvals, required } = await session.client.changes
-      .approve({ params, ...bodyOf(work.flags) })
+      .approve({ params, body: rekey ? { ...body, rekey: true } : body })
       .catch(async (error) => {
         throw (await onlyAdmin(error, session, place, id)) ?? error
       })
     const { status } = changeRequest
-    if (status === 'applied') note(`approved ${id}: applied to ${names}`)
+    await rekey?.keep(status === 'applied')
+    if (status === 'applied') note(`approved ${id}: ${rekey ? `${place.label} has a new key` : `applied to ${names}`}`)
     else if (status === 'open') note(`approved ${id}: it has ${approvals} of ${required} approvals and still waits`)
     else {
-      const moved = together.length === 1 ? names : `one of ${names}`
+      const moved = movedWords(decided, place)
       note(`${id} is superseded, because ${moved} changed after it was proposed; nothing was written`)
       process.exitCode = exitCodes.conflict
     }
     return changeRequest
   })
+}
+
+const isRekey = ({ together }: Decided): boolean => !together.every(isSecretChange)
+
+/** The things that changed after the proposal. */
+function movedWords(decided: Decided, { label }: Place): string {
+  if (isRekey(decided)) return `a secret or a reader of ${label}`
+  return decided.together.length === 1 ? decided.names : `one of ${decided.names}`
 }
 
 /**
@@ -68,7 +82,7 @@ async function checkReadable(session: Session, place: Place, { id, together }: D
     if (toFailure(error).kind !== 'refused') throw error
   })
   if (!key) return { canSee: false, unproven }
-  for (const change of together) {
+  for (const change of together.filter(isSecretChange)) {
     const { ciphertext, secretName } = change
     if (ciphertext === null) continue
     const value = await openSecret(ciphertext, key.dek, place.envId, secretName).catch(() => {
@@ -104,9 +118,7 @@ async function confirmApproval(
   { yes = false }: ApproveOptions,
 ): Promise<void> {
   for (const original of unproven) warn(unprovenWarning(original, id))
-  const effects = new Intl.ListFormat('en').format(
-    together.map(({ action, secretName }) => `${verbs[action]} ${secretName}`),
-  )
+  const effects = new Intl.ListFormat('en').format(together.map((one) => `${verbs[one.action]} ${nameOfChange(one)}`))
   const unseen = canSee ? '' : ' You cannot see the values.'
   if (!yes && !canAsk())
     throw usage(`This approves ${id}: ${effects} in ${label}.${unseen}`, 'Run again with `--yes` to do it.')
@@ -159,7 +171,7 @@ async function decideEach(
     const { id, change, together } = await findChange(session, orgId, named)
     // If the change was already decided together with its group, it is skipped.
     if (decided.has(id)) continue
-    const names = together.map(({ secretName }) => secretName).join(', ')
+    const names = together.map(nameOfChange).join(', ')
     const params = { orgId, changeRequestId: change.id }
     if (change.status !== 'open') {
       closed.push(`${id} (${names}) is ${change.status} already`)

@@ -19,5 +19,5 @@ async function firstOf(session: Session, orgId: string, groupId: string): Promis
 
 async function inGroup(session: Session, orgId: string, groupId: string) {
   const { changeRequests } = await session.client.changes.list({ params: { orgId }, query: { groupId } })
-  return changeRequests.sort((a, b) => (a.secretName < b.secretName ? -1 : 1))
+  return changeRequests.sort((a, b) => ((a.secretName ?? '') < (b.secretName ?? '') ? -1 : 1))
 }

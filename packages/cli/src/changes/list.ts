@@ -9,6 +9,7 @@ import { withoutCiphertext } from '../secrets/queued.ts'
 import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { shownTime } from '../times.ts'
+import { nameOfChange } from './show.ts'
 
 interface Options extends Flags {
   status: ChangeRequest['status'] | 'any'
@@ -69,7 +70,7 @@ const shownNames = 5
 
 /** The first names of a large group, and the number of the other names. */
 function namesOf(together: ChangeRequest[], size: number): string {
-  const names = together.map(({ secretName }) => secretName).sort()
+  const names = together.map(nameOfChange).sort()
   const shown = names.slice(0, size > shownNames + 1 ? shownNames : size)
   return [...shown, ...(size > shown.length ? [`and ${size - shown.length} more`] : [])].join(', ')
 }

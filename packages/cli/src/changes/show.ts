@@ -1,4 +1,6 @@
-import type { ChangeRequest } from '@skerry/sdk/secrets'
+import type { ComparedRekey } from '@skerry/sdk/rekey-changes'
+import { isSecretChange } from '@skerry/sdk/secret-change'
+import type { ChangeRequest, SecretChange } from '@skerry/sdk/secrets'
 import { openDirectory } from '../directory.ts'
 import { toFailure } from '../failure.ts'
 import type { InOrg } from '../frame.ts'
@@ -10,6 +12,7 @@ import type { Flags } from '../settings.ts'
 import { shownTime } from '../times.ts'
 import { type Comparison, compare, diffLines, originalOf, unprovenWarning } from './compare.ts'
 import { findChange } from './find.ts'
+import { compareProposed, tellRekey } from './rekey.ts'
 
 type Found = Awaited<ReturnType<typeof findChange>>
 
@@ -21,15 +24,18 @@ export async function show(named: string, { session, flags, orgId }: InOrg<Optio
   const found = await findChange(session, orgId, named)
   const { change, together } = found
   const place = await findPlaceById(session, orgId, change.environmentId)
-  const compared = await compareIfReadable(session, place, together)
+  const rekey =
+    isSecretChange(change) || change.status !== 'open' ? null : await compareProposed(session, place, change)
+  const compared = await compareIfReadable(session, place, together.filter(isSecretChange))
   return {
-    json: asJson(found, place, compared, flags),
+    json: { ...asJson(found, place, compared, flags), ...(rekey && { rekey: asRekeyJson(rekey) }) },
     text: async () => {
       const ids = [change.proposedById, ...found.reviews.map(({ reviewerId }) => reviewerId)]
       const directory = await openDirectory(session, ids)
       const nameOf = (id: string) => directory(id) ?? id
       tell(found, place, nameOf)
-      for (const one of together) {
+      if (rekey) await tellRekey(session, rekey, place)
+      for (const one of together.filter(isSecretChange)) {
         if (together.length > 1) writeLine(`${verbs[one.action]} ${one.secretName}, ${baseOf(one)}`)
         const comparison = compared.get(one)
         if (comparison) tellComparison(comparison, one, flags)
@@ -63,13 +69,19 @@ function asJson({ change, reviews, together }: Found, place: Place, compared: Co
   }
 }
 
+/** The comparison without the new key. */
+const asRekeyJson = ({ values, ...rest }: ComparedRekey) => ({
+  ...rest,
+  values: values && { same: values.same, problems: values.problems },
+})
+
 type Compared = Map<ChangeRequest, Comparison>
 
 /**
  * Compares the values if this credential has the key. Without it, a person still sees what is proposed, by whom and
  * why.
  */
-async function compareIfReadable(session: Session, place: Place, together: ChangeRequest[]): Promise<Compared> {
+async function compareIfReadable(session: Session, place: Place, together: SecretChange[]): Promise<Compared> {
   const compared: Compared = new Map()
   try {
     for (const one of together) compared.set(one, await compare(session, place, one))
@@ -88,7 +100,10 @@ const withValues = ({ current, proposed, ...rest }: Comparison) => ({
   proposed: proposed ?? null,
 })
 
-export const verbs = { put: 'write', delete: 'delete', restore: 'restore' } as const
+export const verbs = { put: 'write', delete: 'delete', restore: 'restore', rekey: 'replace' } as const
+
+/** The secret that a change is about, or the key. */
+export const nameOfChange = ({ secretName }: ChangeRequest): string => secretName ?? 'the key'
 
 function baseOf({ baseVersion, deletedSecretId }: ChangeRequest): string {
   if (deletedSecretId != null) return 'a deleted secret'
@@ -105,15 +120,15 @@ function tell(
   const isGroup = together.length > 1
   const what = isGroup
     ? `${together.length} changes in ${label}, decided together`
-    : `${verbs[change.action]} ${change.secretName} in ${label}${version}`
+    : `${verbs[change.action]} ${nameOfChange(change)} ${isSecretChange(change) ? 'in' : 'of'} ${label}${version}`
   writeLine(`${id}: ${what}`)
   writeLine(`status: ${change.status}, ${approvals} of ${change.requiredApprovals} approvals`)
   const by = `by ${nameOf(change.proposedById)}, ${shownTime(change.createdAt)}`
-  writeLine(`proposed: ${isGroup ? by : `${baseOf(change)}, ${by}`}`)
+  writeLine(`proposed: ${isGroup || !isSecretChange(change) ? by : `${baseOf(change)}, ${by}`}`)
   if (change.note !== null) for (const line of change.note.split('\n')) writeLine(`note: ${line}`)
 }
 
-function tellComparison(comparison: Comparison, change: ChangeRequest, { reveal = false }: Options): void {
+function tellComparison(comparison: Comparison, change: SecretChange, { reveal = false }: Options): void {
   const { state, currentVersion, restored } = comparison
   const current = currentVersion === null ? 'none' : `version ${currentVersion}`
   writeLine(`current: ${current}; proposed: ${state}`)

@@ -4,7 +4,7 @@ import { checkList, list } from '../changes/list.ts'
 import { parsePropose, propose } from '../changes/propose.ts'
 import { show } from '../changes/show.ts'
 import { atPlace, inOrg, signedIn } from '../frame.ts'
-import { addressed, confirmable, explained, gather, leaf, noted, reading } from '../options.ts'
+import { accepting, addressed, confirmable, explained, gather, leaf, noted, reading } from '../options.ts'
 
 const statuses = ['open', 'applied', 'superseded', 'rejected', 'withdrawn', 'any']
 
@@ -27,7 +27,7 @@ export function register(command: Command): void {
     .option('--dry-run', 'show the change without proposing it')
     .action(atPlace(propose, parsePropose))
   confirmable(
-    reviewed(leaf(command, 'approve <changes...>', 'Approve changes; the last approval applies them')),
+    accepting(reviewed(leaf(command, 'approve <changes...>', 'Approve changes; the last approval applies them'))),
   ).action(inOrg(approve))
   reviewed(leaf(command, 'reject <changes...>', 'Reject changes; one rejection is enough')).action(inOrg(reject))
   leaf(command, 'withdraw <changes...>', 'Withdraw your changes, or any change as an admin').action(inOrg(withdraw))

@@ -7,7 +7,17 @@ import { warnOfLoss } from '../first-run/person.ts'
 import { type AtPlace, atNamed, type SignedIn, signedIn } from '../frame.ts'
 import { noteKeyMade } from '../known-readers.ts'
 import { checkSlug } from '../names.ts'
-import { accepting, branchHelp, confirmable, explained, formerly, gatherGroups, leaf, owned } from '../options.ts'
+import {
+  accepting,
+  branchHelp,
+  confirmable,
+  explained,
+  formerly,
+  gatherGroups,
+  leaf,
+  owned,
+  queueing,
+} from '../options.ts'
 import { note, type Output, writeLine, writeTable } from '../output.ts'
 import { findApp, findGroup, usualApp } from '../places.ts'
 import { typeName } from '../principals.ts'
@@ -51,7 +61,7 @@ export function register(command: Command): void {
   confirmable(ofOne(leaf(command, 'unprotect [env]', 'Require no approvals any more; open changes stay open'))).action(
     atNamed(unprotect),
   )
-  accepting(confirmable(ofOne(leaf(command, 'rekey [env]', 'Replace the key, after someone lost access'))))
+  queueing(accepting(confirmable(ofOne(leaf(command, 'rekey [env]', 'Replace the key, after someone lost access')))))
     .option('--drop-readers', 'do not give the new key to rotation and sync, through which the server can read')
     .action(
       atNamed((_env: string | undefined, { session, flags, place }: AtPlace<RekeyOptions>) =>

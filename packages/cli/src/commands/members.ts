@@ -145,7 +145,7 @@ async function remove(who: string, { session, flags }: SignedIn<Confirmable & En
   noteRemovedPerson(session, orgId, userId, email)
   note(`removed ${label} (${userId}); \`skerry audit --actor ${shellWord(label)}\` shows what they did`)
   hintRevoke(session, label, made)
-  hintRekey(label, holdings)
+  hintRekey(session, label, holdings)
   if (holdings === undefined || holdings.held.length > 0)
     note(
       `\`skerry members offboard ${shellWord(email ?? userId)}${profileOption(session.settings.profile)}\` does these steps as one list`,

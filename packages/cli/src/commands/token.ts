@@ -220,7 +220,7 @@ async function revoke(id: string, { session, flags }: SignedIn<EndOptions>): Pro
   await session.client.tokens.revoke({ params: { orgId: token.orgId, tokenId: token.id } })
   forgetToken(session, token)
   note(`revoked token ${token.name}; its holder may have kept values that it read`)
-  hintRekey(token.name, await heldByIfKnown(session, token.id))
+  hintRekey(session, token.name, await heldByIfKnown(session, token.id))
   const live = await settleLeases(session, { id: token.id, label: token.name }, flags)
   return { json: { revoked: token.id, leases: live } }
 }
@@ -245,7 +245,7 @@ async function remove(id: string, { session, flags }: SignedIn<EndOptions>): Pro
   await session.client.tokens.delete({ params })
   forgetToken(session, token)
   note(`deleted token ${token.name}`)
-  hintRekey(token.name, holdings)
+  hintRekey(session, token.name, holdings)
   const live = await settleLeases(session, { id: token.id, label: token.name }, flags)
   return { json: { deleted: token.id, leases: live } }
 }

@@ -10,7 +10,6 @@ import { note, type Output, warn } from '../output.ts'
 import { noteRemovedPerson } from '../pins.ts'
 import { findPlaceById } from '../places.ts'
 import { askText, canAsk } from '../prompt.ts'
-import { stepsToRekey } from '../rekey-steps.ts'
 import { type RekeyOptions, rekey } from '../rekeying.ts'
 import type { Session } from '../session.ts'
 import { count } from '../units.ts'
@@ -23,8 +22,8 @@ export async function offboard(who: string, { session, flags, orgId }: InOrg<Rek
   const found = await findOffboarding(session, orgId, who)
   const offboarding = found?.finishedAt === null ? found : await start(session, orgId, who, flags)
   const rows = await listRows(session, orgId, offboarding)
-  const { rekeyed, failed } = await rekeyAll(session, orgId, rows, flags)
-  for (const row of rows) await noteLeft(session, orgId, row)
+  const { rekeyed, proposed, failed } = await rekeyAll(session, orgId, rows, flags)
+  for (const row of rows) noteLeft(row)
   const { offboarding: after } = await session.client.offboardings.get({
     params: { orgId, offboardingId: offboarding.id },
   })
@@ -38,7 +37,7 @@ export async function offboard(who: string, { session, flags, orgId }: InOrg<Rek
       `${failed.join(', ')} ${failed.length === 1 ? 'keeps its old key' : 'keep their old keys'}`,
       `run \`skerry members offboard ${shellWord(label)}\` again to continue`,
     )
-  return { json: { offboarding: after, rekeyed } }
+  return { json: { offboarding: after, rekeyed, proposed } }
 }
 
 async function start(session: Session, orgId: string, who: string, { yes }: RekeyOptions): Promise<Offboarding> {
@@ -89,17 +88,24 @@ async function confirmByName(label: string): Promise<void> {
     throw new Failure('failure', `you did not type ${label}, so nothing was changed`, 'run the command again')
 }
 
-/** Re-keys one environment after the other. An environment that fails does not stop the next one. */
+/**
+ * Re-keys one environment after the other, and proposes it for a protected one. An environment that fails does not stop the
+ * next one.
+ */
 async function rekeyAll(session: Session, orgId: string, rows: readonly OffboardingRow[], flags: RekeyOptions) {
   const rekeyed: string[] = []
+  const proposed: string[] = []
   const failed: string[] = []
-  for (const row of rows.filter((one) => rekeyability(one) === 'ready')) {
+  for (const row of rows) {
+    const way = rekeyability(row)
+    if (way !== 'ready' && way !== 'to_propose') continue
     const label = row.label ?? ''
     try {
       const place = await findPlaceById(session, orgId, row.environmentId ?? '')
       // The address that the person typed confirms all re-keys.
       await rekey(session, place, { ...flags, yes: true })
-      rekeyed.push(place.label)
+      const done = way === 'ready' ? rekeyed : proposed
+      done.push(place.label)
     } catch (error) {
       const failure = toFailure(error)
       if (failure.kind === 'interrupted') throw error
@@ -107,19 +113,16 @@ async function rekeyAll(session: Session, orgId: string, rows: readonly Offboard
       failed.push(label)
     }
   }
-  return { rekeyed, failed }
+  return { rekeyed, proposed, failed }
 }
 
 /** Says what to do about an environment that this machine cannot re-key. */
-async function noteLeft(session: Session, orgId: string, row: OffboardingRow): Promise<void> {
+function noteLeft(row: OffboardingRow): void {
   const label = row.label ?? ''
   const why = rekeyability(row)
   if (row.kind === 'recovery_share' && row.state === 'waiting')
     note('The recovery key needs new shares: run `skerry recovery rotate`')
   if (why === 'no_key') note(`You do not have the key of ${label}: in the dashboard, hand it to an admin who has`)
-  if (why === 'protected') {
-    const steps = await stepsToRekey(session, { orgId, envId: row.environmentId ?? '', label })
-    note(`${label} is protected. Run these commands to re-key it; all admins are mailed about the first:`)
-    for (const step of steps) note(`  ${step}`)
-  }
+  if (why === 'proposed')
+    note(`The new key of ${label} waits for approval: see \`skerry changes show ${row.changeRequestId}\``)
 }

@@ -62,9 +62,15 @@ export async function show(who: string | undefined, { session, flags, orgId }: I
 }
 
 function stateOf(row: OffboardingRow): string {
-  const why = rekeyability(row)
-  const reason = why === 'protected' ? ' (protected)' : why === 'no_key' ? ' (you do not have the key)' : ''
-  return `${offboardingStateWords[row.state]}${reason}`
+  return `${offboardingStateWords[row.state]}${reasons[rekeyability(row)]}`
+}
+
+const reasons = {
+  ready: '',
+  to_propose: ' (protected: needs approval)',
+  proposed: ' (waits for approval)',
+  no_key: ' (you do not have the key)',
+  closed: '',
 }
 
 async function list(session: Session, orgId: string): Promise<Output> {

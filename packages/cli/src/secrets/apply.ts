@@ -1,5 +1,5 @@
 import { limits } from '@skerry/contract/limits'
-import { type ChangeRequest, deleteSecret, putSecret, rewriteIfRekeyed, type WrittenSecret } from '@skerry/sdk/secrets'
+import { deleteSecret, putSecret, rewriteIfRekeyed, type SecretChange, type WrittenSecret } from '@skerry/sdk/secrets'
 import { Failure, toFailure } from '../failure.ts'
 import { note } from '../output.ts'
 import type { Place } from '../places.ts'
@@ -105,14 +105,14 @@ async function write(
   // Written values must open with the current key, even if the rest fails.
   const keepReadable = async () =>
     written.length > 0 ? rewriteIfRekeyed(session.client, place, privateKey, key, written) : []
-  const put = async ({ name, value, expectedVersion }: Change): Promise<ChangeRequest | undefined> => {
+  const put = async ({ name, value, expectedVersion }: Change): Promise<SecretChange | undefined> => {
     const options = { expectedVersion, ...noteOf(flags) }
     const answer = await putSecret(session.client, { orgId, envId, name }, value, key.dek, options)
     if ('queued' in answer) return answer.changeRequest
     written.push({ name, value, version: answer.secret.version })
   }
   const keeper = newKeeper(flags)
-  const remove = async ({ name, expectedVersion }: Deletion): Promise<ChangeRequest | undefined> => {
+  const remove = async ({ name, expectedVersion }: Deletion): Promise<SecretChange | undefined> => {
     const options = { expectedVersion, ...noteOf(flags) }
     const answer = await keeper.delete((keep) =>
       deleteSecret(session.client, { orgId, envId, name }, { ...options, ...keep }),

@@ -1,5 +1,5 @@
 import { limits } from '@skerry/contract/limits'
-import { type ChangeRequest, type ProposedChanges, proposeChanges } from '@skerry/sdk/secrets'
+import { type ProposedChanges, proposeChanges, type SecretChange } from '@skerry/sdk/secrets'
 import { Failure, usage } from '../failure.ts'
 import type { Place } from '../places.ts'
 import type { Session } from '../session.ts'
@@ -50,7 +50,7 @@ export const wouldBeQueued = ({ label }: Place): Failure =>
  *
  * @param done the names that the command wrote or deleted before.
  */
-export function refuseQueued({ id, secretName }: ChangeRequest, place: Place, flags: Queueing, done: string[] = []) {
+export function refuseQueued({ id, secretName }: SecretChange, place: Place, flags: Queueing, done: string[] = []) {
   if (!flags.failIfQueued) return
   const before = done.length === 0 ? '' : `; done before it: ${done.join(', ')}`
   throw new Failure(

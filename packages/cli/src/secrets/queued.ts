@@ -1,4 +1,4 @@
-import type { ChangeRequest, Queued } from '@skerry/sdk/secrets'
+import type { ChangeRequest, Queued, SecretChange } from '@skerry/sdk/secrets'
 import { note, type Output } from '../output.ts'
 import { count } from '../units.ts'
 
@@ -11,7 +11,7 @@ export interface Queueing {
 
 export const noteOf = (flags: Queueing) => (flags.note === undefined ? {} : { note: flags.note })
 /** A change request without its ciphertext, which only the key of a reader can open. */
-export function withoutCiphertext({ ciphertext, ...rest }: ChangeRequest): Omit<ChangeRequest, 'ciphertext'> {
+export function withoutCiphertext<C extends ChangeRequest>({ ciphertext, ...rest }: C): Omit<C, 'ciphertext'> {
   return rest
 }
 
@@ -21,7 +21,7 @@ export function tellQueued({ changeRequest }: Queued, label: string): Output {
   return { json: { queued: true, changeRequest: withoutCiphertext(changeRequest) } }
 }
 
-export function noteQueued(changes: ChangeRequest[], label: string): void {
+export function noteQueued(changes: SecretChange[], label: string): void {
   if (changes.length === 0) return
   for (const { id, action, secretName, requiredApprovals } of changes) {
     const approvals = count(requiredApprovals, 'approval')

@@ -1,4 +1,4 @@
-import { type ChangeRequest, type DeletedSecret, deleteSecret } from '@skerry/sdk/secrets'
+import { type DeletedSecret, deleteSecret, type SecretChange } from '@skerry/sdk/secrets'
 import { Failure, toFailure, usage } from '../failure.ts'
 import type { AtPlace } from '../frame.ts'
 import { placeOptions } from '../labels.ts'
@@ -53,7 +53,7 @@ export function parseRemove(flags: Options, given: string[]) {
 
 interface Done {
   deleted: string[]
-  queued: ChangeRequest[]
+  queued: SecretChange[]
   keeper: Keeper
 }
 
@@ -95,7 +95,7 @@ async function purgeOne({ id, name }: DeletedSecret, { session, flags, place }: 
   if (!done.deleted.includes(name)) done.deleted.push(name)
 }
 
-function refuseOrKeep(change: ChangeRequest, { flags, place }: { flags: Options; place: Place }, done: Done): void {
+function refuseOrKeep(change: SecretChange, { flags, place }: { flags: Options; place: Place }, done: Done): void {
   done.queued.push(change)
   refuseQueued(change, place, flags, done.deleted)
 }

@@ -26,6 +26,9 @@ describe('a sentence', () => {
     expect(tell({ action: 'key.granted', metadata: { environmentId: env, principalId: token } })).toBe(
       'ada@example.com gave ci access to shop/production',
     )
+    expect(tell({ action: 'change_request.opened', metadata: { environmentId: env, action: 'rekey' } })).toBe(
+      'ada@example.com proposed a change of the key in shop/production',
+    )
     expect(tell({ action: 'env.rekeyed', resourceId: env, actorType: 'service_token', actorId: token })).toBe(
       'The token ci gave shop/production a new key',
     )

@@ -47,6 +47,8 @@ function wordFor(field: string, entry: ToldEntry, nameOf: NameOf): string | unde
   if (field === 'what') return named(resourceId, nameOf) ?? textOf(metadata.name) ?? textOf(metadata.slug)
   if (field === 'environment') return named(metadata.environmentId, nameOf)
   if (field === 'principalId' && metadata.principalType === 'rotator') return strangers.rotator
+  // A change of one secret has its name. A re-key has none.
+  if (field === 'name' && metadata.action === 'rekey') return 'the key'
   const value = Object.hasOwn(metadata, field) ? metadata[field] : undefined
   if (value === true) return flags[field]
   return isId(value) ? named(value, nameOf) : textOf(value)

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { del, get, post, put } from '../endpoint.ts'
 import { limits } from '../limits.ts'
+import { ProposedRekey, Rekey } from '../rekey/schemas.ts'
 import {
   Ciphertext,
   ExpectedVersion,
@@ -15,7 +16,14 @@ import {
   Strict,
 } from '../schema.ts'
 import { KeepFor } from '../secrets/schemas.ts'
-import { ChangeRequest, ChangeStatus, changeNote, Protection, RequiredApprovals } from './schemas.ts'
+import {
+  ChangeRequest,
+  ChangeStatus,
+  changeNote,
+  Protection,
+  RequiredApprovals,
+  SecretChangeRequest,
+} from './schemas.ts'
 
 const Review = Strict({
   id: Id('review'),
@@ -26,6 +34,16 @@ const Review = Strict({
 })
 
 const Comment = Strict({ comment: Type.Optional(FreeText) })
+
+const Approval = Strict({
+  ...Comment.properties,
+  rekey: Type.Optional(
+    Type.Literal(true, {
+      description:
+        'Required to approve a re-key, so that a client which does not know re-keys cannot approve one unseen',
+    }),
+  ),
+})
 
 export const protection = {
   get: get('/v1/orgs/:orgId/envs/:envId/protection', {
@@ -82,20 +100,33 @@ export const changes = {
       202: Strict({
         queued: Type.Literal(true),
         groupId: { ...Nullable(Id('changeGroup')), description: 'null for a change of one secret' },
-        changeRequests: Type.Array(ChangeRequest),
+        changeRequests: Type.Array(SecretChangeRequest),
       }),
     },
     refuses: ['conflict', 'quota_exceeded'],
     audits: ['change_request.opened'],
   }),
+  proposeRekey: post('/v1/orgs/:orgId/envs/:envId/change-requests/rekey', {
+    summary: 'Propose a new key for a protected environment; one proposal waits at a time, and a stale one is closed',
+    body: Rekey,
+    headers: changeNote,
+    responses: { 202: Strict({ queued: Type.Literal(true), changeRequest: ChangeRequest }) },
+    bodyBytes: limits.rekeyBodyBytes,
+    refuses: ['conflict'],
+    audits: ['change_request.opened', 'change_request.superseded'],
+  }),
   get: get('/v1/orgs/:orgId/change-requests/:changeRequestId', {
     summary: 'A change request with its reviews',
     responses: { 200: Strict({ changeRequest: ChangeRequest, reviews: Type.Array(Review) }) },
   }),
+  rekey: get('/v1/orgs/:orgId/change-requests/:changeRequestId/rekey', {
+    summary: 'A proposed re-key: who gets the new key, and for holders of the present key the new ciphertexts',
+    responses: { 200: Strict({ rekey: ProposedRekey }) },
+  }),
   approve: post('/v1/orgs/:orgId/change-requests/:changeRequestId/approve', {
     summary:
       'Approve, with its whole group; with enough approvals the stored ciphertext is applied exactly as proposed',
-    body: Comment,
+    body: Approval,
     responses: {
       200: Strict({
         changeRequest: ChangeRequest,
@@ -114,6 +145,7 @@ export const changes = {
       'secret.deleted',
       'secret.undeleted',
       'secret.purged',
+      'env.rekeyed',
     ],
   }),
   reject: post('/v1/orgs/:orgId/change-requests/:changeRequestId/reject', {

@@ -25,7 +25,7 @@ export const ChangeStatus = Type.Union([
  * Changes that were proposed together share a `groupId` and its `groupSize`, and a decision on one is a decision on all
  * of them.
  */
-export const ChangeRequest = Strict({
+export const SecretChangeRequest = Strict({
   id: Id('changeRequest'),
   environmentId: Id('environment'),
   secretName: SecretName,
@@ -47,6 +47,21 @@ export const ChangeRequest = Strict({
   closedAt: Nullable(Instant),
 })
 
+/**
+ * A proposed change: of one secret, or of the key. A proposed re-key has the action `rekey`, is about no single secret, and
+ * is never part of a group. The new key and ciphertexts that it carries are deleted with its decision.
+ */
+export const ChangeRequest = Strict({
+  ...SecretChangeRequest.properties,
+  secretName: { ...Nullable(SecretName), description: 'null for a re-key' },
+  action: Type.Union([
+    Type.Literal('put'),
+    Type.Literal('delete'),
+    Type.Literal('restore'),
+    Type.Literal('rekey', { description: 'a new key for the environment; no value changes' }),
+  ]),
+})
+
 export const changeNote = {
   [changeNoteHeader]: {
     ...FreeText,
@@ -55,4 +70,4 @@ export const changeNote = {
 }
 
 /** The answer to PUT, DELETE and restore in a protected environment, with status 202. Callers branch on `queued`. */
-export const Queued = Strict({ queued: Type.Literal(true), changeRequest: ChangeRequest })
+export const Queued = Strict({ queued: Type.Literal(true), changeRequest: SecretChangeRequest })

@@ -4,7 +4,7 @@ import { Agent, AgentPolicy, AgentRule, NamedAgent } from '../agents/schemas.ts'
 import { Application } from '../apps/schemas.ts'
 import { AuditEntry } from '../audit/schemas.ts'
 import { BillingView, PlanView, Promo, Subscription } from '../billing/schemas.ts'
-import { ChangeRequest } from '../changes/schemas.ts'
+import { ChangeRequest, SecretChangeRequest } from '../changes/schemas.ts'
 import { BranchGrant, CreateEnvironment, Environment, EnvironmentWithAccess } from '../envs/schemas.ts'
 import { KeyGrant } from '../grants/schemas.ts'
 import { Composition, Group } from '../groups/schemas.ts'
@@ -22,6 +22,7 @@ import { Organization } from '../orgs/schemas.ts'
 import { Override } from '../overrides/schemas.ts'
 import { Passkey } from '../passkeys/schemas.ts'
 import { CustodianShare, KeyAndShares, Recovery, RecoveryCoverage, RecoveryRequest } from '../recovery/schemas.ts'
+import { ProposedRekey, Rekey, RekeyDetails, RekeyGrant } from '../rekey/schemas.ts'
 import { Layer, Scope } from '../resolve/schemas.ts'
 import { Rotation } from '../rotation/schemas.ts'
 import * as shared from '../schema.ts'
@@ -121,11 +122,16 @@ export const namedSchemas: Readonly<Record<string, TSchema>> = {
   RecoveryRequest,
   RecoveryShare: CustodianShare,
   Role: shared.Role,
+  ProposedRekey,
+  Rekey,
+  RekeyDetails,
+  RekeyGrant,
   Rotation,
   Scope,
   Secret,
   SecretDetails,
   SecretName: shared.SecretName,
+  SecretChangeRequest,
   ServiceToken,
   SignInPasskey,
   Slug: shared.Slug,

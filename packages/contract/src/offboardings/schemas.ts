@@ -62,7 +62,11 @@ export const OffboardingRow = Strict({
   label: Nullable(Type.String({ description: '`app/env`, `app/env@branch` or `group:env`, as at the start' })),
   secretName: Nullable(Type.String()),
   via: Nullable(Via),
-  protected: Type.Boolean({ description: 'A re-key is refused until an admin takes the protection off' }),
+  protected: Type.Boolean({ description: 'A re-key waits for approval' }),
+  changeRequestId: {
+    ...Nullable(Id('changeRequest')),
+    description: 'The proposed re-key of the environment that waits for approval, unless it is stale',
+  },
   held: Type.Boolean({ description: 'The caller holds the key' }),
   holderIds: Type.Array(Id('user'), { description: 'Admins who hold the key' }),
   rotationId: Nullable(Id('rotation')),

@@ -1,5 +1,7 @@
 import { Alert, Button, Group, Paper, Stack, Text, Textarea } from '@mantine/core'
+import { isSecretChange } from '@skerry/sdk/secret-change'
 import { useRouteContext } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
 import { useApiForm, useSubmit } from '../form/use-api-form.ts'
@@ -10,9 +12,43 @@ import { useConfirm } from '../ui/use-confirm.tsx'
 import type { Compared } from './difference.tsx'
 import type { ChangeRequest } from './queries.ts'
 
-/** The buttons to approve, reject or withdraw a change, as far as this person may. */
-export function Decision(props: { change: ChangeRequest; compared: Compared[] }) {
-  const { change, compared } = props
+/** A question before an approval, for example because the person cannot see the values. */
+export interface ApprovalQuestion {
+  title: string
+  text: string
+  confirm: string
+  decline: string
+}
+
+/** The decision about changes of secrets, after the person has compared the values. */
+export function SecretsDecision({ change, compared }: { change: ChangeRequest; compared: Compared[] }) {
+  const unseen = compared.filter(({ sides }) => sides.data === null).length
+  const unproven = compared.filter(({ comparison }) => comparison.data?.restored === 'unproven').length
+  const question = unseen > 0 ? unseenQuestion(unseen) : unproven > 0 ? unprovenQuestion(unproven) : null
+  return (
+    <Decision
+      change={change}
+      question={question}
+      isSeen={compared.length > 0 && compared.every(isSeen)}
+      why={<Why compared={compared} />}
+    />
+  )
+}
+
+/**
+ * The buttons to approve, reject or withdraw a change, as far as this person may. People who hold the key must compare the
+ * values before they approve (`isSeen`). One value that cannot be decrypted would fail every read of the environment.
+ */
+export function Decision(props: {
+  change: ChangeRequest
+  question: ApprovalQuestion | null
+  isSeen: boolean
+  why: ReactNode
+  /** Runs before the approval is sent, and may stop it. */
+  onApproving?: () => Promise<void>
+  onApplied?: () => Promise<void>
+}) {
+  const { change, question, isSeen, why, onApproving, onApplied } = props
   const { org, me } = useRouteContext({ from: '/_app/orgs/$org' })
   const form = useApiForm('changes', 'approve', { comment: '' })
   const isAdmin = org.role !== 'member'
@@ -20,13 +56,19 @@ export function Decision(props: { change: ChangeRequest; compared: Compared[] })
   const params = { orgId: org.id, changeRequestId: change.id }
   const decided = { stale: [orgQueries(org.id)], done: form.reset }
   const toBody = ({ comment }: { comment: string }) => (comment === '' ? {} : { comment })
-  const approve = useSubmit(form, (values) => api.changes.approve({ params, body: toBody(values) }), decided)
+  const approve = useSubmit(
+    form,
+    async (values) => {
+      const body = { ...toBody(values), ...(isSecretChange(change) ? {} : { rekey: true as const }) }
+      await onApproving?.()
+      const { status } = await api.changes.approve({ params, body })
+      if (status === 'applied') await onApplied?.()
+    },
+    decided,
+  )
   const reject = useSubmit(form, (values) => api.changes.reject({ params, body: toBody(values) }), decided)
   const withdraw = useAction(() => api.changes.withdraw({ params }), decided)
-  const unseen = compared.filter(({ sides }) => sides.data === null).length
-  const unproven = compared.filter(({ comparison }) => comparison.data?.restored === 'unproven').length
-  const question = unseen > 0 ? unseenQuestion(unseen) : unprovenQuestion(unproven)
-  const approvingUnseen = useConfirm(() => ({ ...question, onConfirm: approve.run }))
+  const asking = useConfirm(() => ({ ...(question ?? withdrawalQuestion), onConfirm: approve.run }))
   const withdrawing = useConfirm(() => ({ ...withdrawalQuestion, onConfirm: withdraw.run }))
   const pending = approve.pending || reject.pending || withdraw.pending
   if (!isAdmin && !isOwn) return null
@@ -50,10 +92,10 @@ export function Decision(props: { change: ChangeRequest; compared: Compared[] })
               <>
                 <Button
                   loading={approve.pending}
-                  disabled={pending || !mayApprove(change, isOwn, compared)}
-                  onClick={() => (unseen + unproven > 0 ? approvingUnseen.open() : approve.run())}
+                  disabled={pending || !isSeen || (isOwn && !change.allowSelfApproval)}
+                  onClick={() => (question ? asking.open() : approve.run())}
                 >
-                  {unseen + unproven > 0 ? question.confirm : 'Approve'}
+                  {question?.confirm ?? 'Approve'}
                 </Button>
                 <Button variant="default" disabled={pending} onClick={() => reject.run()}>
                   Reject
@@ -64,14 +106,24 @@ export function Decision(props: { change: ChangeRequest; compared: Compared[] })
               Withdraw…
             </Button>
           </Group>
-          <Why change={change} isOwn={isOwn} isAdmin={isAdmin} compared={compared} />
+          {!isAdmin && <Note>You proposed this, so you can withdraw it.</Note>}
+          {isAdmin && isOwn && !change.allowSelfApproval && (
+            <Note>You proposed this, so someone else must approve it.</Note>
+          )}
+          {isAdmin && (!isOwn || change.allowSelfApproval) && why}
         </Stack>
       </Paper>
-      {approvingUnseen.dialog}
+      {asking.dialog}
       {withdrawing.dialog}
     </Section>
   )
 }
+
+export const Note = ({ children }: { children: ReactNode }) => (
+  <Text size="xs" c="dimmed">
+    {children}
+  </Text>
+)
 
 const approveUnseen = (unseen: number) =>
   unseen === 1 ? 'Approve without seeing the value' : `Approve without seeing ${unseen} values`
@@ -92,17 +144,9 @@ const unprovenQuestion = (unproven: number) => ({
 
 const withdrawalQuestion = {
   title: 'Withdraw this proposal?',
-  text: 'You cannot reopen it. To change the secret later, propose the change again.',
+  text: 'You cannot reopen it. If you need it later, propose it again.',
   confirm: 'Withdraw',
   decline: 'Keep it open',
-}
-
-/**
- * People who hold the key must compare the values before they approve. One value that cannot be decrypted would fail
- * every read of the environment.
- */
-function mayApprove(change: ChangeRequest, isOwn: boolean, compared: Compared[]): boolean {
-  return (!isOwn || change.allowSelfApproval) && compared.length > 0 && compared.every(isSeen)
 }
 
 function isSeen({ change, sides, sealed, comparison }: Compared): boolean {
@@ -112,21 +156,7 @@ function isSeen({ change, sides, sealed, comparison }: Compared): boolean {
   return data !== undefined && data.comparison !== 'unreadable' && data.restored !== 'different'
 }
 
-interface Props {
-  change: ChangeRequest
-  isOwn: boolean
-  isAdmin: boolean
-  compared: Compared[]
-}
-
-function Why({ change, isOwn, isAdmin, compared }: Props) {
-  const note = (text: string) => (
-    <Text size="xs" c="dimmed">
-      {text}
-    </Text>
-  )
-  if (!isAdmin) return note('You proposed this, so you can withdraw it.')
-  if (isOwn && !change.allowSelfApproval) return note('You proposed this, so someone else must approve it.')
+function Why({ compared }: { compared: Compared[] }) {
   const moved = compared.find(({ change: one, sides }) => sides.data && sides.data.currentVersion !== one.baseVersion)
   if (moved)
     return (
@@ -143,6 +173,6 @@ function Why({ change, isOwn, isAdmin, compared }: Props) {
       </Alert>
     )
   if (compared.some(({ sealed, comparison }) => sealed !== null && comparison.data === undefined))
-    return note('Unlock the keyring to see what you approve.')
+    return <Note>Unlock the keyring to see what you approve.</Note>
   return null
 }

@@ -10,7 +10,7 @@ import { Section } from '../ui/page.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import type { Line } from '../worker/diff-lines.ts'
 import { actionLabel } from './labels.tsx'
-import type { ChangeRequest } from './queries.ts'
+import type { SecretChange } from './queries.ts'
 import { type Sides, sidesQuery } from './sides.ts'
 
 type Comparison = 'new' | 'changed' | 'same' | 'deleted' | 'unreadable'
@@ -28,7 +28,7 @@ const says: Record<Comparison, string> = {
  * Loads both sides of each change as ciphertext. The keyring's worker decrypts and compares them, and answers with one
  * word.
  */
-export function useComparisons(changes: ChangeRequest[]) {
+export function useComparisons(changes: SecretChange[]) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const unlocked = useUnlocked()
   const sides = useQueries({ queries: changes.map((change) => sidesQuery(org.id, change)) })
@@ -129,7 +129,7 @@ function Shown({ compared: { change, sides, sealed, comparison } }: { compared: 
   )
 }
 
-function RestoredAlert({ restored, change }: { restored: Restored; change: ChangeRequest }) {
+function RestoredAlert({ restored, change }: { restored: Restored; change: SecretChange }) {
   const original = change.deletedSecretId == null ? `version ${change.restoreVersion}` : 'the deleted secret'
   if (restored === 'different')
     return (

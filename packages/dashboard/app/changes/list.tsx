@@ -21,7 +21,7 @@ export function ChangeList({ filter }: { filter: ChangeFilter }) {
       columns={useColumns()}
       minWidth={760}
       rowId={({ id }) => id}
-      rowName={({ secretName }) => secretName}
+      rowName={titleOf}
       empty={<Nothing open={(filter.status ?? 'open') === 'open'} />}
     />
   )
@@ -66,5 +66,5 @@ function Summary({ change }: { change: ChangeRequest }) {
       {titleOf(change)}
     </AnchorLink>
   )
-  return <TwoLines main={link} title={change.secretName} below={change.note} />
+  return <TwoLines main={link} title={change.secretName ?? titleOf(change)} below={change.note} />
 }

@@ -4,6 +4,7 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { api } from '../api.ts'
 
 export type ChangeRequest = Answer<typeof endpoints.get>['changeRequest']
+export type SecretChange = Answer<typeof endpoints.propose>['changeRequests'][number]
 export type Review = Answer<typeof endpoints.get>['reviews'][number]
 export type Status = ChangeRequest['status']
 
@@ -49,7 +50,7 @@ export const togetherQuery = (orgId: string, change: ChangeRequest) =>
       if (change.groupId === null) return [change]
       const query = { groupId: change.groupId }
       const { changeRequests } = await api.changes.list({ params: { orgId }, query }, { signal })
-      return changeRequests.sort((a, b) => (a.secretName < b.secretName ? -1 : 1))
+      return changeRequests.sort((a, b) => ((a.secretName ?? '') < (b.secretName ?? '') ? -1 : 1))
     },
   })
 

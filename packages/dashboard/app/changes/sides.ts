@@ -2,7 +2,7 @@ import { RefusedError } from '@skerry/sdk/errors'
 import { queryOptions } from '@tanstack/react-query'
 import { allPages } from '../all-pages.ts'
 import { api } from '../api.ts'
-import type { ChangeRequest } from './queries.ts'
+import type { SecretChange } from './queries.ts'
 
 /** The old and the new side of a change, as ciphertext from the server. */
 export interface Sides {
@@ -28,7 +28,7 @@ interface Original {
 }
 
 /** Loads both sides of a change. The result is null for a person without the environment's key. */
-export const sidesQuery = (orgId: string, change: ChangeRequest) =>
+export const sidesQuery = (orgId: string, change: SecretChange) =>
   queryOptions({
     queryKey: ['orgs', orgId, 'changes', change.id, 'sides', change.status],
     queryFn: async ({ signal }): Promise<Sides | null> => {
@@ -48,10 +48,10 @@ export const sidesQuery = (orgId: string, change: ChangeRequest) =>
     staleTime: 0,
   })
 
-const isResealed = ({ action, ciphertext }: ChangeRequest) => action === 'restore' && ciphertext !== null
+const isResealed = ({ action, ciphertext }: SecretChange) => action === 'restore' && ciphertext !== null
 
 /** Finds the deleted secret that a restore names. Null after the decision, because an applied restore leaves none. */
-async function deletedOf(orgId: string, change: ChangeRequest, signal: AbortSignal): Promise<Original | null> {
+async function deletedOf(orgId: string, change: SecretChange, signal: AbortSignal): Promise<Original | null> {
   if (change.status !== 'open') return null
   const params = { orgId, envId: change.environmentId }
   const pages = await allPages((query) => api.deletedSecrets.list({ params, query }, { signal }))
@@ -64,14 +64,14 @@ async function deletedOf(orgId: string, change: ChangeRequest, signal: AbortSign
   }
 }
 
-function proposedOf({ action, ciphertext }: ChangeRequest, restored: string | undefined): string | null | undefined {
+function proposedOf({ action, ciphertext }: SecretChange, restored: string | undefined): string | null | undefined {
   if (action === 'delete') return null
   // A restore has a ciphertext of its own if the secret was deleted, or renamed since that version.
   return ciphertext ?? (action === 'put' ? undefined : restored)
 }
 
 /** Returns the current ciphertext. For a restore it also returns the ciphertext of the version to restore. */
-async function historyOf(orgId: string, change: ChangeRequest, signal: AbortSignal) {
+async function historyOf(orgId: string, change: SecretChange, signal: AbortSignal) {
   const { environmentId: envId, secretName: name, restoreVersion } = change
   let current: string | null = null
   let currentVersion = 0

@@ -1,5 +1,6 @@
-import { Alert, Checkbox, Group, List, Stack, Text } from '@mantine/core'
+import { Alert, Checkbox, Group, List, Stack, Text, Textarea } from '@mantine/core'
 import { isReader } from '@skerry/contract/grants/readers'
+import { limits } from '@skerry/contract/limits'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -14,7 +15,7 @@ import { showToast } from '../ui/toast.ts'
 import { type Grantee, nameOfReader } from './grantees.ts'
 import { KeyStatus } from './key-status.tsx'
 import { type Checked, remember, useChecked } from './pins.ts'
-import { replaceKey } from './replace-key.ts'
+import { proposeKey, replaceKey } from './replace-key.ts'
 
 /** Chooses who keeps access, then re-keys the environment. */
 export function RekeyDialog({ environment, onClose }: { environment: Environment; onClose: () => void }) {
@@ -26,6 +27,7 @@ export function RekeyDialog({ environment, onClose }: { environment: Environment
   const checked = useChecked(grantees)
   const [out, setOut] = useState<ReadonlySet<string>>(new Set())
   const [understood, setUnderstood] = useState(false)
+  const [why, setWhy] = useState('')
   const nameOf = useNameOf(org.id)
   const isChanged = (i: number) => grantees[i]?.principalId !== me.user?.id && checked?.[i]?.status === 'changed'
   const keeps = (one: Grantee, i: number) => !out.has(one.principalId) && !isChanged(i)
@@ -34,8 +36,10 @@ export function RekeyDialog({ environment, onClose }: { environment: Environment
       .map((one, i) => ({ ...one, fingerprint: checked?.[i]?.fingerprint ?? '', shownAs: nameOfReader(one, nameOf) }))
       .filter((one, i) => keeps(one, i) && one.principalId !== me.user?.id)
     const dropReaders = grantees.filter((one, i) => !keeps(one, i)).filter(isReader)
-    await replaceKey(org.id, environment, me.user?.id ?? '', others, dropReaders)
+    const newKey = { orgId: org.id, environment, ownId: me.user?.id ?? '', others, dropped: dropReaders }
+    await (isProtected ? proposeKey(newKey, why) : replaceKey(newKey))
     remember(others)
+    if (isProtected) return showToast(`The new key of ${environment.name} waits for approval.`)
     const who = others.length === 0 ? 'Only you keep' : `You and ${others.length} more keep`
     showToast(`${environment.name} has a new key. ${who} access.`)
   }
@@ -47,19 +51,14 @@ export function RekeyDialog({ environment, onClose }: { environment: Environment
   return (
     <FormDialog
       title={`Re-key ${environment.name}`}
-      submit="Re-key"
+      submit={isProtected ? 'Propose the new key' : 'Re-key'}
       size="lg"
       onClose={onClose}
       onSubmit={rekey}
-      stale={[orgQueries(org.id, 'envs', environment.id), rekeyDueQuery(org.id)]}
-      disabled={!isFresh(query) || !isFresh(guard) || isProtected || !checked || !understood}
+      stale={[orgQueries(org.id, 'envs', environment.id), orgQueries(org.id, 'changes'), rekeyDueQuery(org.id)]}
+      disabled={!isFresh(query) || !isFresh(guard) || !checked || !understood}
     >
-      {isProtected && (
-        <Alert color="red" variant="light" title="This environment is protected">
-          A new key would bypass the approvals. First stop protecting the environment, on the tab Protection. All admins
-          are told.
-        </Alert>
-      )}
+      {isProtected && <Approval why={why} onWhy={setWhy} />}
       <ProblemAlert error={guard.error} retry={() => guard.refetch()} />
       <CannotUndo environment={environment} />
       <Stack gap="xs">
@@ -85,6 +84,28 @@ export function RekeyDialog({ environment, onClose }: { environment: Environment
         onChange={(event) => setUnderstood(event.currentTarget.checked)}
       />
     </FormDialog>
+  )
+}
+
+/** Says that the new key waits for approval, and asks why it is needed. */
+function Approval({ why, onWhy }: { why: string; onWhy: (why: string) => void }) {
+  return (
+    <>
+      <Alert color="blue" variant="light" title="This environment is protected">
+        The new key waits for approval as a change, and admins are told. If a value or a reader changes before that,
+        propose it again.
+      </Alert>
+      <Textarea
+        label="Why"
+        description="For the people who approve. The server can read it: write no values."
+        maxLength={limits.noteCharacters}
+        autosize
+        minRows={2}
+        maxRows={8}
+        value={why}
+        onChange={(event) => onWhy(event.currentTarget.value)}
+      />
+    </>
   )
 }
 

@@ -3,27 +3,48 @@ import { allPages } from '../all-pages.ts'
 import { api } from '../api.ts'
 import { keyring } from '../keyring.ts'
 import { acceptedRecoveryKey } from '../recovery/covering.ts'
+import { noteHeader } from '../secrets/protected.ts'
 import { reloadSealed } from '../secrets/queries.ts'
 import type { Environment } from '../secrets/use-columns.ts'
 import type { Grantee } from './grantees.ts'
 import { acceptReaders, environmentShared, noteReaders } from './known-readers.ts'
 import { checkMeanings } from './meanings.ts'
 
+/** Who gets the new key of an environment, besides this person, and which readers of the server lose it. */
+export interface NewKey {
+  orgId: string
+  environment: Pick<Environment, 'id' | 'name'>
+  ownId: string
+  others: (Grantee & { shownAs: string })[]
+  dropped: (Grantee & { principalType: keyof typeof readerWords })[]
+}
+
+/** Seals all current values under a new key. If a value changes meanwhile, the server refuses the re-key. */
+export async function replaceKey(newKey: NewKey): Promise<void> {
+  const { orgId, environment, others } = newKey
+  const prepared = await prepare(newKey)
+  if (!prepared) return
+  await api.rekey.run({ params: { orgId, envId: environment.id }, body: prepared.body })
+  await noteReaders(await environmentShared(environment.id, prepared.wrappedDek), others)
+}
+
+/** The same in a protected environment, which keeps its key until the change is approved. */
+export async function proposeKey(newKey: NewKey, note = ''): Promise<void> {
+  const prepared = await prepare(newKey)
+  if (!prepared) return
+  const params = { orgId: newKey.orgId, envId: newKey.environment.id }
+  await api.changes.proposeRekey({ params, body: prepared.body }, noteHeader(note))
+}
+
 /**
- * Seals all current values under a new key. If a value changes meanwhile, the server refuses the re-key. The person's
- * own public key comes from the keyring, not from the server.
+ * Makes the key and seals everything under it. The person's own public key comes from the keyring, not from the server.
+ * Returns undefined if the person does not hold the present key.
  */
-export async function replaceKey(
-  orgId: string,
-  environment: Pick<Environment, 'id' | 'name'>,
-  ownId: string,
-  others: (Grantee & { shownAs: string })[],
-  dropped: (Grantee & { principalType: keyof typeof readerWords })[],
-): Promise<void> {
+async function prepare({ orgId, environment, ownId, others, dropped }: NewKey) {
   await checkMeanings([environment.id])
   const params = { orgId, envId: environment.id }
   const sealed = await reloadSealed(orgId, environment.id)
-  if (!sealed) return
+  if (!sealed) return undefined
   const current = [...sealed.secrets.values()]
   const recoveryPublicKeyJwk = await acceptedRecoveryKey(orgId)
   const before = await environmentShared(environment.id, sealed.wrappedDek)
@@ -57,6 +78,5 @@ export async function replaceKey(
     ...covered,
     ...(dropped.length > 0 ? { dropReaders } : {}),
   }
-  await api.rekey.run({ params, body })
-  await noteReaders(await environmentShared(environment.id, wrappedDek), others)
+  return { body, wrappedDek }
 }

@@ -117,7 +117,8 @@ function RecoveryShare({ offboarding, name }: { offboarding: Offboarding; name: 
 }
 
 function RekeyButton({ rows, rekeying }: { rows: OffboardingRow[]; rekeying: Props['rekeying'] }) {
-  const ready = rows.filter((row) => rekeyability(row) === 'ready')
+  const ready = rows.filter((row) => ['ready', 'to_propose'].includes(rekeyability(row)))
+  const queued = ready.filter((row) => rekeyability(row) === 'to_propose').length
   return (
     <>
       <ProblemAlert error={rekeying.error} />
@@ -125,6 +126,12 @@ function RekeyButton({ rows, rekeying }: { rows: OffboardingRow[]; rekeying: Pro
         <Button size="compact-sm" mb="xs" loading={rekeying.pending} onClick={() => rekeying.run(rows)}>
           {ready.length === 1 ? 'Re-key 1 environment' : `Re-key ${ready.length} environments`}
         </Button>
+      )}
+      {queued > 0 && (
+        <Text size="xs" c="dimmed" mb="xs">
+          {queued === 1 ? '1 of them is protected: its' : `${queued} of them are protected: their`} new key is proposed
+          as a change, which waits for approval.
+        </Text>
       )}
     </>
   )

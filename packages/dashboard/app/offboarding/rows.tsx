@@ -92,16 +92,21 @@ function Subject({ row }: { row: OffboardingRow }) {
   const text = offboardingSubject(row)
   if (row.environmentId === null || row.state === 'deleted') return <>{text || 'The recovery key'}</>
   const params = { org: org.slug, env: row.environmentId }
-  if (rekeyability(row) === 'protected')
+  if (row.changeRequestId !== null && rekeyability(row) === 'proposed')
     return (
       <>
         {text}
         <Text size="xs" c="dimmed">
-          A new key would bypass the approvals.{' '}
-          <AnchorLink to="/orgs/$org/envs/$env/protection" params={params} size="xs" underline="always">
-            Stop protecting it
+          The new key was proposed as{' '}
+          <AnchorLink
+            to="/orgs/$org/changes/$change"
+            params={{ org: org.slug, change: row.changeRequestId }}
+            size="xs"
+            underline="always"
+          >
+            a change
           </AnchorLink>
-          , re-key it, then protect it again. All admins get a mail.
+          . The row is done when it is approved.
         </Text>
       </>
     )
@@ -119,7 +124,8 @@ const colorOf = (row: OffboardingRow): string => {
 
 function stateOf(row: OffboardingRow): string {
   const why = rekeyability(row)
-  if (why === 'protected') return 'protected'
+  if (why === 'proposed') return 'waits for approval'
+  if (why === 'to_propose') return 'needs approval'
   if (why === 'no_key') return 'you hold no key'
   return row.kind === 'rekey' && row.state === 'done' ? 're-keyed' : offboardingStateWords[row.state]
 }

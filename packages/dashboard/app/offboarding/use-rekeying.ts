@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { useAction } from '../action.ts'
 import { type Grantee, nameOfReader } from '../envs/grantees.ts'
 import { checkKeys, remember } from '../envs/pins.ts'
-import { replaceKey } from '../envs/replace-key.ts'
+import { type NewKey, proposeKey, replaceKey } from '../envs/replace-key.ts'
 import { environmentLabelsQuery } from '../people/environment-labels.ts'
 import { rekeyDueQuery } from '../people/rekey-due.ts'
 import { invalidate, orgQueries, queryClient } from '../queries.ts'
@@ -14,7 +14,7 @@ import { useNameOf } from '../secrets/use-name-of.ts'
 import { offboardingQueries } from './queries.ts'
 
 /**
- * Replaces the keys of rows in this tab, one after the other. Each re-key is stored by the server at once, so that a
+ * Replaces the keys of rows in this tab, one after the other. The key of a protected environment is proposed as a change. Each re-key is stored by the server at once, so that a
  * reload or another admin continues with the next row. A failure stops at its row.
  */
 export function useRekeying() {
@@ -25,10 +25,22 @@ export function useRekeying() {
     try {
       // Notes the names of all environments, so that a name that means another environment now is noticed.
       await queryClient.fetchQuery(environmentLabelsQuery(org.id))
-      for (const row of rows.filter((one) => rekeyability(one) === 'ready')) {
+      for (const row of rows) {
+        const way = rekeyability(row)
+        if (way !== 'ready' && way !== 'to_propose') continue
         setCurrent(row.id)
-        await rekeyOne(org.id, row.environmentId ?? '', me.user?.id ?? '', nameOf)
-        await invalidate(offboardingQueries(org.id), orgQueries(org.id, 'envs', row.environmentId ?? ''))
+        await rekeyOne(
+          org.id,
+          row.environmentId ?? '',
+          me.user?.id ?? '',
+          nameOf,
+          way === 'ready' ? replaceKey : proposeKey,
+        )
+        await invalidate(
+          offboardingQueries(org.id),
+          orgQueries(org.id, 'envs', row.environmentId ?? ''),
+          orgQueries(org.id, 'changes'),
+        )
       }
       await invalidate(rekeyDueQuery(org.id))
     } finally {
@@ -39,7 +51,13 @@ export function useRekeying() {
 }
 
 /** Gives the new key to all readers who stay. A reader whose key has changed needs a decision, so nothing is re-keyed. */
-async function rekeyOne(orgId: string, envId: string, ownId: string, nameOf: (id: string) => string): Promise<void> {
+async function rekeyOne(
+  orgId: string,
+  envId: string,
+  ownId: string,
+  nameOf: (id: string) => string,
+  send: (newKey: NewKey) => Promise<void>,
+): Promise<void> {
   const { environment } = await queryClient.fetchQuery({ ...envQuery(orgId, envId), staleTime: 0 })
   const { grantees } = await queryClient.fetchQuery({ ...granteesQuery(orgId, envId), staleTime: 0 })
   const others = grantees.filter(({ principalId }) => principalId !== ownId)
@@ -54,6 +72,6 @@ async function rekeyOne(orgId: string, envId: string, ownId: string, nameOf: (id
     throw new Error(
       `The key of ${changed.shownAs} has changed, so ${environment.name} keeps its old key. Open the environment, compare the words, and re-key it there.`,
     )
-  await replaceKey(orgId, environment, ownId, named, [])
+  await send({ orgId, environment, ownId, others: named, dropped: [] })
   remember(named)
 }

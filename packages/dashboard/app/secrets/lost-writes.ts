@@ -1,4 +1,5 @@
 import { UnavailableError } from '@skerry/sdk/errors'
+import { isSecretChange } from '@skerry/sdk/secret-change'
 import { allPages } from '../all-pages.ts'
 import { api } from '../api.ts'
 import { keyring } from '../keyring.ts'
@@ -112,7 +113,7 @@ async function openChanges(orgId: string, envId: string) {
   const pages = await allPages((page) =>
     api.changes.list({ params: { orgId }, query: { envId, status: 'open', ...page } }),
   )
-  return pages.flatMap(({ changeRequests }) => changeRequests)
+  return pages.flatMap(({ changeRequests }) => changeRequests).filter(isSecretChange)
 }
 
 /**

@@ -22,7 +22,7 @@ export const queuedQuery = (orgId: string, envId: string) =>
       if (openChangeRequests === 0) return { isProtected, names: new Set() }
       const query = { status: 'open' as const, envId }
       const { changeRequests } = await api.changes.list({ params: { orgId }, query }, { signal })
-      return { isProtected, names: new Set(changeRequests.map(({ secretName }) => secretName)) }
+      return { isProtected, names: new Set(changeRequests.flatMap(({ secretName }) => secretName ?? [])) }
     },
     structuralSharing: false,
   })

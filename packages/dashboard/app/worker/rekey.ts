@@ -4,6 +4,7 @@ import { CryptoError } from '@skerry/crypto/errors'
 import { fingerprintWords } from '@skerry/crypto/fingerprint-words'
 import { type Dek, importDek, newDek, sealSecret } from '@skerry/crypto/secret'
 import { wrapKey } from '@skerry/crypto/wrap'
+import { findRekeyProblems, type RekeyProblem, type SealedEnvironment } from '@skerry/sdk/internal/rekey-compare'
 import { dekOf } from './deks.ts'
 import { type Covered, wrapNew } from './grants.ts'
 import type { SealedLayer } from './layers.ts'
@@ -47,6 +48,20 @@ export const rekeyOperations = {
     const described = await Promise.all(details.map((one) => resealed(one, old, fresh, layer.environmentId)))
     return { secrets, details: described, ...(await wrapToAll(bytes, to)) }
   },
+
+  /** Compares an environment with its proposed re-key. Returns what is not the same. */
+  compareRekey: async ({ environmentId, now, proposed }: RekeySides): Promise<RekeyProblem[]> =>
+    findRekeyProblems(
+      environmentId,
+      { key: await dekOf(now.wrappedDek), sealed: now },
+      { key: await dekOf(proposed.wrappedDek), sealed: proposed },
+    ),
+}
+
+interface RekeySides {
+  environmentId: string
+  now: SealedEnvironment & { wrappedDek: string }
+  proposed: SealedEnvironment & { wrappedDek: string }
 }
 
 /** The sealed description of a secret, and its revision. */

@@ -67,7 +67,8 @@ interface ChangeFacts {
   /** The slug of the organization; null in an event of an earlier release. */
   organization: string | null
   environment: string
-  secretName: string
+  /** Null for a re-key. */
+  secretName: string | null
   /** How many other secrets the same proposal changes. */
   others: number
 }

@@ -124,7 +124,8 @@ interface ChangeRequestFacts {
   environment: string
   /** The slug of the organization, as links contain it. */
   organization?: string
-  secretName: string
+  /** Null for a re-key, which is about the key. */
+  secretName: string | null
   /** How many changes of other secrets belong to the same proposal, and are decided with it. */
   others: number
   proposedByType: string

@@ -51,6 +51,7 @@ const sectionOrder = [
   'plannedGrants',
   'invitationTeams',
   'invitationEnvironments',
+  'proposedRekeys',
 ] as const
 
 type SectionName = (typeof sectionOrder)[number]

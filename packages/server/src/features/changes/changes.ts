@@ -3,7 +3,8 @@ import { pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
 import type { UserPrincipal } from '../../kernel/principal.ts'
-import { findEnv, type InEnv } from '../envs/scope.ts'
+import { lockEnvironment } from '../../model/environments/table.ts'
+import { type Env, findEnv, type InEnv } from '../envs/scope.ts'
 import type { InOrg } from '../orgs/scope.ts'
 import { applyChanges, lockBases } from '../secrets/apply-changes.ts'
 import { checkProposals } from '../secrets/check-proposals.ts'
@@ -11,6 +12,7 @@ import type { QuotaContext } from '../secrets/quota-cache.ts'
 import { changeLifecycle, type Trigger } from './lifecycle.ts'
 import { tellDecided } from './notices.ts'
 import { proposeTogether } from './propose.ts'
+import { applyRekey } from './rekeys.ts'
 import { type Change, isProposer } from './scope.ts'
 import {
   type ChangeRow,
@@ -20,6 +22,7 @@ import {
   listReviews,
   lockDecided,
   putReview,
+  type SecretChangeRow,
   type Status,
 } from './store.ts'
 
@@ -51,7 +54,10 @@ export async function propose(input: In<typeof changes.propose, InEnv, QuotaCont
  * together. If a secret has changed in between, they can never be applied, so the first approval closes them.
  */
 export async function approve(input: In<typeof changes.approve, Reviewing, QuotaContext>): Out<typeof changes.approve> {
-  const { db, change, principal, audit } = input
+  const { db, org, change, principal, body, audit } = input
+  checkKind(change, body)
+  // Locks the environment before its changes, as a re-key does, so that two decisions cannot deadlock.
+  await lockEnvironment(db, { orgId: org.id, id: change.environmentId }, isRekey(change) ? 'update' : 'no key update')
   const together = await lockFor('approve', input)
   if (!change.allowSelfApproval && isProposer(principal, change))
     throw fail('forbidden', 'someone else has to approve what you proposed')
@@ -72,20 +78,47 @@ async function carryOut(
   const { db, org, change, principal, now, audit } = input
   const env = await findEnv(db, org, change.environmentId, principal, now)
   if (!env) throw fail('not_found', 'no such change request')
+  const status = isRekey(change)
+    ? await applyRekey(input, env, approvers)
+    : await applySecrets(input, env, together.filter(isOfSecret), approvers)
+  if (status === 'open') return toResponse(change)
+  if (status === 'superseded') for (const one of together) audit('change_request.superseded', one.id, factsOf(one))
+  return decide(input, together, status)
+}
+
+async function applySecrets(
+  input: In<typeof changes.approve, Reviewing, QuotaContext>,
+  env: Env,
+  together: SecretChange[],
+  approvers: string[] | null,
+): Promise<'open' | 'applied' | 'superseded'> {
+  const { db, change, now, audit } = input
   const bases = await lockBases(db, env, together, now)
-  if (bases && !approvers) return toResponse(change)
+  if (bases && !approvers) return 'open'
   const applied = bases && (await applyChanges(input, env, bases))
-  if (!applied) {
-    for (const one of together) audit('change_request.superseded', one.id, factsOf(one))
-    return decide(input, together, 'superseded')
-  }
+  if (!applied) return 'superseded'
   const { proposedByType, proposedById } = change
   const people = { proposedByType, proposedById, approvedByIds: approvers }
   for (const { change: one, action, secretId, metadata } of applied) {
     audit('change_request.applied', one.id, { ...factsOf(one), ...people })
     audit(action, secretId, { ...metadata, changeRequestId: one.id, ...people })
   }
-  return decide(input, together, 'applied')
+  return 'applied'
+}
+
+const isRekey = ({ action }: Change): boolean => action === 'rekey'
+
+type SecretChange = Change & Pick<SecretChangeRow, 'action' | 'secretName'>
+const isOfSecret = (change: Change): change is SecretChange => !isRekey(change)
+
+/** A client that does not know re-keys would approve one without comparing its values. It does not send `rekey`. */
+function checkKind(change: Change, { rekey }: { rekey?: true }): void {
+  if (isRekey(change) && !rekey)
+    throw fail(
+      'conflict',
+      'this change gives the environment a new key: approve it with a newer client, which compares the values',
+    )
+  if (!isRekey(change) && rekey) throw fail('invalid_request', 'body.rekey: this change is not a re-key')
 }
 
 export async function reject(input: In<typeof changes.reject, Reviewing>): Out<typeof changes.reject> {
@@ -135,8 +168,12 @@ async function close({ db, change, now }: Deciding, together: Change[], status: 
 }
 
 /** The facts of a change in audit entries. Its note is for reviewers, and may be long. */
-const factsOf = ({ environmentId, secretName, action }: Change) => ({ environmentId, name: secretName, action })
+const factsOf = ({ environmentId, secretName, action }: Change) => ({
+  environmentId,
+  ...(secretName !== null && { name: secretName }),
+  action,
+})
 
-function toResponse({ orgId, baseSecretId, ...row }: Change): ChangeRow {
+function toResponse({ orgId, baseSecretId, baseState, ...row }: Change): ChangeRow {
   return row
 }

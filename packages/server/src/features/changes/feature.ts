@@ -21,7 +21,7 @@ export const feature: Descriptor<QuotaContext> = {
         table: 'change_requests',
         columns: `id, environment_id, secret_name, action, ciphertext, restore_version, base_secret_id, base_version, note, keep_for,
           deleted_secret_id, proposed_by_type, proposed_by_id, required_approvals, allow_self_approval, status, created_at, closed_at, group_id,
-          group_size`,
+          group_size, base_state`,
         order: 'id',
       },
       {
@@ -29,6 +29,12 @@ export const feature: Descriptor<QuotaContext> = {
         table: 'change_reviews',
         columns: 'id, change_request_id, reviewer_id, decision, comment, created_at',
         order: 'id',
+      },
+      {
+        name: 'proposedRekeys',
+        table: 'proposed_rekeys',
+        columns: 'change_request_id, part, body',
+        order: 'change_request_id, part',
       },
     ],
     withheld: {},

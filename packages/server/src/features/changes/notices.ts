@@ -54,13 +54,24 @@ export async function tellDecided(
 
 type Audit = (action: Extract<AuditAction, 'change_request.superseded'>, id: string, metadata: Metadata) => void
 
-/** Closes open changes. They were encrypted with the former key of the environment, or are based on its versions. */
-export async function supersedeAll(work: Work & { now: string; audit: Audit }, env: Env): Promise<void> {
+/**
+ * Closes open changes, except the re-key that is being applied. They were encrypted with the former key of the environment,
+ * or are based on its versions.
+ */
+export async function supersedeAll(
+  work: Work & { now: string; audit: Audit },
+  env: Env,
+  appliedId: string | null = null,
+): Promise<void> {
   const told = new Set<string>()
   const names = await findEnvironmentNames(work.db, env.orgId, env.id)
-  for (const change of await supersedeOpen(work.db, env, work.now)) {
+  for (const change of await supersedeOpen(work.db, env, work.now, appliedId)) {
     const { id, groupId, environmentId, secretName, action } = change
-    work.audit('change_request.superseded', id, { environmentId, name: secretName, action })
+    work.audit('change_request.superseded', id, {
+      environmentId,
+      ...(secretName !== null && { name: secretName }),
+      action,
+    })
     if (!told.has(groupId ?? id)) await tellDecided(work, change, 'superseded', names)
     told.add(groupId ?? id)
   }

@@ -4,7 +4,7 @@ import { findName } from '../../model/people/names.ts'
 import type { Proposal, Propose, ProposeInput, ProtectedEnv } from '../secrets/proposal.ts'
 import { noteFrom } from './note.ts'
 import { factsOf } from './notices.ts'
-import { type ChangeRow, insertChange } from './store.ts'
+import { type ChangeRow, insertChange, type SecretChangeRow } from './store.ts'
 
 /** Queues a write instead of doing it, under the current protection settings of the environment. */
 export const propose: Propose = async (request, env, proposal) => {
@@ -18,7 +18,7 @@ export async function proposeTogether(
   request: ProposeInput,
   env: ProtectedEnv,
   proposals: readonly [Proposal, ...Proposal[]],
-): Promise<Reply<{ queued: true; groupId: string | null; changeRequests: ChangeRow[] }>> {
+): Promise<Reply<{ queued: true; groupId: string | null; changeRequests: SecretChangeRow[] }>> {
   const [proposal, ...others] = proposals
   const groupId = others.length === 0 ? null : request.newId('changeGroup')
   const group = { groupId, groupSize: proposals.length }
@@ -29,7 +29,7 @@ export async function proposeTogether(
   return new Reply(202, { queued: true, groupId, changeRequests })
 }
 
-async function tellOpened({ db, emit }: ProposeInput, env: ProtectedEnv, change: ChangeRow): Promise<void> {
+export async function tellOpened({ db, emit }: ProposeInput, env: ProtectedEnv, change: ChangeRow): Promise<void> {
   const { note, requiredApprovals } = change
   const names = await findEnvironmentNames(db, env.orgId, env.id)
   const proposedBy = await findName(db, env.orgId, { type: change.proposedByType, id: change.proposedById })
@@ -43,9 +43,9 @@ async function queue(
   env: ProtectedEnv,
   proposal: Proposal,
   group: Pick<ChangeRow, 'groupId' | 'groupSize'> = alone,
-): Promise<ChangeRow> {
+): Promise<SecretChangeRow> {
   const { action, secretName, on } = proposal
-  const changeRequest: ChangeRow = {
+  const changeRequest: SecretChangeRow = {
     id: newId('changeRequest'),
     environmentId: env.id,
     secretName,
@@ -64,7 +64,7 @@ async function queue(
     createdAt: now,
     closedAt: null,
   }
-  await insertChange(db, env, { ...changeRequest, baseSecretId: on?.id ?? null })
+  await insertChange(db, env, { ...changeRequest, baseSecretId: on?.id ?? null, baseState: null })
   const { id, baseVersion, keepFor, deletedSecretId, groupId } = changeRequest
   audit('change_request.opened', id, {
     environmentId: env.id,

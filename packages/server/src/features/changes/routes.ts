@@ -5,6 +5,7 @@ import { env, grantee } from '../envs/scope.ts'
 import { admin, member, userAdmin } from '../orgs/scope.ts'
 import { approve, get, list, propose, reject, withdraw } from './changes.ts'
 import * as protecting from './protection.ts'
+import { proposeRekey, showRekey } from './rekeys.ts'
 import { change, proposerOrAdmin } from './scope.ts'
 
 export const routes = [
@@ -13,7 +14,9 @@ export const routes = [
   route(protection.delete, env(admin), protecting.remove),
   route(changes.list, member, list, { heavy: 'search' }),
   route(changes.propose, grantee(env(member)), propose),
+  route(changes.proposeRekey, grantee(env(admin)), proposeRekey),
   route(changes.get, change(member), get),
+  route(changes.rekey, change(member), showRekey),
   route(changes.approve, change(userAdmin), approve),
   route(changes.reject, change(userAdmin), reject),
   route(changes.withdraw, proposerOrAdmin(change(member)), withdraw),

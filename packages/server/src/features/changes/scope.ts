@@ -10,7 +10,9 @@ import { ownGrant } from '../../model/grants/table.ts'
 import { inReach } from '../envs/scope.ts'
 import { type InOrg, isAdmin, type Org } from '../orgs/scope.ts'
 
-export type Change = Checked<Static<typeof ChangeRequest> & { orgId: string; baseSecretId: string | null }>
+export type Change = Checked<
+  Static<typeof ChangeRequest> & { orgId: string; baseSecretId: string | null; baseState: string | null }
+>
 
 /**
  * Columns of `change_requests c left join key_grants k`, where `k` is the caller's own grant. Without a grant there is
@@ -23,7 +25,7 @@ export const changeColumns = `c.id, c.environment_id, c.secret_name, c.action,
 
 const findChange = (db: Sql, org: Org, changeRequestId: string, principal: Principal, now: string) =>
   db.row<Change>(
-    `select c.org_id, c.base_secret_id, ${changeColumns}
+    `select c.org_id, c.base_secret_id, c.base_state, ${changeColumns}
        from change_requests c
        join environments e on e.org_id = c.org_id and e.id = c.environment_id
        left join key_grants k on ${ownGrant('$3', '$4', '$5')}

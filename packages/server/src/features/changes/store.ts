@@ -1,4 +1,4 @@
-import type { ChangeRequest, ChangeStatus } from '@skerry/contract/changes/schemas'
+import type { ChangeRequest, ChangeStatus, SecretChangeRequest } from '@skerry/contract/changes/schemas'
 import type { Static } from 'typebox'
 import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
@@ -15,12 +15,19 @@ export type Status = Static<typeof ChangeStatus>
 /** A change as answers show it. */
 export type ChangeRow = Static<typeof ChangeRequest>
 
-export const insertChange = (db: Tx, env: Env, change: ChangeRow & { baseSecretId: string | null }) =>
+/** A change of one secret, which is no re-key. */
+export type SecretChangeRow = Static<typeof SecretChangeRequest>
+
+export const insertChange = (
+  db: Tx,
+  env: Env,
+  change: ChangeRow & { baseSecretId: string | null; baseState: string | null },
+) =>
   db.rows(
     `insert into change_requests (org_id, id, environment_id, secret_name, action, ciphertext, restore_version,
                                   keep_for, deleted_secret_id, base_secret_id, base_version, note, group_id, group_size, proposed_by_type,
-                                  proposed_by_id, required_approvals, allow_self_approval, status, created_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)`,
+                                  proposed_by_id, required_approvals, allow_self_approval, status, created_at, base_state)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)`,
     [
       env.orgId,
       change.id,
@@ -42,6 +49,7 @@ export const insertChange = (db: Tx, env: Env, change: ChangeRow & { baseSecretI
       change.allowSelfApproval,
       change.status,
       change.createdAt,
+      change.baseState,
     ],
   )
 
@@ -93,7 +101,7 @@ export const listChanges = (
 export const lockDecided = (db: Tx, { orgId, id, groupId }: Change) =>
   db.rows<Change>(
     `select org_id, id, environment_id, secret_name, action, ciphertext, restore_version, keep_for, deleted_secret_id,
-            base_secret_id, base_version, note, group_id, group_size, proposed_by_type, proposed_by_id, required_approvals, allow_self_approval, status,
+            base_secret_id, base_state, base_version, note, group_id, group_size, proposed_by_type, proposed_by_id, required_approvals, allow_self_approval, status,
             created_at, closed_at
        from change_requests
       where org_id = $1 and (id = $2 or group_id = $3)
@@ -101,13 +109,15 @@ export const lockDecided = (db: Tx, { orgId, id, groupId }: Change) =>
     [orgId, id, groupId],
   )
 
-export const closeChanges = (db: Tx, { orgId }: Change, ids: string[], status: Status, now: string) =>
-  db.rows('update change_requests set status = $3, closed_at = $4 where org_id = $1 and id = any($2::text[])', [
-    orgId,
-    ids,
-    status,
-    now,
-  ])
+/** Closes changes. A re-key loses its body, because only an open one can be applied or compared. */
+export const closeChanges = (db: Tx, { orgId }: { orgId: string }, ids: string[], status: Status, now: string) =>
+  db.rows(
+    `with forgotten as (
+       delete from proposed_rekeys where org_id = $1 and change_request_id = any($2::text[])
+     )
+     update change_requests set status = $3, closed_at = $4 where org_id = $1 and id = any($2::text[])`,
+    [orgId, ids, status, now],
+  )
 
 export interface Review {
   id: string
@@ -181,10 +191,16 @@ export type Proposed = Pick<
   | 'proposedById'
 >
 
-export const supersedeOpen = (db: Tx, env: Env, now: string) =>
+/** Closes the open changes of an environment, except the one that is being applied. */
+export const supersedeOpen = (db: Tx, env: Env, now: string, appliedId: string | null) =>
   db.rows<Proposed>(
-    `update change_requests set status = 'superseded', closed_at = $3
-      where org_id = $1 and environment_id = $2 and status = 'open'
-  returning org_id, id, environment_id, secret_name, action, group_id, group_size, proposed_by_type, proposed_by_id`,
-    [env.orgId, env.id, now],
+    `with closed as (
+       update change_requests set status = 'superseded', closed_at = $3
+        where org_id = $1 and environment_id = $2 and status = 'open' and id is distinct from $4
+       returning org_id, id, environment_id, secret_name, action, group_id, group_size, proposed_by_type, proposed_by_id
+     ), forgotten as (
+       delete from proposed_rekeys p using closed c where p.org_id = c.org_id and p.change_request_id = c.id
+     )
+     select * from closed`,
+    [env.orgId, env.id, now, appliedId],
   )

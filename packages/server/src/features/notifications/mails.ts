@@ -31,9 +31,11 @@ const day = (instant: string) => instant.slice(0, 10)
 const minute = (instant: string) => `${instant.slice(0, 16).replace('T', ' ')} UTC`
 const unknown = (text: string | null) => text ?? 'unknown'
 
-/** `API_KEY`, or `API_KEY and 3 other secrets`. */
-const changed = ({ secretName, others }: Pick<NoticeFacts['change_request_opened'], 'secretName' | 'others'>) =>
-  others > 0 ? `${secretName} and ${others} other ${others === 1 ? 'secret' : 'secrets'}` : secretName
+/** `API_KEY`, or `API_KEY and 3 other secrets`. A re-key changes `the key`. */
+function changed({ secretName, others }: Pick<NoticeFacts['change_request_opened'], 'secretName' | 'others'>): string {
+  if (secretName === null) return 'the key'
+  return others > 0 ? `${secretName} and ${others} other ${others === 1 ? 'secret' : 'secrets'}` : secretName
+}
 
 /** A line with words that the sender of a change wrote: one line, and no links in it. Without words there is no line. */
 const quoted = (title: string, text: string | null) => (text ? [`${title}: “${unlinked(text, factCharacters)}”`] : [])
@@ -61,7 +63,7 @@ const approvalsNeeded = (count: number | null) => {
 /** How a decision ended, and what the proposer can do then. */
 const decisionWords: Readonly<Record<string, string>> = {
   superseded:
-    'The secret or the key of the environment changed after you proposed it, so it can no longer be applied. Propose it again if you still need it.',
+    'The secrets, the key or its readers changed after you proposed it, so it can no longer be applied. Propose it again if you still need it.',
 }
 const deciderTitles: Readonly<Record<string, string>> = { applied: 'Approved by', rejected: 'Rejected by' }
 

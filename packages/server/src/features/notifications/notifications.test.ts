@@ -399,6 +399,15 @@ describe('letters', () => {
     expect(text.match(/https:\/\/\S+/g)).toEqual(['https://skerry.example/orgs/acme/changes/chr_x'])
   })
 
+  test('of a re-key name the key, because it is about no single secret', () => {
+    const { text } = letterOf(
+      'change_request_opened',
+      [{ ...samples.change_request_opened, secretName: null, others: 0 }],
+      place,
+    )
+    expect(text).toContain('proposed a change of the key in the protected environment')
+  })
+
   test('of a change from an earlier release lead to the dashboard', () => {
     const old = {
       ...samples.change_request_opened,

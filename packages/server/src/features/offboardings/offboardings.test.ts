@@ -11,6 +11,7 @@ import { secrets } from '@skerry/contract/secrets/endpoints'
 import { describe, expect, test } from 'vitest'
 import { newAgent } from '../../../test/agent-steps.ts'
 import { ciphertext, sealedFormerNames, wrappedKey } from '../../../test/blobs.ts'
+import { decide, proposeRekey, protect } from '../../../test/guarded.ts'
 import { newSshTarget, sshLease } from '../../../test/lease-steps.ts'
 import { recoveryBody, setUpRecovery } from '../../../test/recovery-steps.ts'
 import { openTenant } from '../../../test/scene.ts'
@@ -289,6 +290,28 @@ describe('a row', () => {
       ['rekey', 'deleted'],
       ['A', 'waiting'],
     ])
+  })
+
+  test('waits with the proposed re-key of its environment, is open again without it, and done with its approval', async () => {
+    const person = await newMember(world, tenant)
+    const approver = await newMember(world, tenant, 'admin')
+    const envId = await newKeyOf(person)
+    await protect(world, tenant, envId)
+    const id = (await start(person.id)).body.offboarding.id
+    const waits = async () => (await rowsOf(id)).map(({ state, changeRequestId }) => [state, changeRequestId])
+    expect(await waits()).toEqual([['waiting', null]])
+    const propose = async () => (await proposeRekey(world, tenant, envId)).id
+    const rejected = await propose()
+    expect(await waits()).toEqual([['waiting', rejected]])
+    await decide(world, tenant, 'reject', rejected, approver)
+    expect(await waits()).toEqual([['waiting', null]])
+    const stale = await propose()
+    await grantKey(world, tenant, envId, approver)
+    expect(await waits()).toEqual([['waiting', null]])
+    const last = await propose()
+    expect(last).not.toBe(stale)
+    await decide(world, tenant, 'approve', last, approver, { rekey: true })
+    expect(await waits()).toEqual([['done', null]])
   })
 
   test('says that its environment is protected', async () => {

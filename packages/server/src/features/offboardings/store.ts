@@ -2,6 +2,7 @@ import type { OffboardingRow, Offboarding as OffboardingSchema } from '@skerry/c
 import type { Static } from 'typebox'
 import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
+import { keyedState } from '../../model/environments/keyed.ts'
 import { grantInForce } from '../../model/grants/table.ts'
 import { actingFor } from '../../model/people/made.ts'
 import type { Org } from '../orgs/scope.ts'
@@ -104,6 +105,10 @@ const rowColumns = (now: `$${number}`, callerType: `$${number}`, callerId: `$${n
   r.changed_by_id, r.changed_at,
   exists (select from environments e where e.org_id = r.org_id and e.id = r.environment_id
              and e.required_approvals is not null) as protected,
+  (select c.id from change_requests c join environments e on e.org_id = c.org_id and e.id = c.environment_id
+    where r.kind = 'rekey' and ${rowState(now)} = 'waiting' and c.org_id = r.org_id
+      and c.environment_id = r.environment_id and c.action = 'rekey' and c.status = 'open'
+      and c.base_state = ${keyedState(now)}) as change_request_id,
   exists (select from key_grants k where ${ofRow} and k.principal_type = ${callerType} and k.principal_id = ${callerId}
              and ${grantInForce(now)}) as held,
   (select coalesce(jsonb_agg(m.user_id order by m.user_id), '[]')

@@ -1,4 +1,4 @@
-import type { ChangeRequest } from '@skerry/contract/changes/schemas'
+import type { SecretChangeRequest } from '@skerry/contract/changes/schemas'
 import type { Static } from 'typebox'
 import type { Tx } from '../../db/database.ts'
 import { fail } from '../../kernel/errors.ts'
@@ -15,7 +15,7 @@ import { findVersion, lockSecret } from './store.ts'
 
 /** A proposed change and its proposer. */
 type Change = Pick<
-  Static<typeof ChangeRequest>,
+  Static<typeof SecretChangeRequest>,
   | 'action'
   | 'secretName'
   | 'ciphertext'

@@ -1,5 +1,5 @@
 import type { AuditAction } from '@skerry/contract/actions'
-import type { ChangeRequest } from '@skerry/contract/changes/schemas'
+import type { SecretChangeRequest } from '@skerry/contract/changes/schemas'
 import type { IdKind } from '@skerry/contract/prefixes'
 import type { Static } from 'typebox'
 import type { Tx } from '../../db/database.ts'
@@ -39,4 +39,4 @@ export type Propose = (
   request: ProposeInput,
   env: ProtectedEnv,
   proposal: Proposal,
-) => Promise<Reply<{ queued: true; changeRequest: Static<typeof ChangeRequest> }>>
+) => Promise<Reply<{ queued: true; changeRequest: Static<typeof SecretChangeRequest> }>>

@@ -1,7 +1,9 @@
 import { Badge, Group, Paper, Stack, Text } from '@mantine/core'
+import { isSecretChange } from '@skerry/sdk/secret-change'
 import { useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
-import { Decision } from '../../../../changes/decision.tsx'
+import { lazy, Suspense } from 'react'
+import { SecretsDecision } from '../../../../changes/decision.tsx'
 import { Differences, useComparisons } from '../../../../changes/difference.tsx'
 import { StatusBadge, titleOf } from '../../../../changes/labels.tsx'
 import { type ChangeRequest, changeQuery, type Review, togetherQuery } from '../../../../changes/queries.ts'
@@ -12,6 +14,11 @@ import { AnchorLink } from '../../../../ui/links.tsx'
 import { Loaded } from '../../../../ui/loaded.tsx'
 import { Page, Section } from '../../../../ui/page.tsx'
 import { RelativeTime } from '../../../../ui/relative-time.tsx'
+
+// Loaded when a re-key is reviewed.
+const RekeyReview = lazy(async () => ({
+  default: (await import('../../../../changes/rekey-review.tsx')).RekeyReview,
+}))
 
 export const Route = createFileRoute('/_app/orgs/$org/changes/$change')({
   loader: ({ context: { queryClient, org }, params }) =>
@@ -33,7 +40,9 @@ function ChangePage() {
 function Change({ change, reviews }: { change: ChangeRequest; reviews: Review[] }) {
   const { org } = Route.useRouteContext()
   const { data: together = [] } = useQuery(togetherQuery(org.id, change))
-  const compared = useComparisons(change.status === 'open' ? together : [])
+  const ofSecrets = together.filter(isSecretChange)
+  const compared = useComparisons(change.status === 'open' ? ofSecrets : [])
+  const isOpenRekey = change.status === 'open' && !isSecretChange(change)
   return (
     <Page
       title={titleOf(change)}
@@ -55,23 +64,33 @@ function Change({ change, reviews }: { change: ChangeRequest; reviews: Review[] 
       )}
       {change.status === 'superseded' && (
         <Text size="sm" mb="lg">
-          This change was not applied: {change.groupSize > 1 ? 'a secret' : 'the secret'} has changed since it was
-          proposed, or its environment got a new key. Propose it again if you still want it.
+          This change was not applied: {movedWords(change)} has changed since it was proposed, or its environment got a
+          new key. Propose it again if you still want it.
         </Text>
       )}
-      {change.status === 'open' && <Differences compared={compared} />}
+      {change.status === 'open' && isSecretChange(change) && <Differences compared={compared} />}
+      {isOpenRekey && (
+        <Suspense>
+          <RekeyReview change={change} />
+        </Suspense>
+      )}
       {change.status !== 'open' && together.length > 1 && (
         <Section title="Secrets">
           <Text size="sm" className="mono">
-            {together.map(({ secretName }) => secretName).join(', ')}
+            {ofSecrets.map(({ secretName }) => secretName).join(', ')}
           </Text>
         </Section>
       )}
       <Reviews change={change} reviews={reviews} />
-      {change.status === 'open' && <Decision change={change} compared={compared} />}
+      {change.status === 'open' && isSecretChange(change) && <SecretsDecision change={change} compared={compared} />}
       <CommandLine command={`skerry changes show ${change.groupId ?? change.id} --org ${org.slug}`} />
     </Page>
   )
+}
+
+const movedWords = (change: ChangeRequest): string => {
+  if (!isSecretChange(change)) return 'a secret or a reader of the environment'
+  return change.groupSize > 1 ? 'a secret' : 'the secret'
 }
 
 function Where({ change }: { change: ChangeRequest }) {

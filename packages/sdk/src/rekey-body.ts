@@ -1,0 +1,133 @@
+import type { Body } from '@skerry/contract/endpoint'
+import { isReader } from '@skerry/contract/grants/readers'
+import { limits } from '@skerry/contract/limits'
+import type { rekey } from '@skerry/contract/rekey/endpoints'
+import { formatPublicKeyJwk, parsePublicKeyJwk } from '@skerry/crypto/keys'
+import { newDek, openSecret } from '@skerry/crypto/secret'
+import { wrapKey } from '@skerry/crypto/wrap'
+import type { Client } from './client.ts'
+import type { ParentGrantee, Rekeying } from './environments.ts'
+import { clientError, DecryptionError, invalid, RefusedError, SkerryError } from './errors.ts'
+import { resealDetails } from './secret-details.ts'
+import { type EnvironmentKey, environmentKey, environmentKeyOf, type RememberingHolder, sealFor } from './secrets.ts'
+
+export interface Holder {
+  principalType: string
+  principalId: string
+}
+
+/** A new key for an environment, with everything under it, before the server has it. */
+export interface PreparedRekey {
+  body: Body<typeof rekey.run>
+  key: EnvironmentKey
+  kept: Holder[]
+  readers: Holder[]
+  lost: Holder[]
+}
+
+/** The caller's key pair. */
+export interface OwnKeys {
+  privateKey: RememberingHolder
+  publicKeyJwk: string
+}
+
+/**
+ * Makes a new key, encrypts everything under it, and gives it to `send`. Starts again if something changed meanwhile, up to
+ * `attempts` times.
+ */
+export async function withNewKey<Sent>(
+  client: Client,
+  place: Rekeying,
+  own: OwnKeys,
+  send: (prepared: PreparedRekey) => Promise<Sent>,
+): Promise<Sent> {
+  for (let left = place.attempts ?? 5; ; left--) {
+    try {
+      return await send(await prepareRekey(client, place, own))
+    } catch (error) {
+      // A secret that was read while another re-key ran may not decrypt. A second attempt shows whether that was the
+      // cause.
+      const mayPass = error instanceof DecryptionError || (error instanceof RefusedError && error.code === 'conflict')
+      if (left <= 1 || !mayPass) throw error
+    }
+  }
+}
+
+async function prepareRekey(
+  client: Client,
+  { orgId, envId, recoveryPublicKeyJwk, keeps }: Rekeying,
+  own: OwnKeys,
+): Promise<PreparedRekey> {
+  const params = { orgId, envId }
+  const [{ principal }, old, { secrets }, { grantees }, { grants: held }] = await Promise.all([
+    client.me.get(),
+    environmentKey(client, params, own.privateKey),
+    client.secrets.list({ params }),
+    client.envs.grantees({ params }),
+    client.grants.list({ params }),
+  ])
+  const isCaller = callerAmong(grantees, { ...principal, publicKeyJwk: own.publicKeyJwk })
+  const kept = grantees.filter((one) => isCaller(one) || keeps(one))
+  if (!kept.some(isCaller)) throw new SkerryError('conflict', 'the server does not list you as a holder of this key')
+  if (secrets.length > limits.rekeySecretsMax)
+    throw invalid(`at most ${limits.rekeySecretsMax} secrets can be re-encrypted at once`)
+  if (kept.length > limits.rekeyGrantsMax)
+    throw invalid(`the new key can be given to at most ${limits.rekeyGrantsMax} holders at once`)
+
+  const key = await environmentKeyOf(newDek())
+  const expectedVersions = Object.fromEntries(secrets.map(({ name, version }) => [name, version]))
+  const resealed = await Promise.all(secrets.map((secret) => reseal(secret, old, key)))
+  const details = await resealDetails(client, params, old, key)
+  const grants = await Promise.all(
+    kept.map(async (one) => ({ ...holderOf(one), wrappedDek: await wrapKey(key.bytes, one.publicKeyJwk) })),
+  )
+  const recovery =
+    recoveryPublicKeyJwk === undefined ? {} : { recoveryWrappedDek: await wrapKey(key.bytes, recoveryPublicKeyJwk) }
+  const dropReaders = grantees
+    .filter(isReader)
+    .filter((one) => !kept.includes(one))
+    .map(holderOf)
+  const dropped = dropReaders.length > 0 ? { dropReaders } : {}
+  const described = details === undefined ? {} : { details }
+  const stays = (one: Holder) => grants.some((grant) => grant.principalId === one.principalId)
+  return {
+    body: { expectedVersions, grants, secrets: resealed, ...described, ...dropped, ...recovery },
+    key,
+    kept: kept.map(holderOf),
+    readers: kept.filter(isReader).map(holderOf),
+    lost: held.filter((one) => !stays(one)).map(holderOf),
+  }
+}
+
+/**
+ * Returns a test that recognises the caller among the grantees by the caller's own public key, which no answer can
+ * replace. The server supplies the caller's id, so a grantee with that id and another key is refused. `reads` or
+ * `keeps` decides about every other id.
+ *
+ * @throws SkerryError `own_key_replaced`.
+ */
+export function callerAmong(grantees: readonly ParentGrantee[], caller: { id: string; publicKeyJwk: string }) {
+  const own = publicKeyText(caller.publicKeyJwk)
+  const isCaller = ({ publicKeyJwk }: ParentGrantee) => publicKeyText(publicKeyJwk) === own
+  if (grantees.some((one) => one.principalId === caller.id && !isCaller(one))) throw clientError('own_key_replaced')
+  return isCaller
+}
+
+/** Normalizes a public key for comparison, because a server may order its fields in any way. */
+const publicKeyText = (publicKeyJwk: string) => formatPublicKeyJwk(parsePublicKeyJwk(publicKeyJwk))
+
+const holderOf = <T extends string>(one: { principalType: T; principalId: string }) => ({
+  principalType: one.principalType,
+  principalId: one.principalId,
+})
+
+async function reseal(
+  { environmentId, name, ciphertext }: { environmentId: string; name: string; ciphertext: string },
+  old: EnvironmentKey,
+  key: EnvironmentKey,
+): Promise<{ name: string; ciphertext: string }> {
+  const value = await openSecret(ciphertext, old.dek, environmentId, name).catch(() => {
+    throw new DecryptionError(environmentId, name)
+  })
+  return { name, ciphertext: await sealFor(environmentId, name, value, key.dek) }
+}

@@ -1,0 +1,90 @@
+import { openDetails } from '@skerry/crypto/details'
+import { type Dek, openSecret } from '@skerry/crypto/secret'
+
+// The comparison of a proposed re-key, which the SDK and the dashboard share.
+
+/**
+ * A value or a description that a proposed re-key would change.
+ * - `differs`: the proposed one is another.
+ * - `missing`: the proposal has none, so it would be lost.
+ * - `added`: the environment has none now.
+ * - `unreadable`: the new key does not open the proposed one.
+ * - `unreadable_now`: the present key does not open the present one, so nobody can compare.
+ */
+export interface RekeyProblem {
+  kind: 'secret' | 'description'
+  name: string
+  problem: 'differs' | 'missing' | 'added' | 'unreadable' | 'unreadable_now'
+}
+
+/** The secrets and descriptions of an environment, encrypted under one key. */
+export interface SealedEnvironment {
+  secrets: readonly { name: string; ciphertext: string }[]
+  details: readonly { name: string; sealed: string | null }[]
+}
+
+/**
+ * Opens everything with the present key and the new one, and names what is not the same. The order is by name, secrets first.
+ *
+ * @example
+ * const sealed = { secrets: [{ name: 'API_KEY', ciphertext: value }], details: [] }
+ * const problems = await findRekeyProblems(envId, { key: dek, sealed }, { key: dek, sealed })
+ */
+export async function findRekeyProblems(
+  envId: string,
+  now: { key: Dek; sealed: SealedEnvironment },
+  proposed: { key: Dek; sealed: SealedEnvironment },
+): Promise<RekeyProblem[]> {
+  const keys = { old: now.key, fresh: proposed.key }
+  const ofSecrets = await compareEach('secret', secretsOf(now.sealed), secretsOf(proposed.sealed), {
+    ...keys,
+    open: (sealed, dek, name) => openSecret(sealed, dek, envId, name),
+  })
+  const ofDetails = await compareEach('description', detailsOf(now.sealed), detailsOf(proposed.sealed), {
+    ...keys,
+    open: async (sealed, dek, name) => JSON.stringify(await openDetails(sealed, dek, envId, name)),
+  })
+  // A re-key drops a description that nobody can read.
+  return [...ofSecrets, ...ofDetails.filter(({ problem }) => problem !== 'unreadable_now')]
+}
+
+const secretsOf = ({ secrets }: SealedEnvironment) =>
+  new Map(secrets.map(({ name, ciphertext }) => [name, ciphertext] as const))
+
+const detailsOf = ({ details }: SealedEnvironment) =>
+  new Map(details.flatMap(({ name, sealed }) => (sealed === null ? [] : [[name, sealed] as const])))
+
+interface Opening {
+  old: Dek
+  fresh: Dek
+  open: (sealed: string, dek: Dek, name: string) => Promise<string>
+}
+
+async function compareEach(
+  kind: RekeyProblem['kind'],
+  now: ReadonlyMap<string, string>,
+  proposed: ReadonlyMap<string, string>,
+  opening: Opening,
+): Promise<RekeyProblem[]> {
+  const names = [...new Set([...now.keys(), ...proposed.keys()])].sort()
+  const found = await Promise.all(names.map((name) => compareOne(name, now.get(name), proposed.get(name), opening)))
+  return names.flatMap((name, at) => {
+    const problem = found[at]
+    return problem === undefined ? [] : [{ kind, name, problem }]
+  })
+}
+
+async function compareOne(
+  name: string,
+  now: string | undefined,
+  proposed: string | undefined,
+  { old, fresh, open }: Opening,
+): Promise<RekeyProblem['problem'] | undefined> {
+  if (now === undefined) return 'added'
+  const value = await open(now, old, name).catch(() => undefined)
+  if (value === undefined) return 'unreadable_now'
+  if (proposed === undefined) return 'missing'
+  const given = await open(proposed, fresh, name).catch(() => undefined)
+  if (given === undefined) return 'unreadable'
+  return given === value ? undefined : 'differs'
+}
