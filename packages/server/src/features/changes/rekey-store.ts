@@ -32,7 +32,7 @@ export async function findBody(db: Sql, { orgId, id }: Pick<Change, 'orgId' | 'i
 /** Says whether the caller has the present key, and whether anything has changed since the proposal. */
 export const findReview = (db: Sql, change: Change, principal: { type: string; id: string }, now: string) =>
   db.row<{ held: boolean; stale: boolean }>(
-    `select exists (select from key_grants k where ${ownGrant('$3', '$4')}) as held, c.base_state <> ${keyedState('$5')} as stale
+    `select exists (select from key_grants k where ${ownGrant('$3', '$4', '$5')}) as held, c.base_state <> ${keyedState('$5')} as stale
        from change_requests c join environments e on e.org_id = c.org_id and e.id = c.environment_id
       where c.org_id = $1 and c.id = $2`,
     [change.orgId, change.id, principal.type, principal.id, now],
