@@ -97,7 +97,7 @@ export const navGroups: NavGroup[] = [
     label: 'Access',
     entries: [
       { label: 'Members', icon: IconUsers, to: '/orgs/$org/members', also: 'people invitations roles keys leave' },
-      { label: 'Teams', icon: IconContact, to: '/orgs/$org/teams', also: 'groups of people grant access keys' },
+      { label: 'Teams', icon: IconContact, to: '/orgs/$org/teams', also: 'colleagues grant' },
       {
         label: 'Requests',
         icon: IconInbox,
