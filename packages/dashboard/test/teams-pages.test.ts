@@ -2,6 +2,7 @@ import { apps } from '@skerry/contract/apps/endpoints'
 import { grants } from '@skerry/contract/grants/endpoints'
 import { me } from '@skerry/contract/me/endpoints'
 import { members } from '@skerry/contract/members/endpoints'
+import { teams } from '@skerry/contract/teams/endpoints'
 import { newDek } from '@skerry/crypto/secret'
 import { wrapKey } from '@skerry/crypto/wrap'
 import type { Page } from 'playwright-core'
@@ -224,6 +225,38 @@ describe('a person without a team', () => {
     const missing = await world.call(grants.missing, { as: hanaVisitor.bearer(), params: { orgId }, query: {} })
     expect(missing.body.missing).toMatchObject([{ environmentId: envId, planned: true, held: true }])
   })
+})
+
+test('a team of 500 people is shown page by page, and searched at once', async () => {
+  const { body: made } = await world.call(teams.create, { as: as(), params: { orgId }, body: { name: 'Fleet' } })
+  const { db } = world.server.context
+  await db.rows(
+    `insert into users (id, issuer, subject, email, created_at)
+     select 'usr_' || lpad(n::text, 22, '0'), 'test', n::text, 'sailor' || n || '@example.com', now()
+       from generate_series(1, 499) as n`,
+  )
+  await db.rows(
+    `insert into memberships (org_id, user_id, role, created_at)
+     select $1, 'usr_' || lpad(n::text, 22, '0'), 'member', now() from generate_series(1, 499) as n`,
+    [orgId],
+  )
+  const userIds = [...Array(499).keys()].map((n) => `usr_${String(n + 1).padStart(22, '0')}`)
+  const params = { orgId, teamId: made.team.id }
+  const added = await world.call(teams.addMembers, { as: as(), params, body: { userIds: [hanaId, ...userIds] } })
+  expect(added.body.team.members).toBe(500)
+  await openTeam('Fleet')
+  await steps.openTab(page, 'People')
+  await page.getByRole('row', { name: hana }).waitFor()
+  expect(await page.getByRole('table', { name: 'People of the team' }).getByRole('row').count()).toBeLessThan(200)
+  await page.getByLabel('Find a person').fill('sailor499')
+  await page.getByRole('row', { name: 'sailor499@example.com' }).waitFor()
+  await openGrant(page)
+  await dialogOf(page).getByText('499 wait, and get no key now.').waitFor()
+  await box('Second lab, all but production').click()
+  await dialogOf(page).getByRole('button', { name: 'Grant 3 environments' }).click()
+  await dialogOf(page).waitFor({ state: 'hidden' })
+  await page.getByText('At least 1000 keys wait').waitFor()
+  await world.call(teams.delete, { as: as(), params })
 })
 
 test('a member sees teams and changes nothing', async () => {

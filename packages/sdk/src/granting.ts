@@ -65,7 +65,7 @@ export async function listMissingGrants(
   filter: MissingFilter = {},
 ): Promise<MissingGrant[]> {
   const all: MissingGrant[] = []
-  for await (const rows of missingPages(client, orgId, filter)) all.push(...rows)
+  for await (const { missing } of missingPages(client, orgId, filter)) all.push(...missing)
   return all
 }
 
@@ -80,8 +80,8 @@ export async function listFirstMissing(
   orgId: string,
   filter: MissingFilter = {},
 ): Promise<{ missing: MissingGrant[]; hasMore: boolean }> {
-  for await (const missing of missingPages(client, orgId, filter, limits.listMax))
-    return { missing, hasMore: missing.length >= limits.listMax }
+  for await (const { missing, nextCursor } of missingPages(client, orgId, filter, limits.listMax))
+    return { missing, hasMore: nextCursor !== null }
   return { missing: [], hasMore: false }
 }
 
@@ -90,7 +90,7 @@ async function* missingPages(
   orgId: string,
   { teamId, userId }: MissingFilter,
   limit: number = limits.missingGrantsDefault,
-): AsyncGenerator<MissingGrant[]> {
+): AsyncGenerator<Answer<typeof grants.missing>> {
   const only = { ...(teamId === undefined ? {} : { teamId }), ...(userId === undefined ? {} : { userId }), limit }
   let cursor: string | null = null
   do {
@@ -98,7 +98,7 @@ async function* missingPages(
     const page: Answer<typeof grants.missing> = await client.grants.missing({ params: { orgId }, query })
     if (!page.missing.every((row) => isAskedFor(row, { teamId, userId })))
       throw clientError('malformed_answer', 'the server listed missing keys of another team or person')
-    yield page.missing
+    yield page
     cursor = page.nextCursor
   } while (cursor !== null)
 }
@@ -111,7 +111,10 @@ const isAskedFor = ({ teamIds, principalId }: MissingGrant, { teamId, userId }: 
  * receivers.
  *
  * @throws RefusedError `malformed_answer` if the server answers about other grants; the errors of `wrap`; UnavailableError.
- * @example const sent = await sendGrants(client, orgId, wanted.slice(0, limits.grantsAtOnceMax), wrap)
+ * @example
+ * const wanted: WantedGrant[] = [{ environmentId: envId, principalType: 'user', principalId, publicKeyJwk, direct: true }]
+ * const lost: WrapKeys = async () => null // or your wrapped key with the key wrapped to each receiver
+ * const sent = await sendGrants(client, orgId, wanted, lost)
  */
 export async function sendGrants<W extends WantedGrant>(
   client: Client,
@@ -153,7 +156,11 @@ function resultOf(row: Row | undefined, { environmentId, principalId }: WantedGr
   throw clientError('malformed_answer', 'the server answered about other grants')
 }
 
-/** Cuts a list of grants into requests. */
+/**
+ * Cuts a list of grants into requests.
+ *
+ * @example grantBatches(Array.from({ length: 130 }, (_, i) => i)) // two lists, of 100 and 30
+ */
 export const grantBatches = <W>(wanted: readonly W[]): W[][] =>
   Array.from({ length: Math.ceil(wanted.length / limits.grantsAtOnceMax) }, (_, i) =>
     wanted.slice(i * limits.grantsAtOnceMax, (i + 1) * limits.grantsAtOnceMax),

@@ -79,8 +79,10 @@ function Waiting({ waiting }: { waiting: readonly Receiver[] }) {
 export function WaitingReceiver({ receiver, waitsFor = [] }: { receiver: Receiver; waitsFor?: readonly string[] }) {
   const { principalId, label, checked } = receiver
   const [isOpen, setIsOpen] = useState(false)
-  const compared = async () => {
-    if (!checked) return
+  const [isCompared, setIsCompared] = useState(false)
+  const compared = async (yes: boolean) => {
+    setIsCompared(yes)
+    if (!checked || !yes) return
     pin(principalId, checked.fingerprint, receiver.principalType === 'user' ? label : undefined)
     await invalidate(checkedKeys)
   }
@@ -100,8 +102,8 @@ export function WaitingReceiver({ receiver, waitsFor = [] }: { receiver: Receive
         <Fingerprint
           holder={label}
           checked={checked.status === 'verified' ? { ...checked, status: 'first' } : checked}
-          compared={false}
-          onCompared={() => void compared()}
+          compared={isCompared}
+          onCompared={(yes) => void compared(yes)}
         />
       )}
     </li>
