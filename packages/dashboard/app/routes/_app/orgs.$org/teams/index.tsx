@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { createFileRoute } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
+import { lazy, Suspense, useRef } from 'react'
 import { api } from '../../../../api.ts'
 import { parseCreateSearch } from '../../../../create-search.ts'
 import { RekeyNotice } from '../../../../people/rekey-notice.tsx'
@@ -24,9 +24,14 @@ function Teams() {
   const { create } = Route.useSearch()
   const navigate = Route.useNavigate()
   const isAdmin = org.role !== 'member'
+  const created = useRef<string | null>(null)
   const onCreate = async (body: { name: string }) => {
-    const { team } = await api.teams.create({ params: { orgId: org.id }, body })
-    await navigate({ to: '/orgs/$org/teams/$team', params: { org: org.slug, team: team.id } })
+    created.current = (await api.teams.create({ params: { orgId: org.id }, body })).team.id
+  }
+  const onClose = () => {
+    const team = created.current
+    if (team === null) return navigate({ search: {}, replace: true })
+    return navigate({ to: '/orgs/$org/teams/$team', params: { org: org.slug, team } })
   }
   return (
     <Page
@@ -43,9 +48,7 @@ function Teams() {
       <WaitingKeys />
       <TeamList />
       <Suspense>
-        {isAdmin && create && (
-          <CreateTeam orgId={org.id} onCreate={onCreate} onClose={() => navigate({ search: {}, replace: true })} />
-        )}
+        {isAdmin && create && <CreateTeam orgId={org.id} onCreate={onCreate} onClose={() => void onClose()} />}
       </Suspense>
     </Page>
   )
