@@ -1,3 +1,4 @@
+import { isProduction } from '@skerry/contract/envs/production'
 import { idPattern, isNamed } from '@skerry/contract/prefixes'
 import { isAlreadyGranted } from '@skerry/sdk/errors'
 import { environmentKey, type Grantee, grantEnvironment } from '@skerry/sdk/secrets'
@@ -43,12 +44,14 @@ export async function openPlace(session: Session, orgId: string, envId: string, 
 }
 
 /**
- * Opens every environment that this credential can decrypt. The server does not say which branches it can decrypt, so
+ * Opens every environment that this credential can decrypt, with `but: 'production'` except production and its branches. The server does not say which branches it can decrypt, so
  * each branch is tried. An untrusted key is an error, because leaving the environment out could go unnoticed.
  */
-export async function everyOpenPlace(session: Session): Promise<OpenPlace[]> {
+export async function everyOpenPlace(session: Session, { but }: { but?: 'production' } = {}): Promise<OpenPlace[]> {
   const { id: orgId } = await session.org()
-  const readable = (await listPlaces(session)).filter(({ canDecrypt }) => canDecrypt !== false)
+  const readable = (await listPlaces(session)).filter(
+    ({ canDecrypt, label }) => canDecrypt !== false && !(but === 'production' && isProductionLabel(label)),
+  )
   await checkNames(session, orgId, readable)
   const opened = await Promise.all(
     readable.map(async ({ envId, label }) => {
@@ -61,6 +64,9 @@ export async function everyOpenPlace(session: Session): Promise<OpenPlace[]> {
   )
   return opened.filter((one) => one !== undefined)
 }
+
+/** Returns true for `shop/production`, for its branches and for `shared:production`. */
+const isProductionLabel = (label: string): boolean => isProduction(label.replace(/@.*$/, '').replace(/^.*[/:]/, ''))
 
 /** Finds the environment with this slug in each composed group. A group without one contributes nothing. */
 async function composedEnvironments(

@@ -8,6 +8,7 @@ import {
   IconBot,
   IconCheck,
   IconCloudUpload,
+  IconContact,
   IconEye,
   IconGauge,
   IconGitPullRequest,
@@ -96,6 +97,7 @@ export const navGroups: NavGroup[] = [
     label: 'Access',
     entries: [
       { label: 'Members', icon: IconUsers, to: '/orgs/$org/members', also: 'people invitations roles keys leave' },
+      { label: 'Teams', icon: IconContact, to: '/orgs/$org/teams', also: 'colleagues grant' },
       {
         label: 'Requests',
         icon: IconInbox,
@@ -220,6 +222,13 @@ export const appTabs: (Tab & { admins?: true })[] = [
   { label: 'Sync', to: '/orgs/$org/apps/$app/sync', admins: true },
   { label: 'Activity', to: '/orgs/$org/apps/$app/activity', admins: true },
   { label: 'Settings', to: '/orgs/$org/apps/$app/settings', admins: true },
+]
+
+/** The sections of a team. `admins` hides a tab from members. */
+export const teamTabs: (Tab & { admins?: true })[] = [
+  { label: 'Access', to: '/orgs/$org/teams/$team' },
+  { label: 'People', to: '/orgs/$org/teams/$team/people' },
+  { label: 'Settings', to: '/orgs/$org/teams/$team/settings', admins: true },
 ]
 
 /** The sections of an environment. `when` says which environments have the section. */

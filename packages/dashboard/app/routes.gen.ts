@@ -58,6 +58,8 @@ import { Route as AppOrgsOrgSettingsSecurityRouteImport } from './routes/_app/or
 import { Route as AppOrgsOrgSyncIndexRouteImport } from './routes/_app/orgs.$org/sync/index.tsx'
 import { Route as AppOrgsOrgSyncConnectionsRouteImport } from './routes/_app/orgs.$org/sync/connections.tsx'
 import { Route as AppOrgsOrgSyncRunsRouteImport } from './routes/_app/orgs.$org/sync/runs.tsx'
+import { Route as AppOrgsOrgTeamsIndexRouteImport } from './routes/_app/orgs.$org/teams/index.tsx'
+import { Route as AppOrgsOrgTeamsTeamRouteImport } from './routes/_app/orgs.$org/teams/$team.tsx'
 import { Route as AppOrgsOrgVaultIndexRouteImport } from './routes/_app/orgs.$org/vault/index.tsx'
 import { Route as AppOrgsOrgVaultProjectRouteImport } from './routes/_app/orgs.$org/vault/$project.tsx'
 import { Route as AppOrgsOrgAppsAppIndexRouteImport } from './routes/_app/orgs.$org/apps/$app/index.tsx'
@@ -72,6 +74,9 @@ import { Route as AppOrgsOrgEnvsEnvBranchesRouteImport } from './routes/_app/org
 import { Route as AppOrgsOrgEnvsEnvCompositionRouteImport } from './routes/_app/orgs.$org/envs/$env/composition.tsx'
 import { Route as AppOrgsOrgEnvsEnvProtectionRouteImport } from './routes/_app/orgs.$org/envs/$env/protection.tsx'
 import { Route as AppOrgsOrgEnvsEnvSettingsRouteImport } from './routes/_app/orgs.$org/envs/$env/settings.tsx'
+import { Route as AppOrgsOrgTeamsTeamIndexRouteImport } from './routes/_app/orgs.$org/teams/$team/index.tsx'
+import { Route as AppOrgsOrgTeamsTeamPeopleRouteImport } from './routes/_app/orgs.$org/teams/$team/people.tsx'
+import { Route as AppOrgsOrgTeamsTeamSettingsRouteImport } from './routes/_app/orgs.$org/teams/$team/settings.tsx'
 
 const AppRoute = AppRouteImport.update({
   id: '/_app',
@@ -322,6 +327,16 @@ const AppOrgsOrgSyncRunsRoute = AppOrgsOrgSyncRunsRouteImport.update({
   path: '/sync/runs',
   getParentRoute: () => AppOrgsOrgRoute,
 } as any)
+const AppOrgsOrgTeamsIndexRoute = AppOrgsOrgTeamsIndexRouteImport.update({
+  id: '/teams/',
+  path: '/teams/',
+  getParentRoute: () => AppOrgsOrgRoute,
+} as any)
+const AppOrgsOrgTeamsTeamRoute = AppOrgsOrgTeamsTeamRouteImport.update({
+  id: '/teams/$team',
+  path: '/teams/$team',
+  getParentRoute: () => AppOrgsOrgRoute,
+} as any)
 const AppOrgsOrgVaultIndexRoute = AppOrgsOrgVaultIndexRouteImport.update({
   id: '/vault/',
   path: '/vault/',
@@ -400,6 +415,24 @@ const AppOrgsOrgEnvsEnvSettingsRoute =
     path: '/settings',
     getParentRoute: () => AppOrgsOrgEnvsEnvRoute,
   } as any)
+const AppOrgsOrgTeamsTeamIndexRoute =
+  AppOrgsOrgTeamsTeamIndexRouteImport.update({
+    id: '/',
+    path: '/',
+    getParentRoute: () => AppOrgsOrgTeamsTeamRoute,
+  } as any)
+const AppOrgsOrgTeamsTeamPeopleRoute =
+  AppOrgsOrgTeamsTeamPeopleRouteImport.update({
+    id: '/people',
+    path: '/people',
+    getParentRoute: () => AppOrgsOrgTeamsTeamRoute,
+  } as any)
+const AppOrgsOrgTeamsTeamSettingsRoute =
+  AppOrgsOrgTeamsTeamSettingsRouteImport.update({
+    id: '/settings',
+    path: '/settings',
+    getParentRoute: () => AppOrgsOrgTeamsTeamRoute,
+  } as any)
 
 export interface FileRoutesByFullPath {
   '/': typeof AppIndexRoute
@@ -441,6 +474,7 @@ export interface FileRoutesByFullPath {
   '/orgs/$org/settings/security': typeof AppOrgsOrgSettingsSecurityRoute
   '/orgs/$org/sync/connections': typeof AppOrgsOrgSyncConnectionsRoute
   '/orgs/$org/sync/runs': typeof AppOrgsOrgSyncRunsRoute
+  '/orgs/$org/teams/$team': typeof AppOrgsOrgTeamsTeamRouteWithChildren
   '/orgs/$org/vault/$project': typeof AppOrgsOrgVaultProjectRoute
   '/orgs/$org/agents/': typeof AppOrgsOrgAgentsIndexRoute
   '/orgs/$org/apps/': typeof AppOrgsOrgAppsIndexRoute
@@ -451,6 +485,7 @@ export interface FileRoutesByFullPath {
   '/orgs/$org/recovery/': typeof AppOrgsOrgRecoveryIndexRoute
   '/orgs/$org/settings/': typeof AppOrgsOrgSettingsIndexRoute
   '/orgs/$org/sync/': typeof AppOrgsOrgSyncIndexRoute
+  '/orgs/$org/teams/': typeof AppOrgsOrgTeamsIndexRoute
   '/orgs/$org/vault/': typeof AppOrgsOrgVaultIndexRoute
   '/orgs/$org/apps/$app/access': typeof AppOrgsOrgAppsAppAccessRoute
   '/orgs/$org/apps/$app/activity': typeof AppOrgsOrgAppsAppActivityRoute
@@ -462,8 +497,11 @@ export interface FileRoutesByFullPath {
   '/orgs/$org/envs/$env/composition': typeof AppOrgsOrgEnvsEnvCompositionRoute
   '/orgs/$org/envs/$env/protection': typeof AppOrgsOrgEnvsEnvProtectionRoute
   '/orgs/$org/envs/$env/settings': typeof AppOrgsOrgEnvsEnvSettingsRoute
+  '/orgs/$org/teams/$team/people': typeof AppOrgsOrgTeamsTeamPeopleRoute
+  '/orgs/$org/teams/$team/settings': typeof AppOrgsOrgTeamsTeamSettingsRoute
   '/orgs/$org/apps/$app/': typeof AppOrgsOrgAppsAppIndexRoute
   '/orgs/$org/envs/$env/': typeof AppOrgsOrgEnvsEnvIndexRoute
+  '/orgs/$org/teams/$team/': typeof AppOrgsOrgTeamsTeamIndexRoute
 }
 export interface FileRoutesByTo {
   '/set-up': typeof SetUpRoute
@@ -512,6 +550,7 @@ export interface FileRoutesByTo {
   '/orgs/$org/recovery': typeof AppOrgsOrgRecoveryIndexRoute
   '/orgs/$org/settings': typeof AppOrgsOrgSettingsIndexRoute
   '/orgs/$org/sync': typeof AppOrgsOrgSyncIndexRoute
+  '/orgs/$org/teams': typeof AppOrgsOrgTeamsIndexRoute
   '/orgs/$org/vault': typeof AppOrgsOrgVaultIndexRoute
   '/orgs/$org/apps/$app/access': typeof AppOrgsOrgAppsAppAccessRoute
   '/orgs/$org/apps/$app/activity': typeof AppOrgsOrgAppsAppActivityRoute
@@ -523,8 +562,11 @@ export interface FileRoutesByTo {
   '/orgs/$org/envs/$env/composition': typeof AppOrgsOrgEnvsEnvCompositionRoute
   '/orgs/$org/envs/$env/protection': typeof AppOrgsOrgEnvsEnvProtectionRoute
   '/orgs/$org/envs/$env/settings': typeof AppOrgsOrgEnvsEnvSettingsRoute
+  '/orgs/$org/teams/$team/people': typeof AppOrgsOrgTeamsTeamPeopleRoute
+  '/orgs/$org/teams/$team/settings': typeof AppOrgsOrgTeamsTeamSettingsRoute
   '/orgs/$org/apps/$app': typeof AppOrgsOrgAppsAppIndexRoute
   '/orgs/$org/envs/$env': typeof AppOrgsOrgEnvsEnvIndexRoute
+  '/orgs/$org/teams/$team': typeof AppOrgsOrgTeamsTeamIndexRoute
 }
 export interface FileRoutesById {
   __root__: typeof rootRouteImport
@@ -568,6 +610,7 @@ export interface FileRoutesById {
   '/_app/orgs/$org/settings/security': typeof AppOrgsOrgSettingsSecurityRoute
   '/_app/orgs/$org/sync/connections': typeof AppOrgsOrgSyncConnectionsRoute
   '/_app/orgs/$org/sync/runs': typeof AppOrgsOrgSyncRunsRoute
+  '/_app/orgs/$org/teams/$team': typeof AppOrgsOrgTeamsTeamRouteWithChildren
   '/_app/orgs/$org/vault/$project': typeof AppOrgsOrgVaultProjectRoute
   '/_app/orgs/$org/agents/': typeof AppOrgsOrgAgentsIndexRoute
   '/_app/orgs/$org/apps/': typeof AppOrgsOrgAppsIndexRoute
@@ -578,6 +621,7 @@ export interface FileRoutesById {
   '/_app/orgs/$org/recovery/': typeof AppOrgsOrgRecoveryIndexRoute
   '/_app/orgs/$org/settings/': typeof AppOrgsOrgSettingsIndexRoute
   '/_app/orgs/$org/sync/': typeof AppOrgsOrgSyncIndexRoute
+  '/_app/orgs/$org/teams/': typeof AppOrgsOrgTeamsIndexRoute
   '/_app/orgs/$org/vault/': typeof AppOrgsOrgVaultIndexRoute
   '/_app/orgs/$org/apps/$app/access': typeof AppOrgsOrgAppsAppAccessRoute
   '/_app/orgs/$org/apps/$app/activity': typeof AppOrgsOrgAppsAppActivityRoute
@@ -589,8 +633,11 @@ export interface FileRoutesById {
   '/_app/orgs/$org/envs/$env/composition': typeof AppOrgsOrgEnvsEnvCompositionRoute
   '/_app/orgs/$org/envs/$env/protection': typeof AppOrgsOrgEnvsEnvProtectionRoute
   '/_app/orgs/$org/envs/$env/settings': typeof AppOrgsOrgEnvsEnvSettingsRoute
+  '/_app/orgs/$org/teams/$team/people': typeof AppOrgsOrgTeamsTeamPeopleRoute
+  '/_app/orgs/$org/teams/$team/settings': typeof AppOrgsOrgTeamsTeamSettingsRoute
   '/_app/orgs/$org/apps/$app/': typeof AppOrgsOrgAppsAppIndexRoute
   '/_app/orgs/$org/envs/$env/': typeof AppOrgsOrgEnvsEnvIndexRoute
+  '/_app/orgs/$org/teams/$team/': typeof AppOrgsOrgTeamsTeamIndexRoute
 }
 export interface FileRouteTypes {
   fileRoutesByFullPath: FileRoutesByFullPath
@@ -634,6 +681,7 @@ export interface FileRouteTypes {
     | '/orgs/$org/settings/security'
     | '/orgs/$org/sync/connections'
     | '/orgs/$org/sync/runs'
+    | '/orgs/$org/teams/$team'
     | '/orgs/$org/vault/$project'
     | '/orgs/$org/agents/'
     | '/orgs/$org/apps/'
@@ -644,6 +692,7 @@ export interface FileRouteTypes {
     | '/orgs/$org/recovery/'
     | '/orgs/$org/settings/'
     | '/orgs/$org/sync/'
+    | '/orgs/$org/teams/'
     | '/orgs/$org/vault/'
     | '/orgs/$org/apps/$app/access'
     | '/orgs/$org/apps/$app/activity'
@@ -655,8 +704,11 @@ export interface FileRouteTypes {
     | '/orgs/$org/envs/$env/composition'
     | '/orgs/$org/envs/$env/protection'
     | '/orgs/$org/envs/$env/settings'
+    | '/orgs/$org/teams/$team/people'
+    | '/orgs/$org/teams/$team/settings'
     | '/orgs/$org/apps/$app/'
     | '/orgs/$org/envs/$env/'
+    | '/orgs/$org/teams/$team/'
   fileRoutesByTo: FileRoutesByTo
   to:
     | '/set-up'
@@ -705,6 +757,7 @@ export interface FileRouteTypes {
     | '/orgs/$org/recovery'
     | '/orgs/$org/settings'
     | '/orgs/$org/sync'
+    | '/orgs/$org/teams'
     | '/orgs/$org/vault'
     | '/orgs/$org/apps/$app/access'
     | '/orgs/$org/apps/$app/activity'
@@ -716,8 +769,11 @@ export interface FileRouteTypes {
     | '/orgs/$org/envs/$env/composition'
     | '/orgs/$org/envs/$env/protection'
     | '/orgs/$org/envs/$env/settings'
+    | '/orgs/$org/teams/$team/people'
+    | '/orgs/$org/teams/$team/settings'
     | '/orgs/$org/apps/$app'
     | '/orgs/$org/envs/$env'
+    | '/orgs/$org/teams/$team'
   id:
     | '__root__'
     | '/_app'
@@ -760,6 +816,7 @@ export interface FileRouteTypes {
     | '/_app/orgs/$org/settings/security'
     | '/_app/orgs/$org/sync/connections'
     | '/_app/orgs/$org/sync/runs'
+    | '/_app/orgs/$org/teams/$team'
     | '/_app/orgs/$org/vault/$project'
     | '/_app/orgs/$org/agents/'
     | '/_app/orgs/$org/apps/'
@@ -770,6 +827,7 @@ export interface FileRouteTypes {
     | '/_app/orgs/$org/recovery/'
     | '/_app/orgs/$org/settings/'
     | '/_app/orgs/$org/sync/'
+    | '/_app/orgs/$org/teams/'
     | '/_app/orgs/$org/vault/'
     | '/_app/orgs/$org/apps/$app/access'
     | '/_app/orgs/$org/apps/$app/activity'
@@ -781,8 +839,11 @@ export interface FileRouteTypes {
     | '/_app/orgs/$org/envs/$env/composition'
     | '/_app/orgs/$org/envs/$env/protection'
     | '/_app/orgs/$org/envs/$env/settings'
+    | '/_app/orgs/$org/teams/$team/people'
+    | '/_app/orgs/$org/teams/$team/settings'
     | '/_app/orgs/$org/apps/$app/'
     | '/_app/orgs/$org/envs/$env/'
+    | '/_app/orgs/$org/teams/$team/'
   fileRoutesById: FileRoutesById
 }
 export interface RootRouteChildren {
@@ -1138,6 +1199,20 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof AppOrgsOrgSyncRunsRouteImport
       parentRoute: typeof AppOrgsOrgRoute
     }
+    '/_app/orgs/$org/teams/': {
+      id: '/_app/orgs/$org/teams/'
+      path: '/teams'
+      fullPath: '/orgs/$org/teams/'
+      preLoaderRoute: typeof AppOrgsOrgTeamsIndexRouteImport
+      parentRoute: typeof AppOrgsOrgRoute
+    }
+    '/_app/orgs/$org/teams/$team': {
+      id: '/_app/orgs/$org/teams/$team'
+      path: '/teams/$team'
+      fullPath: '/orgs/$org/teams/$team'
+      preLoaderRoute: typeof AppOrgsOrgTeamsTeamRouteImport
+      parentRoute: typeof AppOrgsOrgRoute
+    }
     '/_app/orgs/$org/vault/': {
       id: '/_app/orgs/$org/vault/'
       path: '/vault'
@@ -1236,6 +1311,27 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof AppOrgsOrgEnvsEnvSettingsRouteImport
       parentRoute: typeof AppOrgsOrgEnvsEnvRoute
     }
+    '/_app/orgs/$org/teams/$team/': {
+      id: '/_app/orgs/$org/teams/$team/'
+      path: '/'
+      fullPath: '/orgs/$org/teams/$team/'
+      preLoaderRoute: typeof AppOrgsOrgTeamsTeamIndexRouteImport
+      parentRoute: typeof AppOrgsOrgTeamsTeamRoute
+    }
+    '/_app/orgs/$org/teams/$team/people': {
+      id: '/_app/orgs/$org/teams/$team/people'
+      path: '/people'
+      fullPath: '/orgs/$org/teams/$team/people'
+      preLoaderRoute: typeof AppOrgsOrgTeamsTeamPeopleRouteImport
+      parentRoute: typeof AppOrgsOrgTeamsTeamRoute
+    }
+    '/_app/orgs/$org/teams/$team/settings': {
+      id: '/_app/orgs/$org/teams/$team/settings'
+      path: '/settings'
+      fullPath: '/orgs/$org/teams/$team/settings'
+      preLoaderRoute: typeof AppOrgsOrgTeamsTeamSettingsRouteImport
+      parentRoute: typeof AppOrgsOrgTeamsTeamRoute
+    }
   }
 }
 
@@ -1281,6 +1377,21 @@ const AppOrgsOrgEnvsEnvRouteChildren: AppOrgsOrgEnvsEnvRouteChildren = {
 const AppOrgsOrgEnvsEnvRouteWithChildren =
   AppOrgsOrgEnvsEnvRoute._addFileChildren(AppOrgsOrgEnvsEnvRouteChildren)
 
+interface AppOrgsOrgTeamsTeamRouteChildren {
+  AppOrgsOrgTeamsTeamPeopleRoute: typeof AppOrgsOrgTeamsTeamPeopleRoute
+  AppOrgsOrgTeamsTeamSettingsRoute: typeof AppOrgsOrgTeamsTeamSettingsRoute
+  AppOrgsOrgTeamsTeamIndexRoute: typeof AppOrgsOrgTeamsTeamIndexRoute
+}
+
+const AppOrgsOrgTeamsTeamRouteChildren: AppOrgsOrgTeamsTeamRouteChildren = {
+  AppOrgsOrgTeamsTeamPeopleRoute: AppOrgsOrgTeamsTeamPeopleRoute,
+  AppOrgsOrgTeamsTeamSettingsRoute: AppOrgsOrgTeamsTeamSettingsRoute,
+  AppOrgsOrgTeamsTeamIndexRoute: AppOrgsOrgTeamsTeamIndexRoute,
+}
+
+const AppOrgsOrgTeamsTeamRouteWithChildren =
+  AppOrgsOrgTeamsTeamRoute._addFileChildren(AppOrgsOrgTeamsTeamRouteChildren)
+
 interface AppOrgsOrgRouteChildren {
   AppOrgsOrgAccessRoute: typeof AppOrgsOrgAccessRoute
   AppOrgsOrgAuditRoute: typeof AppOrgsOrgAuditRoute
@@ -1308,6 +1419,7 @@ interface AppOrgsOrgRouteChildren {
   AppOrgsOrgSettingsSecurityRoute: typeof AppOrgsOrgSettingsSecurityRoute
   AppOrgsOrgSyncConnectionsRoute: typeof AppOrgsOrgSyncConnectionsRoute
   AppOrgsOrgSyncRunsRoute: typeof AppOrgsOrgSyncRunsRoute
+  AppOrgsOrgTeamsTeamRoute: typeof AppOrgsOrgTeamsTeamRouteWithChildren
   AppOrgsOrgVaultProjectRoute: typeof AppOrgsOrgVaultProjectRoute
   AppOrgsOrgAgentsIndexRoute: typeof AppOrgsOrgAgentsIndexRoute
   AppOrgsOrgAppsIndexRoute: typeof AppOrgsOrgAppsIndexRoute
@@ -1318,6 +1430,7 @@ interface AppOrgsOrgRouteChildren {
   AppOrgsOrgRecoveryIndexRoute: typeof AppOrgsOrgRecoveryIndexRoute
   AppOrgsOrgSettingsIndexRoute: typeof AppOrgsOrgSettingsIndexRoute
   AppOrgsOrgSyncIndexRoute: typeof AppOrgsOrgSyncIndexRoute
+  AppOrgsOrgTeamsIndexRoute: typeof AppOrgsOrgTeamsIndexRoute
   AppOrgsOrgVaultIndexRoute: typeof AppOrgsOrgVaultIndexRoute
 }
 
@@ -1349,6 +1462,7 @@ const AppOrgsOrgRouteChildren: AppOrgsOrgRouteChildren = {
   AppOrgsOrgSettingsSecurityRoute: AppOrgsOrgSettingsSecurityRoute,
   AppOrgsOrgSyncConnectionsRoute: AppOrgsOrgSyncConnectionsRoute,
   AppOrgsOrgSyncRunsRoute: AppOrgsOrgSyncRunsRoute,
+  AppOrgsOrgTeamsTeamRoute: AppOrgsOrgTeamsTeamRouteWithChildren,
   AppOrgsOrgVaultProjectRoute: AppOrgsOrgVaultProjectRoute,
   AppOrgsOrgAgentsIndexRoute: AppOrgsOrgAgentsIndexRoute,
   AppOrgsOrgAppsIndexRoute: AppOrgsOrgAppsIndexRoute,
@@ -1359,6 +1473,7 @@ const AppOrgsOrgRouteChildren: AppOrgsOrgRouteChildren = {
   AppOrgsOrgRecoveryIndexRoute: AppOrgsOrgRecoveryIndexRoute,
   AppOrgsOrgSettingsIndexRoute: AppOrgsOrgSettingsIndexRoute,
   AppOrgsOrgSyncIndexRoute: AppOrgsOrgSyncIndexRoute,
+  AppOrgsOrgTeamsIndexRoute: AppOrgsOrgTeamsIndexRoute,
   AppOrgsOrgVaultIndexRoute: AppOrgsOrgVaultIndexRoute,
 }
 

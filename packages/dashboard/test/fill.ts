@@ -12,6 +12,7 @@ import { orgs } from '@skerry/contract/orgs/endpoints'
 import { secretDetails } from '@skerry/contract/secret-details/endpoints'
 import { secrets } from '@skerry/contract/secrets/endpoints'
 import { sync } from '@skerry/contract/sync/endpoints'
+import { teams } from '@skerry/contract/teams/endpoints'
 import { tokens } from '@skerry/contract/tokens/endpoints'
 import { vaultProjects } from '@skerry/contract/vault/projects'
 import { vaultWebhooks } from '@skerry/contract/vault/webhooks'
@@ -46,6 +47,7 @@ export interface Filled {
   orgId: string
   envId: string
   branchId: string
+  crewId: string
   projectId: string
   changeId: string
 }
@@ -72,6 +74,7 @@ export async function fillOrg(world: World, platform: AppPlatform, as: () => str
   await fillSecrets(world, as(), team, places)
   const branchId = await fork(world, as(), team, production)
   const signer = await bringPeople(world, as, team, places)
+  const crewId = await makeCrew(world, as(), team, places)
   await makeTokens(world, as(), team, production)
   await automate(world, as(), team, production)
   await syncTo(world, platform, as(), team, [production, shared])
@@ -79,7 +82,7 @@ export async function fillOrg(world: World, platform: AppPlatform, as: () => str
   const projectId = await connectAccounts(world, as(), team, orgId)
   await setSink(world, as(), orgId)
   const changeId = await propose(world, as(), team, production)
-  return { team, orgId, envId: production.envId, branchId, projectId, changeId }
+  return { team, orgId, envId: production.envId, branchId, crewId, projectId, changeId }
 }
 
 /** Sets a log sink at an address that the server of a test may not reach, so that nothing is sent. */
@@ -154,6 +157,19 @@ async function bringPeople(world: World, as: () => string, team: Team, places: P
   const request = { environmentIds: [another.envId], reason: 'On call from Monday' }
   await world.call(accessRequests.create, { as: people.at(-1)?.as as string, params, body: request })
   return people[0]!
+}
+
+/** Creates a team of all members but the owner. They have the key of the first environment, and wait for the second. */
+async function makeCrew(world: World, as: string, { crew }: Team, [first, second]: Place[]): Promise<string> {
+  const { orgId, envId } = first as Place
+  const { body: all } = await world.call(orgs.members, { as, params: { orgId } })
+  const userIds = all.members.filter(({ role }) => role !== 'owner').map(({ userId }) => userId)
+  const { body: made } = await world.call(teams.create, { as, params: { orgId }, body: { name: crew } })
+  const params = { orgId, teamId: made.team.id }
+  await world.call(teams.addMembers, { as, params, body: { userIds } })
+  const environmentIds = [envId, (second as Place).envId]
+  await world.call(teams.addEnvironments, { as, params, body: { environmentIds } })
+  return made.team.id
 }
 
 async function makeTokens(world: World, as: string, team: Team, { orgId, envId }: Place) {

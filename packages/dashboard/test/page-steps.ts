@@ -73,6 +73,27 @@ export async function openGrant(page: Page) {
     .waitFor()
 }
 
+/** Opens the dialog that grants the keys that wait, with the words of the first person. */
+export async function openComplete(page: Page) {
+  await press('Complete')(page)
+  await dialogOf(page)
+    .getByRole('button', { name: /^Compare words/ })
+    .first()
+    .click()
+  await dialogOf(page)
+    .getByLabel(/^Fingerprint of the key of/)
+    .waitFor()
+}
+
+/** Opens the dialog that grants access to a team, and ticks the first application. */
+export async function openGrantAccess(page: Page) {
+  await press('Grant access')(page)
+  await dialogOf(page)
+    .getByRole('checkbox', { name: /, all but production$/ })
+    .first()
+    .check()
+}
+
 export const enrol = (page: Page, { world }: Site) => steps.setUpAuthenticator(page, world)
 
 export async function openRequest(page: Page, { world }: Site) {

@@ -51,6 +51,7 @@ const empties: Row[] = [
   { name: 'groups-empty', path: '/orgs/acme-co/groups', shows: 'No group yet' },
   { name: 'changes-empty', path: '/orgs/acme-co/changes', shows: 'No change waits for approval' },
   { name: 'members-empty', path: '/orgs/acme-co/members', shows: 'No one is invited' },
+  { name: 'teams-empty', path: '/orgs/acme-co/teams', shows: 'No team yet' },
   { name: 'requests-empty', path: '/orgs/acme-co/requests', shows: 'Nobody asks for access' },
   { name: 'welcome-steps', path: '/orgs/acme-co/welcome', shows: 'Save your recovery kit' },
   { name: 'tokens-empty', path: '/orgs/acme-co/tokens', shows: 'No service token yet' },
@@ -128,6 +129,10 @@ const filled: Row[] = [
   { name: 'changes', path: at('changes'), shows: 'open' },
   { name: 'change', path: changeOf, shows: 'Unlock to compare', unlocked: true, step: steps.press('Reveal values') },
   { name: 'members', path: at('members'), shows: 'not compared' },
+  { name: 'teams', path: at('teams'), shows: 'Complete' },
+  { name: 'team', path: crewOf, shows: 'have the key' },
+  { name: 'team-people', path: crewPart('people'), shows: '1 key waiting' },
+  { name: 'team-settings', path: crewPart('settings'), shows: 'Rename…' },
   { name: 'requests', path: at('requests'), shows: 'On call' },
   { name: 'access', path: at('access'), shows: 'Can read' },
   { name: 'access-by-environment', path: at('access?by=environment'), shows: 'Can be read by' },
@@ -174,6 +179,11 @@ const dialogs: Row[] = [
   { name: 'member-compare', path: at('members'), shows: 'not compared', step: steps.choose('Compare the key…') },
   { name: 'member-remove', path: at('members'), shows: 'not compared', step: steps.choose('Remove…') },
   { name: 'member-offboard', path: at('members'), shows: 'not compared', step: steps.choose('Offboard…') },
+  { name: 'team-new', path: at('teams'), shows: 'Complete', step: steps.press('New team') },
+  { name: 'team-add', path: crewOf, shows: 'have the key', step: steps.press('Add people') },
+  { name: 'team-complete', path: crewOf, shows: 'have the key', step: steps.openComplete },
+  { name: 'grant-access', path: crewOf, shows: 'have the key', step: steps.openGrantAccess },
+  { name: 'grant-to-token', path: at('tokens'), shows: 'In use', step: steps.choose('Grant access…') },
   { name: 'request-grant', path: at('requests'), shows: 'On call', step: steps.openGrant },
   { name: 'ask', path: at('requests'), shows: 'On call', step: steps.press('Ask for access') },
   { name: 'token-new', path: at('tokens'), shows: 'In use', step: steps.press('New token') },
@@ -275,6 +285,12 @@ function envOf(place: Filled) {
 }
 function envPart(part: string) {
   return (place: Filled) => `${envOf(place)}/${part}`
+}
+function crewOf(place: Filled) {
+  return at(`teams/${place.crewId}`)(place)
+}
+function crewPart(part: string) {
+  return (place: Filled) => `${crewOf(place)}/${part}`
 }
 function branchOf(place: Filled) {
   return at(`envs/${place.branchId}`)(place)

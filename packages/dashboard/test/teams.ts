@@ -13,6 +13,8 @@ export interface Team {
   /** The secret whose ciphertext was sealed for another name. */
   moved: string
   people: { email: string; role: 'admin' | 'member' }[]
+  /** The team that all of these people are in. */
+  crew: string
   invited: string
   tokens: string[]
   placements: string[]
@@ -64,6 +66,7 @@ export const harbour: Team = {
     { email: 'alan@example.com', role: 'member' },
     { email: 'edsger@example.com', role: 'member' },
   ],
+  crew: 'Storefront',
   invited: 'barbara@example.com',
   tokens: ['web in production', 'nightly backup'],
   target: 'hosts of the shop',
@@ -107,6 +110,7 @@ export const longNames: Team = {
     { email: `${long('firstnameandlastname', 40)}@${long('subdomain', 12)}.example.com`, role: 'admin' },
     { email: `${long('somebodyelse', 48)}@example.com`, role: 'member' },
   ],
+  crew: long('Teamwithalongname'),
   invited: `${long('invitedperson', 64)}@${long('subdomain', 60)}.example.com`,
   tokens: [long('tokenwithalongname', 120)],
   target: long('targetwithalongname'),

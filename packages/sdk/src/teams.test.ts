@@ -7,6 +7,7 @@ import { startServer } from '../test/server.ts'
 import { fast, ids, refuse } from '../test/world.ts'
 import { memoryCache } from './cache.ts'
 import { createClient } from './client.ts'
+import { listFirstMissing } from './granting.ts'
 import { createKnownState } from './known-state.ts'
 import { grantMissing, listMissingGrants, type MissingGrant } from './teams.ts'
 
@@ -151,6 +152,13 @@ test('an interrupted call is continued by another one, and answers about other r
   expect(rows.map(({ outcome }) => outcome)).toEqual(['already', 'done', 'done'])
   state.isLying = true
   await expect(grantMissing(client, missing, anyone)).rejects.toMatchObject({ code: 'malformed_answer' })
+})
+
+test('the first missing keys are listed without the others, and whether there are more', async () => {
+  const { client } = await world(environments(130))
+  expect(await listFirstMissing(client, orgId)).toMatchObject({ missing: { length: 60 }, hasMore: true })
+  const few = await world(environments(3))
+  expect(await listFirstMissing(few.client, orgId)).toMatchObject({ missing: { length: 3 }, hasMore: false })
 })
 
 test('a missing key of another team or person than asked for is not believed', async () => {

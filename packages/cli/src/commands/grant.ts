@@ -19,6 +19,7 @@ import { formatDuration } from '../units.ts'
 
 interface Options extends Flags, ReaderFlags, HolderFlags {
   all?: boolean
+  allButProduction?: boolean
   for?: string
   yes?: boolean
 }
@@ -32,6 +33,7 @@ export function register(command: Command): void {
   )
     .usage('[member or token]')
     .option('--all', 'grant every environment that you can read')
+    .option('--all-but-production', 'like --all, without production environments and their branches')
     .option('--for <duration>', 'the server ends the access after this time, for example 8h or 7d')
     .action(signedIn(grantOrList, checkGrant))
   formerly(formerly(command, '--token <token>'), '--user <member>')
@@ -51,12 +53,13 @@ async function grantOrList(
 
 async function grant({ session, flags, input }: { session: Session; flags: Options; input: Given }): Promise<Output> {
   const { name, wantedName, ...grantee } = await lookUpGrantee(session, input.holder)
-  const places = flags.all
-    ? await everyOpenPlace(session)
+  const isMany = flags.all || flags.allButProduction
+  const places = isMany
+    ? await everyOpenPlace(session, flags.allButProduction ? { but: 'production' } : {})
     : await openWithGroups(session, await findCurrent(session, flags))
   if (places.length === 0) throw new Failure('refused', 'this credential holds no key, so it can grant none')
   const receiver = { ...grantee, name, wantedName }
-  const keep = flags.all
+  const keep = isMany
     ? await acceptGrant(session, { labels: places.map(({ label }) => label), grantee: receiver }, flags)
     : await acceptGrantees(session, { what: keysOf(places), grantees: [receiver] }, flags)
   keep()
@@ -75,8 +78,10 @@ interface Given {
 function checkGrant(flags: Options, argument: string | undefined): Given | undefined {
   const holder = holderNamed(argument, flags)
   const seconds = parseGrantTime(flags.for)
+  if (flags.all && flags.allButProduction) throw usage('--all and --all-but-production exclude each other', 'use one')
   if (holder !== undefined) return { holder, seconds }
-  if (flags.all) throw usage('--all grants, so it needs a member or a token', 'name one')
+  if (flags.all || flags.allButProduction)
+    throw usage(`${flags.all ? '--all' : '--all-but-production'} grants, so it needs a member or a token`, 'name one')
   if (flags.for !== undefined) throw usage('--for needs a member or a token', 'name the one that gets access')
   return undefined
 }

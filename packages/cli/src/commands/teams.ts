@@ -1,4 +1,5 @@
 import type { Answer } from '@skerry/contract/endpoint'
+import { isProduction } from '@skerry/contract/envs/production'
 import { isNamed } from '@skerry/contract/prefixes'
 import type { teams } from '@skerry/contract/teams/endpoints'
 import type { Command } from 'commander'
@@ -16,12 +17,14 @@ import { confirmOrRefuse } from '../prompt.ts'
 import type { ReaderFlags } from '../readers.ts'
 import type { Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
+import { count } from '../units.ts'
 
 type Lost = Answer<typeof teams.removeMember>['lost']
 type Adding = Flags & ReaderFlags
 interface Places {
   app?: string[]
   env?: string[]
+  allButProduction?: boolean
 }
 
 export function register(command: Command): void {
@@ -52,11 +55,15 @@ const withPlaces = (command: Command): Command =>
   explained(command, 'Name environments as app/env or group:env, or whole applications with --app.')
     .option('--app <slug>', 'every environment of this application; repeatable', gather)
     .option('--env <slug>', 'with --app, only environments with this slug; repeatable', gather)
+    .option('--all-but-production', 'with --app, every environment but production')
 
-function checkPlaces({ app, env }: Flags & Places, _team: string, environments: string[]): void {
+function checkPlaces({ app, env, allButProduction }: Flags & Places, _team: string, environments: string[]): void {
   if (environments.length === 0 && app === undefined)
     throw usage('no environment is named', 'name environments as app/env, or use --app')
   if (env !== undefined && app === undefined) throw usage('--env needs --app', 'add --app, or name app/env')
+  if (allButProduction && app === undefined)
+    throw usage('--all-but-production needs --app', 'name the applications with --app')
+  if (allButProduction && env !== undefined) throw usage('--env and --all-but-production exclude each other', 'use one')
 }
 
 async function list({ session, orgId }: InOrg): Promise<Output> {
@@ -93,10 +100,12 @@ async function show(wanted: string, { session, orgId }: InOrg): Promise<Output> 
         detail.members.map(({ userId, email, name }) => [email ?? '', name ?? '', userId]),
       )
       writeTable(
-        ['environment', 'you can read it', 'locked out'],
-        detail.environments.map(({ label, held, lockedOut }) => [
+        ['environment', 'you can read it', 'waiting', 'locked out'],
+        detail.environments.map(({ label, held, missing, lockedOut }) => [
           label,
           held ? 'yes' : 'no',
+          // A server of an earlier release does not count the missing keys.
+          missing ? count(missing, 'key') : '',
           lockedOut.map((id) => emails.get(id) ?? id).join(', '),
         ]),
       )
@@ -159,7 +168,7 @@ async function exclude(
 
 /** Finds the named environments, and those of the named applications. Each name is compared with what it meant before. */
 async function findPlaces(session: Session, named: readonly string[], flags: Flags & Places) {
-  const { app = [], env, ...others } = flags
+  const { app = [], env, allButProduction, ...others } = flags
   const found = (await Promise.all(named.map((name) => findNamed(session, name, others)))).map(({ envId, label }) => ({
     envId,
     label,
@@ -168,12 +177,15 @@ async function findPlaces(session: Session, named: readonly string[], flags: Fla
   for (const wanted of app) {
     const { id: appId, slug } = await findApp(session, wanted)
     const { environments } = await session.client.apps.envs({ params: { orgId, appId } })
-    const chosen = environments.filter((one) => env === undefined || env.includes(one.slug))
+    const isChosen = ({ slug: found }: { slug: string }) =>
+      (env === undefined || env.includes(found)) && !(allButProduction && isProduction(found))
+    const chosen = environments.filter(isChosen)
     const missing = (env ?? []).find((one) => !environments.some(({ slug: there }) => there === one))
     if (missing !== undefined)
       throw new Failure('notFound', `there is no environment ${slug}/${missing}`, `see \`skerry env ls --app ${slug}\``)
     found.push(...chosen.map((one) => ({ envId: one.id, label: `${slug}/${one.slug}` })))
   }
+  if (found.length === 0) throw new Failure('notFound', 'no environment is left to name', 'see `skerry env ls`')
   await checkNames(session, orgId, found)
   return [...new Map(found.map((one) => [one.envId, one])).values()]
 }

@@ -22,6 +22,11 @@ export const TeamEnvironment = Strict({
   environmentId: Id('environment'),
   label: Type.String({ description: '`app/env` or `group:env`' }),
   held: Type.Boolean({ description: 'The caller holds the key' }),
+  missing: Nullable(
+    Type.Integer({
+      description: 'How many of its people should have the key and do not have it yet; null unless you are an admin',
+    }),
+  ),
   lockedOut: Type.Array(Id('user'), {
     description:
       'People of the team whose key was revoked, or who lost it in a re-key; empty unless you are an admin. No team asks for the key again until somebody grants it to them',

@@ -9,6 +9,8 @@ const storageName = 'skerry-known-keys'
 interface Pin {
   fingerprint: string
   compared: boolean
+  /** The holder's name at the comparison, if the page knew one. */
+  name?: string
 }
 
 type Pins = Record<string, Pin>
@@ -24,9 +26,21 @@ function readPins(): Pins {
 
 const writePins = (pins: Pins) => localStorage.setItem(storageName, JSON.stringify(pins))
 
-/** Remembers that a person has compared this key with its holder. */
-export const pin = (principalId: string, fingerprint: string): void =>
-  writePins({ ...readPins(), [principalId]: { fingerprint, compared: true } })
+/** Remembers that a person has compared this key with its holder, who was shown under this name. */
+export const pin = (principalId: string, fingerprint: string, name?: string): void =>
+  writePins({
+    ...readPins(),
+    [principalId]: { fingerprint, compared: true, ...(name === undefined ? {} : { name }) },
+  })
+
+/**
+ * Returns the fingerprint of a key that was compared, and the name under which its holder was shown then. The server could
+ * show the holder under another name now.
+ */
+export function comparedPin(principalId: string): Pin | undefined {
+  const pinned = readPins()[principalId]
+  return pinned?.compared ? pinned : undefined
+}
 
 /** Remembers keys that were used without a comparison, so that a later change is noticed. */
 export function remember(holders: { principalId: string; fingerprint: string }[]): void {

@@ -8,7 +8,7 @@ import { membersQuery, tokensQuery } from '../secrets/use-name-of.ts'
 import { environmentLabelsQuery } from './environment-labels.ts'
 import { nameOfMember } from './member.ts'
 
-// A removed member, a revoked token or a person whose temporary access ended may have kept keys.
+// A removed member, a revoked token, a person who left a team or one whose temporary access ended may have kept keys.
 // The environments to re-key come from the audit log, which
 // records who had which key and which environments were re-keyed since. So the list survives a reload, and several
 // removals add up.
@@ -25,6 +25,9 @@ export interface RekeyDue {
 
 const pageSize = 200
 
+/** By these actions, people of a team lose keys. */
+const teamActions = ['team.deleted', 'team.member_removed', 'team.environment_removed']
+
 /** For owners and admins. */
 export const rekeyDueQuery = (orgId: string) =>
   queryOptions({
@@ -32,23 +35,25 @@ export const rekeyDueQuery = (orgId: string) =>
     queryFn: async ({ signal }): Promise<RekeyDue[]> => {
       const load = async (action: string) =>
         (await api.audit.list({ params: { orgId }, query: { action, limit: pageSize } }, { signal })).entries
-      const [places, { members }, { tokens: all }, rekeyed, removed, tokens, expired, ...lost] = await Promise.all([
-        queryClient.fetchQuery(environmentLabelsQuery(orgId)),
-        queryClient.fetchQuery(membersQuery(orgId)),
-        queryClient.fetchQuery(tokensQuery(orgId)),
-        load('env.rekeyed'),
-        load('member.removed'),
-        load('token.revoked'),
-        load('key.expired'),
-        load('user.keys_replaced'),
-        load('key.revoked'),
-      ])
+      const [places, { members }, { tokens: all }, rekeyed, removed, tokens, expired, teams, ...lost] =
+        await Promise.all([
+          queryClient.fetchQuery(environmentLabelsQuery(orgId)),
+          queryClient.fetchQuery(membersQuery(orgId)),
+          queryClient.fetchQuery(tokensQuery(orgId)),
+          load('env.rekeyed'),
+          load('member.removed'),
+          load('token.revoked'),
+          load('key.expired'),
+          Promise.all(teamActions.map(load)),
+          load('user.keys_replaced'),
+          load('key.revoked'),
+        ])
       const labels = new Map(places.map(({ id, label }) => [id, label]))
       const names = new Map([
         ...members.map((member) => [member.userId, nameOfMember(member)] as const),
         ...all.map(({ id, name }) => [id, `the token “${name}”`] as const),
       ])
-      return dueOf({ labels, names }, rekeyed, [...removed, ...tokens, ...expired], lost.flat())
+      return dueOf({ labels, names }, rekeyed, [...removed, ...tokens, ...expired, ...teams.flat()], lost.flat())
     },
   })
 
@@ -92,11 +97,13 @@ const environmentsOf = ({ metadata: { environmentId, environmentIds } }: Entry):
 const removedHere = new Map<string, string>()
 
 function nameOfEnded(
-  { action, resourceId, metadata: { name, principalId } }: Entry,
+  { action, resourceId, metadata: { name, principalId, userId } }: Entry,
   names: ReadonlyMap<string, string>,
 ): string {
   if (action === 'key.expired') return names.get(String(principalId)) ?? 'a former member or token'
   if (action === 'token.revoked') return `the token ${typeof name === 'string' ? `“${name}”` : ''}`.trim()
+  if (action === 'team.member_removed') return names.get(String(userId)) ?? 'a former member'
+  if (teamActions.includes(action)) return 'people of a team'
   return removedHere.get(resourceId ?? '') ?? 'a former member'
 }
 

@@ -1,14 +1,17 @@
 import { Badge, NativeSelect } from '@mantine/core'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useNavigate, useRouteContext } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
 import { TwoLines } from '../ui/cells.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { List, type ListColumn } from '../ui/list.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
 import { bindingsQuery, type Run, runsQuery } from './queries.ts'
-import { RunResults } from './run-results.tsx'
 import { useDescription, usePlaceOf } from './use-binding-names.ts'
 import { countsText, destinationText, runColors, triggerWords } from './words.ts'
+
+// Loaded when the first run is opened.
+const RunResults = lazy(async () => ({ default: (await import('./run-results.tsx')).RunResults }))
 
 /** The history of pushes, the newest first. */
 export function RunList({ bindingId }: { bindingId: string | undefined }) {
@@ -68,7 +71,11 @@ export function RunList({ bindingId }: { bindingId: string | undefined }) {
         minWidth={780}
         rowId={({ id }) => id}
         rowName={placeOf}
-        details={(run) => <RunResults run={run} />}
+        details={(run) => (
+          <Suspense>
+            <RunResults run={run} />
+          </Suspense>
+        )}
         empty={
           <Empty title="Nothing was pushed yet" command={`skerry sync runs --org ${org.slug}`}>
             This list shows each push, the names that it wrote, and the reason if it failed. It never shows values.

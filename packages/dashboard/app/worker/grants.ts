@@ -1,4 +1,6 @@
 import type { Bytes } from '@skerry/crypto/base64url'
+import { fingerprint } from '@skerry/crypto/digest'
+import { CryptoError } from '@skerry/crypto/errors'
 import { publicKeyJwkOf } from '@skerry/crypto/keys'
 import { newDek } from '@skerry/crypto/secret'
 import { unwrapKey, wrapKey } from '@skerry/crypto/wrap'
@@ -17,6 +19,12 @@ export async function wrapNew(dek: Bytes, recoveryPublicKeyJwk: string | null) {
   return { wrappedDek, recoveryWrappedDek: await wrapKey(dek, recoveryPublicKeyJwk) }
 }
 
+/** A receiver's public key, and the fingerprint that this browser remembers of it. */
+interface Compared {
+  publicKeyJwk: string
+  fingerprint: string
+}
+
 export const grantOperations = {
   /** Creates an environment's key, wrapped to this person and, if there is one, to the recovery key. */
   newEnvironmentKey: ({ recoveryPublicKeyJwk }: Covered) => wrapNew(newDek(), recoveryPublicKeyJwk),
@@ -29,5 +37,17 @@ export const grantOperations = {
   wrapForOthers: async ({ wrappedDek, publicKeyJwks }: { wrappedDek: string; publicKeyJwks: string[] }) => {
     const dek = await unwrapKey(wrappedDek, heldKey())
     return Promise.all(publicKeyJwks.map((publicKeyJwk) => wrapKey(dek, publicKeyJwk)))
+  },
+
+  /**
+   * Wraps an environment's key to others whose keys were compared, in the given order. Wraps nothing if one of the public
+   * keys is not the one with the remembered fingerprint.
+   */
+  wrapForCompared: async ({ wrappedDek, receivers }: { wrappedDek: string; receivers: Compared[] }) => {
+    const fingerprints = await Promise.all(receivers.map(({ publicKeyJwk }) => fingerprint(publicKeyJwk)))
+    if (receivers.some((one, i) => one.fingerprint !== fingerprints[i]))
+      throw new CryptoError('invalid_argument', 'a public key differs from the one that was compared')
+    const dek = await unwrapKey(wrappedDek, heldKey())
+    return Promise.all(receivers.map(({ publicKeyJwk }) => wrapKey(dek, publicKeyJwk)))
   },
 }

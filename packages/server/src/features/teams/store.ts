@@ -6,6 +6,7 @@ import type { Principal } from '../../kernel/principal.ts'
 import { environmentLabel, labelJoins } from '../../model/environments/label.ts'
 import { grantInForce } from '../../model/grants/table.ts'
 import type { LostGrant } from '../../model/grants/write.ts'
+import { isNotExcluded } from '../../model/teams/table.ts'
 import type { OfTeam } from '../../model/teams/write.ts'
 import type { Org } from '../orgs/scope.ts'
 import { type Team, teamColumns } from './scope.ts'
@@ -59,24 +60,33 @@ export const listTeamMembers = (db: Sql, team: OfTeam) =>
     [team.orgId, team.id],
   )
 
-/** Lists the environments. Only an admin learns who is locked out, because the reason is a re-key or a revocation. */
+/**
+ * Lists the environments. Only an admin learns who is locked out, because the reason is a re-key or a revocation, and how many
+ * keys are missing.
+ */
 export const listTeamEnvironments = (
   db: Sql,
   team: OfTeam,
   { principal, isAdmin, now }: { principal: Principal; isAdmin: boolean; now: string },
 ) =>
   db.rows<Static<typeof TeamEnvironment>>(
-    `select t.environment_id, ${environmentLabel} as label,
-            exists (select from key_grants k where k.org_id = t.org_id and k.environment_id = t.environment_id
+    `select te.environment_id, ${environmentLabel} as label,
+            exists (select from key_grants k where k.org_id = te.org_id and k.environment_id = te.environment_id
                        and k.principal_type = $3 and k.principal_id = $4 and ${grantInForce('$6')}) as held,
+            case when $5 then
+              (select count(*) from team_members tm
+                where tm.org_id = te.org_id and tm.team_id = te.team_id and ${isNotExcluded}
+                  and not exists (select from key_grants k where k.org_id = te.org_id
+                                     and k.environment_id = te.environment_id and k.principal_type = 'user'
+                                     and k.principal_id = tm.user_id and ${grantInForce('$6')})) end as missing,
             (select coalesce(jsonb_agg(x.user_id order by x.user_id), '[]')
                from key_exclusions x
-               join team_members m on m.org_id = x.org_id and m.user_id = x.user_id and m.team_id = t.team_id
-              where $5 and x.org_id = t.org_id and x.environment_id = t.environment_id) as locked_out
-       from team_environments t
-       join environments e on e.org_id = t.org_id and e.id = t.environment_id
+               join team_members m on m.org_id = x.org_id and m.user_id = x.user_id and m.team_id = te.team_id
+              where $5 and x.org_id = te.org_id and x.environment_id = te.environment_id) as locked_out
+       from team_environments te
+       join environments e on e.org_id = te.org_id and e.id = te.environment_id
        ${labelJoins}
-      where t.org_id = $1 and t.team_id = $2 order by label, t.environment_id`,
+      where te.org_id = $1 and te.team_id = $2 order by label, te.environment_id`,
     [team.orgId, team.id, principal.type, principal.id, isAdmin, now],
   )
 

@@ -378,11 +378,14 @@ describe('a key that a team gave', () => {
   test('is not asked for again after it was revoked, until somebody grants it to the person', async () => {
     const [envId, person] = [await newPlace(), await newMember(world, tenant)]
     const team = await newTeam(world, tenant, [person.id], [envId])
+    expect((await show(team.id)).environments).toMatchObject([{ missing: 1, lockedOut: [] }])
     const { results } = (await give([await rowFor(envId, person)])).body
     const grantId = results[0]?.grantId as string
     await world.call(grants.delete, { as: admin.as, params: { orgId, envId, grantId } })
     expect(await missingOf(person.id)).toEqual([])
-    expect((await show(team.id)).environments).toMatchObject([{ environmentId: envId, lockedOut: [person.id] }])
+    expect((await show(team.id)).environments).toMatchObject([
+      { environmentId: envId, missing: 0, lockedOut: [person.id] },
+    ])
     expect(await resultsOf([await rowFor(envId, person, { direct: false })])).toEqual(['not_planned'])
     expect((await join(team.id, [person.id])).status).toBe(200)
     expect(await missingOf(person.id)).toEqual([])
@@ -419,9 +422,9 @@ describe('a key that a team gave', () => {
     expect((await world.call(rekey.run, { as: admin.as, params: { orgId, envId }, body })).status).toBe(200)
     expect(await missingOf(person.id)).toEqual([])
     expect((await show(team.id)).environments).toMatchObject([{ lockedOut: [person.id] }])
-    // Only admins learn who is locked out.
+    // Only admins learn who is locked out, and how many keys are missing.
     const seen = await world.call(teams.get, { ...at(person), params: { orgId, teamId: team.id } })
-    expect(seen.body.environments).toMatchObject([{ environmentId: envId, lockedOut: [] }])
+    expect(seen.body.environments).toMatchObject([{ environmentId: envId, missing: null, lockedOut: [] }])
     await grantKey(world, tenant, envId, person)
     expect((await show(team.id)).environments).toMatchObject([{ lockedOut: [] }])
   })

@@ -5,6 +5,7 @@ import { lazy, Suspense } from 'react'
 import { parseCreateSearch } from '../../../create-search.ts'
 import { KeyStatus } from '../../../envs/key-status.tsx'
 import { type Checked, checkedQuery } from '../../../envs/pins.ts'
+import { GrantAccessDialog } from '../../../granting/lazy.ts'
 import { Offboardings } from '../../../offboarding/offboardings.tsx'
 import { Invitations } from '../../../people/invitations.tsx'
 import { type Member, nameOfMember, type OpenDialog } from '../../../people/member.ts'
@@ -63,6 +64,7 @@ function MemberList() {
   const { org, me } = Route.useRouteContext()
   const query = useQuery(membersQuery(org.id))
   const dialog = useDialog<OpenDialog>()
+  const granting = useDialog<Member>()
   const holders = (query.data?.members ?? []).flatMap(({ userId, publicKeyJwk }) =>
     publicKeyJwk === null ? [] : [{ principalId: userId, publicKeyJwk }],
   )
@@ -88,6 +90,7 @@ function MemberList() {
     const mayManage = org.role !== 'member' && (member.role !== 'owner' || org.role === 'owner')
     return [
       !isSelf(member) && { label: 'Compare the key…', onClick: open('compare'), disabled: !checked },
+      !isSelf(member) && org.role !== 'member' && { label: 'Grant access…', onClick: () => granting.open(member) },
       mayManage && { label: 'Change the role…', onClick: open('role') },
       isSelf(member) && { label: `Leave ${org.name}…`, onClick: open('leave'), danger: true },
       !isSelf(member) && mayManage && { label: 'Offboard…', onClick: open('offboard'), danger: true },
@@ -111,6 +114,9 @@ function MemberList() {
       <Suspense>
         {dialog.show((onClose, opened) => (
           <MemberDialog dialog={opened} onClose={onClose} />
+        ))}
+        {granting.show((onClose, { userId }) => (
+          <GrantAccessDialog first={[{ kind: 'person', id: userId }]} onClose={onClose} />
         ))}
       </Suspense>
     </>

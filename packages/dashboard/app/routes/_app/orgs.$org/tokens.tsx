@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { parseCreateSearch } from '../../../create-search.ts'
+import { GrantAccessDialog } from '../../../granting/lazy.ts'
 import { environmentLabelsQuery } from '../../../people/environment-labels.ts'
 import { RekeyNotice } from '../../../people/rekey-notice.tsx'
 import { tokensQuery } from '../../../secrets/use-name-of.ts'
@@ -65,11 +66,13 @@ function TokenList() {
   const { data: environments } = useQuery(environmentLabelsQuery(org.id))
   const [show, setShow] = useState('active')
   const dialog = useDialog<OpenDialog>()
+  const granting = useDialog<Token>()
   const placeOf = ({ environmentId }: Token) =>
     environments?.find(({ id }) => id === environmentId)?.label ?? environmentId ?? null
   const actions = (token: Token): RowAction[] => {
     const open = (kind: OpenDialog['kind']) => () => dialog.open({ kind, token })
     return [
+      ...(stateOf(token) === 'active' ? [{ label: 'Grant access…', onClick: () => granting.open(token) }] : []),
       { label: 'Rename…', onClick: open('rename') },
       stateOf(token) === 'revoked'
         ? { label: 'Delete permanently…', danger: true, onClick: open('delete') }
@@ -106,6 +109,9 @@ function TokenList() {
       <Suspense>
         {dialog.show((onClose, opened) => (
           <TokenDialog dialog={opened} onClose={onClose} />
+        ))}
+        {granting.show((onClose, { id }) => (
+          <GrantAccessDialog first={[{ kind: 'token', id }]} onClose={onClose} />
         ))}
       </Suspense>
     </>
