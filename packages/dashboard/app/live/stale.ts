@@ -7,12 +7,13 @@ type Parts = readonly string[]
 const partsOf: Record<string, (change: LiveChange) => readonly Parts[]> = {
   secret: inEnvironment,
   change_request: (change) => [['changes'], ...inEnvironment(change)],
-  environment: (change) => [['apps'], ['groups'], ['places'], ['own-holdings'], ...inEnvironment(change)],
-  application: () => [['apps'], ['places']],
-  group: () => [['groups'], ['places'], ['envs']],
+  environment: (change) => [['apps'], ['groups'], ['owners'], ['places'], ['own-holdings'], ...inEnvironment(change)],
+  application: () => [['apps'], ['owners'], ['places']],
+  group: () => [['groups'], ['owners'], ['places'], ['envs']],
   key_grant: (change) => [
     ['apps'],
     ['groups'],
+    ['owners'],
     ['own-holdings'],
     ['holdings'],
     ['access'],

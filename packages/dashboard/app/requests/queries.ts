@@ -32,6 +32,7 @@ export const openRequestsQuery = (orgId: string) =>
 /** An application or a group with its environments. */
 export interface Owner {
   id: string
+  kind: 'application' | 'group'
   name: string
   environments: { id: string; name: string; slug: string; canDecrypt: boolean }[]
 }
@@ -50,8 +51,18 @@ export const ownersQuery = (orgId: string) =>
         Promise.all(groups.map(({ id }) => queryClient.fetchQuery(groupQuery(orgId, id)))),
       ])
       return [
-        ...ofApps.map(({ app, environments }) => ({ id: app.id, name: app.name, environments })),
-        ...ofGroups.map(({ group, environments }) => ({ id: group.id, name: group.name, environments })),
+        ...ofApps.map(({ app, environments }) => ({
+          id: app.id,
+          kind: 'application' as const,
+          name: app.name,
+          environments,
+        })),
+        ...ofGroups.map(({ group, environments }) => ({
+          id: group.id,
+          kind: 'group' as const,
+          name: group.name,
+          environments,
+        })),
       ]
     },
   })
