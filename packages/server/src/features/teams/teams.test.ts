@@ -226,7 +226,8 @@ describe('a missing key', () => {
     const [one, two] = [await newPlace(), await newPlace()]
     const [person, other] = [await newMember(world, tenant), await newMember(world, tenant)]
     const team = await newTeam(world, tenant, [person.id, other.id], [one])
-    const list = (query: object) => world.call(grants.missing, { as: person.as, params: { orgId }, query })
+    const list = (query: { userId?: string; teamId?: string }) =>
+      world.call(grants.missing, { as: person.as, params: { orgId }, query })
     await world.call(grants.plan, {
       as: admin.as,
       params: { orgId, userId: person.id },
