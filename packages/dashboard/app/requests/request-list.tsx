@@ -11,10 +11,12 @@ import { List, type ListColumn } from '../ui/list.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
 import { useConfirm } from '../ui/use-confirm.tsx'
 import { useDialog } from '../ui/use-dialog.ts'
-import { Answers, Composed } from './answers.tsx'
 import { RequestedEnvironments } from './environments.tsx'
 import { type AccessRequest, requestQueries, requestsQuery } from './queries.ts'
 
+// The code that grants keys is loaded for admins, after the list.
+const Answers = lazy(async () => ({ default: (await import('./answers.tsx')).Answers }))
+const Composed = lazy(async () => ({ default: (await import('./answers.tsx')).Composed }))
 // Each dialog is loaded when it first opens.
 const GrantRequest = lazy(async () => ({ default: (await import('./grant-request.tsx')).GrantRequest }))
 const DeclineRequest = lazy(async () => ({ default: (await import('./decline.tsx')).DeclineRequest }))
@@ -49,7 +51,7 @@ export function RequestList({ status }: { status: 'open' | 'closed' }) {
       cell: (request) => (
         <>
           <RequestedEnvironments orgId={org.id} environments={request.environments} />
-          {isAnswerable(request) && <Composed orgId={org.id} request={request} />}
+          <Suspense>{isAnswerable(request) && <Composed orgId={org.id} request={request} />}</Suspense>
         </>
       ),
     },
@@ -76,13 +78,15 @@ export function RequestList({ status }: { status: 'open' | 'closed' }) {
               </Button>
             ) : (
               isAdmin && (
-                <Answers
-                  orgId={org.id}
-                  request={request}
-                  name={nameOf(request.userId)}
-                  onCompare={() => comparing.open(request.userId)}
-                  onDecline={() => declining.open(request)}
-                />
+                <Suspense>
+                  <Answers
+                    orgId={org.id}
+                    request={request}
+                    name={nameOf(request.userId)}
+                    onCompare={() => comparing.open(request.userId)}
+                    onDecline={() => declining.open(request)}
+                  />
+                </Suspense>
               )
             ),
         }
