@@ -90,7 +90,7 @@ test('several environments are asked for in the grid, and answered with one pres
   await theirs.getByRole('button', { name: 'Ask for access' }).click()
   presses()
   const dialog = dialogOf(theirs)
-  await dialog.getByLabel('Web shop, all but production').check()
+  await dialog.getByLabel('Web shop, all but production').click()
   await dialog.getByText('8 hours', { exact: true }).click()
   await dialog.getByRole('button', { name: 'Ask for 3 environments' }).click()
   await dialog.waitFor({ state: 'detached' })
