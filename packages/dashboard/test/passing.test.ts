@@ -32,7 +32,7 @@ async function openInvite(...emails: string[]) {
 /** Accepts the invitation in another browser, and makes a keyring. */
 async function joinInvited(email: string) {
   const visitor = await arrive()
-  visitors[email] = visitor
+  if (email === 'ben@example.com') visitors.ben = visitor
   await visitor.page.goto('/')
   await steps.signInByMail(visitor.page, world, email)
   await steps.acceptInvitation(visitor.page)
@@ -52,7 +52,7 @@ async function readableBy(visitor: Pick<Visitor, 'bearer'>): Promise<string[]> {
 
 const pendingOf = async () => (await world.call(invites.list, { as: as(), params: { orgId } })).body.invites
 
-test('several people are invited at once with environments of the grid, in six presses', async () => {
+test('several people are invited at once with environments of the grid', async () => {
   const dialog = await openInvite('ben@example.com', 'Cleo <cleo@example.com>')
   await dialog.getByLabel('Web shop, all but production').click()
   await dialog.getByLabel('Billing, all but production').click()
@@ -72,7 +72,7 @@ test('an address that is no address is named, and one that is refused stays for 
   expect(await dialog.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true)
   await dialog.getByLabel('E-mail').fill('ben@example.com dora@example.com')
   await dialog.getByRole('button', { name: 'Send 2 invitations' }).click()
-  await dialog.getByText(/^ben@example\.com: .*an invitation is already open/i).waitFor()
+  await dialog.getByText('ben@example.com: An invitation is already open.').waitFor()
   expect(await dialog.getByLabel('E-mail').inputValue()).toBe('ben@example.com')
   await dialog.getByRole('button', { name: 'Cancel' }).click()
   await page.getByRole('row', { name: 'dora@example.com' }).waitFor()
@@ -82,11 +82,26 @@ test('an invitation for a team or an environment that was deleted meanwhile is r
   const teamId = await newTeam(world, as(), 'Gone soon', ['billing'])
   const dialog = await openInvite('eve@example.com')
   await dialog.getByLabel('Gone soon, 2 environments').check()
-  await world.call(teams.delete, { as: as(), params: { orgId, teamId } })
+  const creating = `**/v1/orgs/*/invites`
+  await page.route(creating, async (route) => {
+    if (route.request().method() === 'POST') await world.call(teams.delete, { as: as(), params: { orgId, teamId } })
+    await route.fallback()
+  })
   await dialog.getByRole('button', { name: 'Send' }).click()
-  await dialog.getByText(/^eve@example\.com: .*no such team/i).waitFor()
+  await dialog.getByText('eve@example.com: No such team.').waitFor()
   expect((await pendingOf()).map(({ email }) => email)).not.toContain('eve@example.com')
-  await dialog.getByRole('button', { name: 'Cancel' }).click()
+  await page.unroute(creating)
+  await dialog.getByLabel('Gone soon').waitFor({ state: 'detached' })
+  await dialog.getByRole('button', { name: 'Send' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  expect((await pendingOf()).find(({ email }) => email === 'eve@example.com')?.teamIds).toEqual([])
+})
+
+test('an invitation for an environment that does not exist is refused', async () => {
+  const body = { email: 'gus@example.com', environmentIds: ['env_00000000000000000000000000'] }
+  const { status } = await world.call(invites.create, { as: as(), params: { orgId }, body })
+  expect(status).toBeGreaterThanOrEqual(400)
+  expect((await pendingOf()).map(({ email }) => email)).not.toContain('gus@example.com')
 })
 
 test('an interrupted press stores the comparison, and the next one passes on the rest', async () => {
@@ -113,10 +128,6 @@ test('an interrupted press stores the comparison, and the next one passes on the
 })
 
 test('a key that the admin does not hold is named with its holders, and waits for them', async () => {
-  await world.server.context.db.rows(
-    `delete from key_grants where org_id = $1 and environment_id = $2 and principal_type = 'user' and principal_id <> $3`,
-    [orgId, billing.staging, (await world.call(me.get, { as: as() })).body.principal.id],
-  )
   await world.server.context.db.rows('delete from key_grants where org_id = $1 and environment_id = $2', [
     orgId,
     shop.staging,
@@ -129,8 +140,6 @@ test('a key that the admin does not hold is named with its holders, and waits fo
   await dialog.getByRole('button', { name: 'They match, pass on 3 keys' }).click()
   await dialog.waitFor({ state: 'detached' })
   expect(await readableBy(cleo)).toEqual(['billing/development', 'billing/staging', 'web-shop/development'])
-  const later = cleo.page.getByRole('region', { name: 'What opens later' })
-  expect(await later.count()).toBeLessThanOrEqual(1)
 })
 
 test('an environment that is deleted during the press is named, and the others are passed on', async () => {

@@ -5,7 +5,7 @@ import { useAction } from '../action.ts'
 import { Fingerprint, Words } from '../envs/fingerprint.tsx'
 import { type Checked, checkedKeys, pin, useChecked } from '../envs/pins.ts'
 import { nameOfMember } from '../people/member.ts'
-import { isFresh } from '../queries.ts'
+import { invalidate, isFresh } from '../queries.ts'
 import { RequestedEnvironments } from '../requests/environments.tsx'
 import { granteesQuery } from '../secrets/queries.ts'
 import { membersQuery } from '../secrets/use-name-of.ts'
@@ -121,6 +121,7 @@ function usePassing(props: Parameters<typeof PassOn>[0], checked: Checked | unde
     setRefused([])
     try {
       pin(to.principalId, checked.fingerprint)
+      void invalidate(checkedKeys)
       const passed = await passOn(orgId, to, own, setDone)
       const left = passed.filter(({ outcome }) => outcome === 'refused')
       setRefused(left)

@@ -10,7 +10,7 @@ import type { WantedKey } from './queries.ts'
 type Conflict = Answer<typeof grants.createMany>['results'][number]['reason']
 
 /** The person who gets keys, with the public key that was compared. */
-export interface KeyReceiver {
+interface KeyReceiver {
   principalId: string
   publicKeyJwk: string
 }

@@ -9,7 +9,7 @@ import { type AccessRequest, ownersQuery } from '../requests/queries.ts'
 import { envQuery } from '../secrets/queries.ts'
 import { membersQuery } from '../secrets/use-name-of.ts'
 
-export type MissingGrant = Answer<typeof grants.missing>['missing'][number]
+type MissingGrant = Answer<typeof grants.missing>['missing'][number]
 
 /** All queries about keys that people wait for, with the badge in the sidebar. */
 export const missingQueries = (orgId: string) => orgQueries(orgId, 'missing-grants')

@@ -1,20 +1,21 @@
 import { Checkbox, Group, Input, Select, Text, Textarea } from '@mantine/core'
 import { limits } from '@skerry/contract/limits'
 import { SkerryError } from '@skerry/sdk/errors'
-import { useQuery } from '@tanstack/react-query'
+import { type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../api.ts'
+import { refusedField } from '../form/refused-field.ts'
 import { Cancelled } from '../prompts.ts'
 import { invalidate } from '../queries.ts'
-import { ownersQuery } from '../requests/queries.ts'
+import { type Owner, ownersQuery } from '../requests/queries.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { describeProblem, ProblemAlert } from '../ui/problem.tsx'
 import { showToast } from '../ui/toast.ts'
 import { addressesIn } from './addresses.ts'
 import { EnvironmentGrid } from './environment-grid.tsx'
-import { invitesQuery, teamsQuery } from './queries.ts'
+import { invitesQuery, type Team, teamsQuery } from './queries.ts'
 
 type Role = 'member' | 'admin'
 
@@ -36,8 +37,13 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
   const [refused, setRefused] = useState<readonly Refused[]>([])
   const { valid, invalid } = addressesIn(text)
+  const teams = useQuery(teamsQuery(org.id))
+  const owners = useQuery(ownersQuery(org.id))
+  // A team or an environment that was deleted meanwhile has no tick on the page any more, and is not sent.
+  const chosenTeams = teamIds.filter((id) => teams.data?.some((team) => team.id === id) ?? true)
+  const chosenEnvs = existingOf(chosen, owners.data)
   const send = async () => {
-    const gifts = { teamIds, environmentIds: [...chosen] }
+    const gifts = { teamIds: chosenTeams, environmentIds: [...chosenEnvs] }
     const failed = await inviteAll(org.id, valid, { role, ...nonEmpty(gifts) })
     setRefused(failed)
     const sent = valid.length - failed.length
@@ -55,12 +61,12 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
       onClose={onClose}
       onSubmit={send}
       stale={[invitesQuery(org.id)]}
-      disabled={count === 0 || invalid.length > 0 || chosen.size > limits.plannedGrantsMax}
+      disabled={count === 0 || invalid.length > 0 || chosenEnvs.size > limits.plannedGrantsMax}
       size="xl"
     >
       <Addresses text={text} onChange={setText} invalid={invalid} refused={refused} />
-      <Teams chosen={teamIds} onChange={setTeamIds} />
-      <Environments chosen={chosen} onChange={setChosen} />
+      <Teams query={teams} chosen={chosenTeams} onChange={setTeamIds} />
+      <Environments query={owners} chosen={chosenEnvs} onChange={setChosen} />
       <Select
         label="Role"
         description="Admins also manage members, tokens and changes. A role alone cannot read secrets."
@@ -89,7 +95,7 @@ async function inviteAll(
       await api.invites.create({ params: { orgId }, body: { email, ...more } })
     } catch (error) {
       if (!(error instanceof SkerryError) || error.code === 'unavailable') throw error
-      refused.push({ email, why: describeProblem(error).title })
+      refused.push({ email, why: refusedField(error)?.message ?? describeProblem(error).title })
     }
   }
   return refused
@@ -102,8 +108,10 @@ function Addresses(props: {
   refused: readonly Refused[]
 }) {
   const { text, onChange, invalid, refused } = props
-  const isEnded = /[\s,;]$/.test(text)
-  const problem = invalid.length > 0 && (isEnded || invalid.length > 1) ? `Not an address: ${invalid.join(', ')}` : null
+  // The last word may still be typed.
+  const last = text.split(/[\s,;]+/).at(-1)
+  const wrong = invalid.filter((word) => word !== last)
+  const problem = wrong.length > 0 ? `Not an address: ${wrong.join(', ')}` : null
   return (
     <Textarea
       label="E-mail"
@@ -121,9 +129,8 @@ function Addresses(props: {
   )
 }
 
-function Teams({ chosen, onChange }: { chosen: string[]; onChange: (chosen: string[]) => void }) {
-  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
-  const query = useQuery(teamsQuery(org.id))
+function Teams(props: { query: UseQueryResult<Team[]>; chosen: string[]; onChange: (chosen: string[]) => void }) {
+  const { query, chosen, onChange } = props
   const teams = query.data ?? []
   if (query.data && teams.length === 0) return null
   return (
@@ -142,25 +149,36 @@ function Teams({ chosen, onChange }: { chosen: string[]; onChange: (chosen: stri
   )
 }
 
-function Environments(props: { chosen: ReadonlySet<string>; onChange: (chosen: ReadonlySet<string>) => void }) {
-  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
-  const owners = useQuery(ownersQuery(org.id))
+/** Returns those of the chosen environments that still exist. */
+function existingOf(chosen: ReadonlySet<string>, owners: readonly Owner[] | undefined): ReadonlySet<string> {
+  if (!owners) return chosen
+  const ids = new Set(owners.flatMap(({ environments }) => environments.map(({ id }) => id)))
+  return new Set([...chosen].filter((id) => ids.has(id)))
+}
+
+function Environments(props: {
+  query: UseQueryResult<Owner[]>
+  chosen: ReadonlySet<string>
+  onChange: (chosen: ReadonlySet<string>) => void
+}) {
+  const { query, chosen, onChange } = props
   return (
     <Input.Wrapper
       label="Should read"
       labelElement="div"
       description="The invitation holds names, and no key. You pass the keys on after comparing their words."
     >
-      <Loaded query={owners}>
+      <Loaded query={query}>
         {(all) => (
           <EnvironmentGrid
             owners={all}
-            {...props}
+            chosen={chosen}
+            onChange={onChange}
             unheldText="You do not hold this key: an admin who does passes it on."
           />
         )}
       </Loaded>
-      {props.chosen.size > limits.plannedGrantsMax && (
+      {chosen.size > limits.plannedGrantsMax && (
         <Text size="sm" c="red">
           At most {limits.plannedGrantsMax} environments. Use a team for more.
         </Text>

@@ -9,7 +9,7 @@ export const invitesQuery = (orgId: string) =>
     queryFn: ({ signal }) => api.invites.list({ params: { orgId } }, { signal }),
   })
 
-type Team = Answer<typeof teams.list>['teams'][number]
+export type Team = Answer<typeof teams.list>['teams'][number]
 
 /** All teams of the organization, to choose from. */
 export const teamsQuery = (orgId: string) =>

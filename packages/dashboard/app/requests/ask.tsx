@@ -20,7 +20,11 @@ const told = 'The admins were told. The page shows the values as soon as an admi
 
 /** A request for access: which environments, why, and for how long. */
 function useAsk(orgId: string, first: readonly string[]) {
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set(first))
+  const [ticked, setChosen] = useState<ReadonlySet<string>>(new Set(first))
+  const owners = useQuery(ownersQuery(orgId)).data
+  const there = new Set(owners?.flatMap(({ environments }) => environments.map(({ id }) => id)))
+  // An environment that was deleted meanwhile has no tick any more. A branch has none in the grid.
+  const chosen = owners ? new Set([...ticked].filter((id) => there.has(id) || first.includes(id))) : ticked
   const [reason, setReason] = useState('')
   const [seconds, setSeconds] = useState<number | null>(null)
   const send = async () => {

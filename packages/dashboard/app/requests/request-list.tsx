@@ -24,8 +24,7 @@ const PassOnDialog = lazy(async () => ({ default: (await import('../passing/pass
 
 /** The requests for access: those of everyone for an admin, else the person's own. */
 export function RequestList({ status }: { status: 'open' | 'closed' }) {
-  const { org, me } = useRouteContext({ from: '/_app/orgs/$org' })
-  const isAdmin = org.role !== 'member'
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const nameOf = useNameOf(org.id)
   const granting = useDialog<AccessRequest>()
   const comparing = useDialog<string>()
@@ -37,8 +36,52 @@ export function RequestList({ status }: { status: 'open' | 'closed' }) {
     onConfirm: () => api.accessRequests.withdraw({ params: { orgId: org.id, accessRequestId: id } }),
     stale: [requestQueries(org.id)],
   }))
-  const isAnswerable = ({ userId }: AccessRequest) => status === 'open' && isAdmin && userId !== me.user?.id
-  const columns: ListColumn<AccessRequest>[] = [
+  const columns = useColumns(status, {
+    grant: granting.open,
+    compare: ({ userId }) => comparing.open(userId),
+    decline: declining.open,
+    withdraw: withdrawing.open,
+  })
+  return (
+    <>
+      <List
+        label="Requests"
+        query={useInfiniteQuery({
+          ...requestsQuery(org.id, status),
+          refetchInterval: status === 'open' ? 10_000 : false,
+        })}
+        rows={({ pages }) => pages.flatMap(({ requests }) => requests)}
+        columns={columns}
+        minWidth={900}
+        rowId={({ id }) => id}
+        rowName={({ userId }) => nameOf(userId)}
+        empty={<Nothing status={status} isAdmin={org.role !== 'member'} slug={org.slug} />}
+      />
+      <Suspense>
+        {granting.show((onClose, request) => (
+          <GrantRequest orgId={org.id} request={request} onClose={onClose} />
+        ))}
+        {comparing.show((onClose, userId) => (
+          <PassOnDialog orgId={org.id} userId={userId} onClose={onClose} />
+        ))}
+        {declining.show((onClose, request) => (
+          <DeclineRequest orgId={org.id} request={request} name={nameOf(request.userId)} onClose={onClose} />
+        ))}
+      </Suspense>
+      {withdrawing.dialog}
+    </>
+  )
+}
+
+/** The acts on a request. Each opens a dialog. */
+type Acts = Record<'grant' | 'compare' | 'decline' | 'withdraw', (request: AccessRequest) => void>
+
+function useColumns(status: 'open' | 'closed', acts: Acts): ListColumn<AccessRequest>[] {
+  const { org, me } = useRouteContext({ from: '/_app/orgs/$org' })
+  const nameOf = useNameOf(org.id)
+  const isOwn = ({ userId }: AccessRequest) => userId === me.user?.id
+  const isAnswerable = (request: AccessRequest) => status === 'open' && org.role !== 'member' && !isOwn(request)
+  return [
     {
       header: 'Person',
       cell: ({ userId, createdAt }) => (
@@ -62,65 +105,36 @@ export function RequestList({ status }: { status: 'open' | 'closed' }) {
         <Span
           request={request}
           name={nameOf(request.userId)}
-          {...(isAnswerable(request) ? { onChange: () => granting.open(request) } : {})}
+          {...(isAnswerable(request) ? { onChange: () => acts.grant(request) } : {})}
         />
       ),
       width: 110,
     },
-    status === 'open'
-      ? {
+    status === 'closed'
+      ? { header: 'Answer', width: 240, cell: (request) => <Closed request={request} nameOf={nameOf} /> }
+      : {
           header: 'Answer',
           width: 280,
-          cell: (request) =>
-            request.userId === me.user?.id ? (
-              <Button size="compact-sm" variant="default" onClick={() => withdrawing.open(request)}>
-                Withdraw…
-              </Button>
-            ) : (
-              isAdmin && (
-                <Suspense>
-                  <Answers
-                    orgId={org.id}
-                    request={request}
-                    name={nameOf(request.userId)}
-                    onCompare={() => comparing.open(request.userId)}
-                    onDecline={() => declining.open(request)}
-                  />
-                </Suspense>
-              )
-            ),
-        }
-      : { header: 'Answer', width: 240, cell: (request) => <Closed request={request} nameOf={nameOf} /> },
+          cell: (request) => (
+            <Suspense>
+              {isAnswerable(request) && (
+                <Answers
+                  orgId={org.id}
+                  request={request}
+                  name={nameOf(request.userId)}
+                  onCompare={() => acts.compare(request)}
+                  onDecline={() => acts.decline(request)}
+                />
+              )}
+              {isOwn(request) && (
+                <Button size="compact-sm" variant="default" onClick={() => acts.withdraw(request)}>
+                  Withdraw…
+                </Button>
+              )}
+            </Suspense>
+          ),
+        },
   ]
-  return (
-    <>
-      <List
-        label="Requests"
-        query={useInfiniteQuery({
-          ...requestsQuery(org.id, status),
-          refetchInterval: status === 'open' ? 10_000 : false,
-        })}
-        rows={({ pages }) => pages.flatMap(({ requests }) => requests)}
-        columns={columns}
-        minWidth={900}
-        rowId={({ id }) => id}
-        rowName={({ userId }) => nameOf(userId)}
-        empty={<Nothing status={status} isAdmin={isAdmin} slug={org.slug} />}
-      />
-      <Suspense>
-        {granting.show((onClose, request) => (
-          <GrantRequest orgId={org.id} request={request} onClose={onClose} />
-        ))}
-        {comparing.show((onClose, userId) => (
-          <PassOnDialog orgId={org.id} userId={userId} onClose={onClose} />
-        ))}
-        {declining.show((onClose, request) => (
-          <DeclineRequest orgId={org.id} request={request} name={nameOf(request.userId)} onClose={onClose} />
-        ))}
-      </Suspense>
-      {withdrawing.dialog}
-    </>
-  )
 }
 
 /** How long the person needs the keys. An admin can choose another time. */
