@@ -1,5 +1,6 @@
 import type { LinkProps } from '@tanstack/react-router'
 import { countOpenChanges } from './changes/queries.ts'
+import { countReady } from './passing/count.ts'
 import { countOpenRequests } from './requests/count.ts'
 import type { Environment } from './secrets/use-columns.ts'
 import {
@@ -47,6 +48,8 @@ export interface NavBadge {
   everyMs?: number
   /** The word after the number for screen readers, such as "open" in "3 open". */
   meaning: string
+  /** Shown to owners and admins only. */
+  admins?: true
 }
 
 export interface NavEntry {
@@ -74,6 +77,13 @@ const openRequests: NavBadge = {
   everyMs: 20_000,
 }
 
+const readyPeople: NavBadge = {
+  key: ['missing-grants', 'ready-count'],
+  load: countReady,
+  meaning: 'waiting for keys that you hold',
+  admins: true,
+}
+
 /** The first steps. They are in the sidebar until the person hides them. */
 export const startEntry: NavEntry = { label: 'Get started', icon: IconCheck, to: '/orgs/$org/start' }
 
@@ -96,7 +106,13 @@ export const navGroups: NavGroup[] = [
   {
     label: 'Access',
     entries: [
-      { label: 'Members', icon: IconUsers, to: '/orgs/$org/members', also: 'people invitations roles keys leave' },
+      {
+        label: 'Members',
+        icon: IconUsers,
+        to: '/orgs/$org/members',
+        also: 'people invitations roles keys leave',
+        badge: readyPeople,
+      },
       { label: 'Teams', icon: IconContact, to: '/orgs/$org/teams', also: 'colleagues grant' },
       {
         label: 'Requests',

@@ -18,8 +18,10 @@ const WithKit = lazy(async () => ({ default: (await import('./account/with-kit.t
 
 /** Opens when code needs the private key. The code continues after the keyring is unlocked. */
 export function UnlockDialog() {
+  const { data: me } = useQuery(meQuery)
+  const title = me?.user?.publicKeyJwk === null ? 'Make a keyring first' : 'Unlock your keyring'
   return (
-    <Dialog opened onClose={unlockPrompt.cancel} title="Unlock your keyring">
+    <Dialog opened onClose={unlockPrompt.cancel} title={title}>
       <Unlock />
     </Dialog>
   )

@@ -124,11 +124,12 @@ export async function placeOf(world: World, as: string, slug: string) {
   return { orgId, appId, envs: Object.fromEntries(app.environments.map((env) => [env.slug, env.id])) }
 }
 
-/** Goes from the account pages to those of the organization. */
+/** Goes from the account pages to those of the organization. A person without a key gets to the first steps before. */
 export async function openOrg(page: Page): Promise<void> {
   await page.getByRole('navigation').getByRole('button').first().click()
   await page.getByRole('menuitem', { name: person.org }).click()
-  await page.getByRole('heading', { name: 'Applications', level: 1 }).waitFor()
+  await page.getByRole('heading', { name: /^(Applications|Welcome to .*)$/, level: 1 }).waitFor()
+  await goTo(page, 'Applications')
 }
 
 /** Presses a tool of a cell. The tool appears when the pointer is over its row. */

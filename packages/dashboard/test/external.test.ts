@@ -77,7 +77,7 @@ describe('with an identity provider', () => {
     await steps.lock(page)
     await steps.unlockWithPasskey(page)
     await page.goto('/')
-    await page.getByText('No application yet').waitFor()
+    await page.getByRole('heading', { name: 'Welcome to Acme', level: 1 }).waitFor()
   })
 
   test('a required second factor leads to the provider and back to the same page', async () => {

@@ -3,6 +3,7 @@ import { protection } from '@skerry/contract/changes/endpoints'
 import { grants } from '@skerry/contract/grants/endpoints'
 import { me } from '@skerry/contract/me/endpoints'
 import { secrets } from '@skerry/contract/secrets/endpoints'
+import { teams } from '@skerry/contract/teams/endpoints'
 import { generateKeyPair, publicKeyJwkOf } from '@skerry/crypto/keys'
 import { type Dek, importDek, newDek, sealSecret } from '@skerry/crypto/secret'
 import { wrapKey } from '@skerry/crypto/wrap'
@@ -12,6 +13,7 @@ import { sealedPrivateKey } from '../../server/test/blobs.ts'
 import { signInByLink } from '../../server/test/people.ts'
 import { acceptInvites } from '../../server/test/tenant.ts'
 import type { World } from '../../server/test/world.ts'
+import { placeOf } from './apps-steps.ts'
 import { goTo } from './steps.ts'
 
 export async function invite(page: Page, email: string): Promise<void> {
@@ -19,8 +21,20 @@ export async function invite(page: Page, email: string): Promise<void> {
   await page.getByRole('button', { name: 'Invite', exact: true }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('E-mail').fill(email)
-  await dialog.getByRole('button', { name: 'Invite' }).click()
+  await dialog.getByRole('button', { name: 'Send' }).click()
   await page.getByRole('row', { name: email }).waitFor()
+}
+
+/** Creates a team with all environments of these applications, through another client. Returns its id. */
+export async function newTeam(world: World, as: string, name: string, slugs: string[]): Promise<string> {
+  const places = await Promise.all(slugs.map((slug) => placeOf(world, as, slug)))
+  const params = { orgId: places[0]?.orgId as string }
+  const { body } = await world.call(teams.create, { as, params, body: { name } })
+  const environmentIds = places.flatMap(({ envs }) => Object.values(envs))
+  const of = { ...params, teamId: body.team.id }
+  const { error } = await world.call(teams.addEnvironments, { as, params: of, body: { environmentIds } })
+  if (error) throw new Error(error.message)
+  return body.team.id
 }
 
 /** Chooses an action in the menu of a list's row. */

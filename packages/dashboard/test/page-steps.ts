@@ -65,8 +65,8 @@ export async function useKit(page: Page) {
 /** Opens the dialog that answers the first request for access. */
 export async function openGrant(page: Page) {
   await page
-    .getByRole('button', { name: /^Grant / })
-    .first()
+    .getByRole('button', { name: /^Compare words with/ })
+    .last()
     .click()
   await dialogOf(page)
     .getByLabel(/^Fingerprint of the key of/)
@@ -92,6 +92,15 @@ export async function openGrantAccess(page: Page) {
     .getByRole('checkbox', { name: /, all but production$/ })
     .first()
     .check()
+}
+
+/** Opens the dialog that grants a request for another time. */
+export async function changeTime(page: Page) {
+  await page
+    .getByRole('button', { name: /another time$/ })
+    .last()
+    .click()
+  await dialogOf(page).getByLabel('For how long').first().waitFor()
 }
 
 export const enrol = (page: Page, { world }: Site) => steps.setUpAuthenticator(page, world)

@@ -39,7 +39,6 @@ const beginnings: Row[] = [
   { name: 'welcome', path: '/', shows: 'You are in no organization yet' },
   { name: 'new-organization', path: '/', shows: 'Welcome', step: steps.press('New organization') },
   { name: 'keyring-new', path: '/account/keyring', shows: 'Make the keyring' },
-  { name: 'unlock-nothing', path: '/account/keyring', shows: 'Make the keyring', step: steps.unlock },
   { name: 'signing-in-nothing', path: '/account/signing-in', shows: 'Authenticator app' },
   { name: 'recovery-codes', path: '/account/signing-in', shows: 'Authenticator app', step: steps.enrol },
 ]
@@ -184,7 +183,8 @@ const dialogs: Row[] = [
   { name: 'team-complete', path: crewOf, shows: 'have the key', step: steps.openComplete },
   { name: 'grant-access', path: crewOf, shows: 'have the key', step: steps.openGrantAccess },
   { name: 'grant-to-token', path: at('tokens'), shows: 'In use', step: steps.choose('Grant access…') },
-  { name: 'request-grant', path: at('requests'), shows: 'On call', step: steps.openGrant },
+  { name: 'request-grant', path: at('requests'), shows: 'On call', step: steps.changeTime },
+  { name: 'pass-on', path: at('requests'), shows: 'On call', step: steps.openGrant },
   { name: 'ask', path: at('requests'), shows: 'On call', step: steps.press('Ask for access') },
   { name: 'token-new', path: at('tokens'), shows: 'In use', step: steps.press('New token') },
   { name: 'token-shown', path: at('tokens'), shows: 'In use', unlocked: true, step: steps.makeToken },

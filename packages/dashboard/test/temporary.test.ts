@@ -20,16 +20,24 @@ test('a member asks for one hour, and the admin sees that before granting', asyn
   await theirs.getByRole('button', { name: 'Ask for access' }).first().click()
   const ask = dialogOf(theirs)
   await ask.getByRole('checkbox', { name: 'Production of Web shop' }).check()
-  await ask.getByRole('combobox', { name: 'For how long' }).click()
-  await theirs.getByRole('option', { name: '1 hour', exact: true }).click()
+  await ask.getByText('1 hour', { exact: true }).click()
   await ask.getByRole('button', { name: 'Ask for 1 environment' }).click()
   await ask.waitFor({ state: 'detached' })
   await goTo(page, 'Requests')
   await page.getByRole('row', { name: 'grace' }).getByText('1 hour').waitFor()
-  await page.getByRole('button', { name: /^Grant grace/ }).click()
+  await page.getByRole('button', { name: /^1 hour, grant grace.* another time$/ }).click()
   expect(await dialogOf(page).getByRole('combobox', { name: 'For how long' }).inputValue()).toBe('1 hour')
   await dialogOf(page).getByRole('button', { name: 'They match, grant 1 environment' }).click()
   await dialogOf(page).waitFor({ state: 'detached' })
+})
+
+test('the answered request says who granted it, and until when', async () => {
+  const { page: theirs } = member
+  await theirs.getByText('Answered', { exact: true }).click()
+  const row = theirs.getByRole('row', { name: 'grace' })
+  await row.getByText('granted', { exact: true }).waitFor()
+  await row.getByText(/by Ada/).waitFor()
+  await row.getByText(/^Until /).waitFor()
 })
 
 test('the overview lists the access both ways, with its end', async () => {

@@ -61,6 +61,7 @@ GET org/kms/keys
 GET org/kms/keys/:kmsKeyId/key
 GET org/kms/keys/:kmsKeyId/public
 GET org/events
+GET org/missing-grants
 GET org/teams
 GET org/teams/:teamId
 `)
@@ -96,13 +97,14 @@ export const ofApplication = ({ title }: Titled) =>
 
 /**
  * Routes that a member may call, but not a token that is bound here: the change request is in another application, and
- * the stream of events and the teams tell of all applications.
+ * the stream of events, the teams and the missing keys tell of all applications.
  */
 export const notForBound = titled(`
 DELETE org/members/:userId
 GET org/events
 GET org/change-requests/:changeRequestId
 GET org/change-requests/:changeRequestId/rekey
+GET org/missing-grants
 GET org/teams
 GET org/teams/:teamId
 `)

@@ -6,6 +6,7 @@ import { findOutbox } from '../first-run/outbox.ts'
 import { linkFrom } from '../first-run/own-invitation.ts'
 import { type InOrg, inOrg, type SignedIn, signedIn } from '../frame.ts'
 import { shellWord } from '../labels.ts'
+import { checkApps, findPlaces, type Places, wholeApps } from '../many-places.ts'
 import { orNearest } from '../nearest.ts'
 import { noteNext } from '../next-step.ts'
 import { confirmable, explained, gather, leaf } from '../options.ts'
@@ -23,13 +24,13 @@ export function register(command: Command): void {
       new Option('--status <status>', 'only invitations with this status').choices(statuses).default('pending'),
     )
     .action(inOrg(list))
-  explained(
+  const creating = explained(
     leaf(command, 'create <email>', 'Invite a person'),
-    'The person accepts with the link in the mail, or after signing in with that address.',
+    'The person accepts with the link in the mail, or after signing in with that address. With --app, name what they should read: an admin grants the keys after comparing their words.',
   )
     .addOption(new Option('--role <role>', 'role of the person').choices(['member', 'admin']).default('member'))
     .option('--team <team>', 'team that the person joins; repeatable', gather)
-    .action(inOrg(create))
+  wholeApps(creating).action(inOrg(create, checkApps))
   leaf(command, 'resend <email>', 'Send an invitation again, with a new period').action(signedIn(resend))
   confirmable(leaf(command, 'rm <email>', 'Withdraw an invitation')).action(signedIn(remove))
   leaf(command, 'mine', 'List invitations to you').action(signedIn(mine))
@@ -39,19 +40,28 @@ export function register(command: Command): void {
 
 async function create(
   email: string,
-  { session, flags, orgId }: InOrg<Flags & { role: 'member' | 'admin'; team?: string[] }>,
+  { session, flags, orgId }: InOrg<Flags & Places & { role: 'member' | 'admin'; team?: string[] }>,
 ): Promise<Output> {
   const outbox = findOutbox(session.settings.url, process.cwd())
   const teamIds = await Promise.all((flags.team ?? []).map(async (name) => (await findTeam(session, orgId, name)).id))
-  // An older server refuses the field, so it is left out without a team.
-  const body = { email, role: flags.role, ...(teamIds.length === 0 ? {} : { teamIds }) }
+  const places = flags.app === undefined ? [] : await findPlaces(session, [], flags)
+  // An older server refuses these fields, so they are left out if they are empty.
+  const body = {
+    email,
+    role: flags.role,
+    ...(teamIds.length === 0 ? {} : { teamIds }),
+    ...(places.length === 0 ? {} : { environmentIds: places.map(({ envId }) => envId) }),
+  }
   const { invite } = await session.client.invites.create({ params: { orgId }, body })
   note(`invited ${invite.email} as ${invite.role}, until ${notedTime(invite.expiresAt)}`)
   const link = await linkFrom(session.client, outbox, invite.email)
   if (link !== undefined)
     note(`the mail is in the outbox of this machine; its link works once, until the invitation expires: ${link}`)
+  const who = shellWord(invite.email)
   note(
-    `once they have made their keys, let them read: \`skerry grant ${shellWord(invite.email)} --app <slug> --env <slug>\``,
+    teamIds.length + places.length === 0
+      ? `once they have made their keys, let them read: \`skerry grant ${who} --app <slug> --env <slug>\``
+      : `once they have made their keys, grant what they should read: \`skerry access complete --member ${who}\``,
   )
   return { json: { invite }, text: () => writeLine(invite.id) }
 }

@@ -1,18 +1,16 @@
 import type { Answer } from '@skerry/contract/endpoint'
-import { isProduction } from '@skerry/contract/envs/production'
 import { isNamed } from '@skerry/contract/prefixes'
 import type { teams } from '@skerry/contract/teams/endpoints'
 import type { Command } from 'commander'
-import { findNamed } from '../current-place.ts'
-import { Failure, usage } from '../failure.ts'
+import { usage } from '../failure.ts'
 import { findTeam } from '../find-team.ts'
 import { type InOrg, inOrg } from '../frame.ts'
 import { noMember } from '../grants.ts'
 import { forgetReader } from '../known-readers.ts'
+import { checkApps, findPlaces, type Places, wholeApps } from '../many-places.ts'
 import { offerToComplete } from '../missing-grants.ts'
-import { accepting, confirmable, explained, gather, leaf } from '../options.ts'
+import { accepting, confirmable, explained, leaf } from '../options.ts'
 import { note, type Output, writeLine, writeTable } from '../output.ts'
-import { checkNames, findApp } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { ReaderFlags } from '../readers.ts'
 import type { Session } from '../session.ts'
@@ -21,11 +19,6 @@ import { count } from '../units.ts'
 
 type Lost = Answer<typeof teams.removeMember>['lost']
 type Adding = Flags & ReaderFlags
-interface Places {
-  app?: string[]
-  env?: string[]
-  allButProduction?: boolean
-}
 
 export function register(command: Command): void {
   explained(
@@ -52,18 +45,12 @@ export function register(command: Command): void {
 }
 
 const withPlaces = (command: Command): Command =>
-  explained(command, 'Name environments as app/env or group:env, or whole applications with --app.')
-    .option('--app <slug>', 'every environment of this application; repeatable', gather)
-    .option('--env <slug>', 'with --app, only environments with this slug; repeatable', gather)
-    .option('--all-but-production', 'with --app, every environment but production')
+  wholeApps(explained(command, 'Name environments as app/env or group:env, or whole applications with --app.'))
 
 function checkPlaces({ app, env, allButProduction }: Flags & Places, _team: string, environments: string[]): void {
   if (environments.length === 0 && app === undefined)
     throw usage('no environment is named', 'name environments as app/env, or use --app')
-  if (env !== undefined && app === undefined) throw usage('--env needs --app', 'add --app, or name app/env')
-  if (allButProduction && app === undefined)
-    throw usage('--all-but-production needs --app', 'name the applications with --app')
-  if (allButProduction && env !== undefined) throw usage('--env and --all-but-production exclude each other', 'use one')
+  checkApps({ app, env, allButProduction })
 }
 
 async function list({ session, orgId }: InOrg): Promise<Output> {
@@ -164,30 +151,6 @@ async function exclude(
   }
   noteLost(session, orgId, lost)
   return { json: { removed: people.map(({ userId }) => userId), lost } }
-}
-
-/** Finds the named environments, and those of the named applications. Each name is compared with what it meant before. */
-async function findPlaces(session: Session, named: readonly string[], flags: Flags & Places) {
-  const { app = [], env, allButProduction, ...others } = flags
-  const found = (await Promise.all(named.map((name) => findNamed(session, name, others)))).map(({ envId, label }) => ({
-    envId,
-    label,
-  }))
-  const { id: orgId } = await session.org()
-  for (const wanted of app) {
-    const { id: appId, slug } = await findApp(session, wanted)
-    const { environments } = await session.client.apps.envs({ params: { orgId, appId } })
-    const isChosen = ({ slug: found }: { slug: string }) =>
-      (env === undefined || env.includes(found)) && !(allButProduction && isProduction(found))
-    const chosen = environments.filter(isChosen)
-    const missing = (env ?? []).find((one) => !environments.some(({ slug: there }) => there === one))
-    if (missing !== undefined)
-      throw new Failure('notFound', `there is no environment ${slug}/${missing}`, `see \`skerry env ls --app ${slug}\``)
-    found.push(...chosen.map((one) => ({ envId: one.id, label: `${slug}/${one.slug}` })))
-  }
-  if (found.length === 0) throw new Failure('notFound', 'no environment is left to name', 'see `skerry env ls`')
-  await checkNames(session, orgId, found)
-  return [...new Map(found.map((one) => [one.envId, one])).values()]
 }
 
 async function grant(

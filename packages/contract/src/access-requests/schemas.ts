@@ -11,6 +11,9 @@ const AccessRequestEnvironment = Strict({
   environmentId: Id('environment'),
   label: Type.String({ description: '`app/env`, `app/env@branch` or `group:env`' }),
   granted: Type.Boolean({ description: 'The person holds the key now' }),
+  endsAt: Nullable(
+    Type.String({ description: 'When the access ends by itself; null if it does not, or the person holds no key' }),
+  ),
   held: Type.Boolean({ description: 'The caller holds the key, and can grant it as an admin' }),
 })
 

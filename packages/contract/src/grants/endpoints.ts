@@ -50,7 +50,8 @@ export const grants = {
     audits: ['key.revoked'],
   }),
   missing: get('/v1/orgs/:orgId/missing-grants', {
-    summary: 'List the keys that people should have because of a team or a plan, and do not have yet',
+    summary:
+      'List the keys that people should have because of a team or a plan, and do not have yet: all for admins, else the caller’s own',
     query: Strict({
       ...PageOf(limits.missingGrantsDefault).properties,
       teamId: Type.Optional(Id('team')),

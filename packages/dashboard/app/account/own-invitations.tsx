@@ -2,6 +2,7 @@ import { Button, Group } from '@mantine/core'
 import type { Answer } from '@skerry/contract/endpoint'
 import type { ownInvites } from '@skerry/contract/members/own-invites'
 import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
@@ -20,6 +21,7 @@ type Invite = Answer<typeof ownInvites.list>['invites'][number]
 export function OwnInvitations({ empty }: { empty: ReactNode }) {
   const query = useQuery(ownInvitesQuery)
   const reloadMe = useReloadMe()
+  const navigate = useNavigate()
   const declining = useConfirm(({ id, orgName }: Invite) => ({
     title: 'Decline this invitation?',
     text: `You do not join ${orgName}. Its admins can invite you again.`,
@@ -32,6 +34,7 @@ export function OwnInvitations({ empty }: { empty: ReactNode }) {
       const { org } = await api.ownInvites.accept({ params: { inviteId: id } })
       showToast(`You are ${org.role === 'member' ? 'a member' : `an ${org.role}`} of ${org.name} now.`)
       await reloadMe()
+      await navigate({ to: '/orgs/$org', params: { org: org.slug } })
     },
     { stale: [ownInvitesQuery] },
   )

@@ -82,14 +82,14 @@ function OrgNav({ onClick }: { onClick: () => void }) {
   )
 }
 
-function Entry(props: { entry: NavEntry; org: { id: string; slug: string }; onClick: () => void }) {
+function Entry(props: { entry: NavEntry; org: { id: string; slug: string; role: string }; onClick: () => void }) {
   const { entry, org, onClick } = props
   const { label, icon: Icon, to, badge } = entry
   return (
     <Link to={to} params={{ org: org.slug }} className="side-entry" title={label} onClick={onClick}>
       <Icon size={16} strokeWidth={1.4} aria-hidden />
       <span className="side-label">{label}</span>
-      {badge && <EntryBadge badge={badge} orgId={org.id} />}
+      {badge && !(badge.admins && org.role === 'member') && <EntryBadge badge={badge} orgId={org.id} />}
     </Link>
   )
 }

@@ -31,6 +31,7 @@ export const liveState = {
   reset: () => set(nothing),
   setLive: (isLive: boolean) => isLive !== state.isLive && set({ isLive }),
   isLive: () => state.isLive,
+  recent: () => state.recent,
   people: () => [...state.people].map(([applicationId, people]): Presence => ({ applicationId, people })),
   setPeople({ applicationId, people }: Presence): void {
     set({ people: new Map(state.people).set(applicationId, people) })

@@ -14,7 +14,7 @@ import { ProblemAlert } from '../ui/problem.tsx'
 import { RelativeTime, timeColumn } from '../ui/relative-time.tsx'
 import { showToast } from '../ui/toast.ts'
 import { useConfirm } from '../ui/use-confirm.tsx'
-import { invitesQuery } from './queries.ts'
+import { invitesQuery, teamsQuery } from './queries.ts'
 
 type Invite = Answer<typeof endpoints.list>['invites'][number]
 
@@ -39,7 +39,8 @@ export function Invitations() {
   )
   const columns: ListColumn<Invite>[] = [
     { header: 'Address', cell: ({ email }) => <OneLine text={email} />, sort: ({ email }) => email },
-    { header: 'Role', cell: ({ role }) => role, sort: ({ role }) => role, width: 110 },
+    { header: 'Role', cell: ({ role }) => role, sort: ({ role }) => role, width: 90 },
+    { header: 'Should read', cell: (invite) => <Intended invite={invite} />, width: 170 },
     { header: 'Invited by', cell: ({ invitedById }) => <OneLine text={nameOf(invitedById)} /> },
     { header: 'State', cell: (invite) => <State invite={invite} />, sort: ({ sentAt }) => sentAt },
     timeColumn('Expires', 'expiresAt', 110),
@@ -73,7 +74,7 @@ export function Invitations() {
   return (
     <Section
       title="Invitations"
-      description="Anyone who reads the mail can join. They make their own keyring first, and then ask for access."
+      description="Anyone who reads the mail can join. They make their own keyring first. Then you compare words, and pass on what they should read."
     >
       <ProblemAlert error={resend.error} />
       <List
@@ -81,7 +82,7 @@ export function Invitations() {
         query={query}
         rows={({ invites }) => invites}
         columns={columns}
-        minWidth={760}
+        minWidth={900}
         rowId={({ id }) => id}
         rowName={({ email }) => email}
         empty={
@@ -93,6 +94,16 @@ export function Invitations() {
       {revoking.dialog}
     </Section>
   )
+}
+
+/** The teams and environments of an invitation. Those that were deleted meanwhile are no longer in it. */
+function Intended({ invite: { teamIds, environmentIds } }: { invite: Invite }) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const teams = useQuery(teamsQuery(org.id)).data ?? []
+  const names = teams.flatMap(({ id, name }) => (teamIds.includes(id) ? [name] : []))
+  const count = environmentIds.length
+  const parts = [...names, ...(count === 0 ? [] : [count === 1 ? '1 environment' : `${count} environments`])]
+  return <OneLine text={parts.join(', ')} />
 }
 
 /** When the mail was sent, and whether its link was used. */

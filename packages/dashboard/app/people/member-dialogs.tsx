@@ -7,6 +7,7 @@ import { type Checked, checkedKeys, pin } from '../envs/pins.ts'
 import { useApiForm } from '../form/use-api-form.ts'
 import { useOutlivingLeases } from '../leases/outliving.tsx'
 import { OffboardDialog } from '../offboarding/offboard-dialog.tsx'
+import { PassOnDialog } from '../passing/pass-on-dialog.tsx'
 import { orgQueries, queryClient } from '../queries.ts'
 import { CustodianNote, OwnShareNote } from '../recovery/custodian-note.tsx'
 import { useReloadMe } from '../reload-me.ts'
@@ -135,6 +136,8 @@ function LeaveDialog({ onClose }: { onClose: () => void }) {
 /** Renders the open dialog of a member. */
 export function MemberDialog({ dialog, onClose }: { dialog: OpenDialog; onClose: () => void }) {
   const { kind, member, checked } = dialog
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  if (kind === 'pass-on') return <PassOnDialog orgId={org.id} userId={member.userId} onClose={onClose} />
   if (kind === 'role') return <RoleDialog member={member} onClose={onClose} />
   if (kind === 'offboard') return <OffboardDialog member={member} onClose={onClose} />
   if (kind === 'remove') return <RemoveDialog member={member} onClose={onClose} />

@@ -8,7 +8,7 @@ export const nameOfMember = ({ name, email, userId }: Member): string => name ??
 
 /** The open dialog and its member. */
 export interface OpenDialog {
-  kind: 'role' | 'compare' | 'remove' | 'offboard' | 'leave'
+  kind: 'role' | 'compare' | 'pass-on' | 'remove' | 'offboard' | 'leave'
   member: Member
   checked: Checked | undefined
 }

@@ -5,7 +5,7 @@ import { Fingerprint, Words } from '../envs/fingerprint.tsx'
 import { GrantSpan } from '../envs/grant-span.tsx'
 import { layersBelow } from '../envs/layers-below.ts'
 import { checkMeanings } from '../envs/meanings.ts'
-import { type Checked, pin, useChecked } from '../envs/pins.ts'
+import { type Checked, checkedKeys, pin, useChecked } from '../envs/pins.ts'
 import { grantOne } from '../envs/wrap-key.ts'
 import { nameOfMember } from '../people/member.ts'
 import { isFresh, orgQueries, queryClient } from '../queries.ts'
@@ -52,7 +52,7 @@ export function GrantRequest(props: { orgId: string; request: AccessRequest; onC
       submit={`${submit} ${countOf(wanted.length)}`}
       onClose={onClose}
       onSubmit={grant}
-      stale={[requestQueries(orgId), ...envIds.map((envId) => orgQueries(orgId, 'envs', envId))]}
+      stale={[checkedKeys, requestQueries(orgId), ...envIds.map((envId) => orgQueries(orgId, 'envs', envId))]}
       disabled={!isReady || wanted.length === 0 || !isFresh(members) || !isFresh(below)}
       size="lg"
     >

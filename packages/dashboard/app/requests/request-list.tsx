@@ -1,4 +1,4 @@
-import { Badge, Button, Group } from '@mantine/core'
+import { Anchor, Badge, Button, Text } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
@@ -14,16 +14,20 @@ import { useDialog } from '../ui/use-dialog.ts'
 import { RequestedEnvironments } from './environments.tsx'
 import { type AccessRequest, requestQueries, requestsQuery } from './queries.ts'
 
+// The code that grants keys is loaded for admins, after the list.
+const Answers = lazy(async () => ({ default: (await import('./answers.tsx')).Answers }))
+const Composed = lazy(async () => ({ default: (await import('./answers.tsx')).Composed }))
 // Each dialog is loaded when it first opens.
 const GrantRequest = lazy(async () => ({ default: (await import('./grant-request.tsx')).GrantRequest }))
 const DeclineRequest = lazy(async () => ({ default: (await import('./decline.tsx')).DeclineRequest }))
+const PassOnDialog = lazy(async () => ({ default: (await import('../passing/pass-on-dialog.tsx')).PassOnDialog }))
 
 /** The requests for access: those of everyone for an admin, else the person's own. */
 export function RequestList({ status }: { status: 'open' | 'closed' }) {
-  const { org, me } = useRouteContext({ from: '/_app/orgs/$org' })
-  const isAdmin = org.role !== 'member'
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const nameOf = useNameOf(org.id)
   const granting = useDialog<AccessRequest>()
+  const comparing = useDialog<string>()
   const declining = useDialog<AccessRequest>()
   const withdrawing = useConfirm(({ id }: AccessRequest) => ({
     title: 'Withdraw this request?',
@@ -32,42 +36,12 @@ export function RequestList({ status }: { status: 'open' | 'closed' }) {
     onConfirm: () => api.accessRequests.withdraw({ params: { orgId: org.id, accessRequestId: id } }),
     stale: [requestQueries(org.id)],
   }))
-  const columns: ListColumn<AccessRequest>[] = [
-    {
-      header: 'Person',
-      cell: ({ userId, createdAt }) => (
-        <TwoLines main={nameOf(userId)} below={<RelativeTime at={createdAt} />} belowTitle={createdAt} />
-      ),
-      width: 190,
-    },
-    {
-      header: 'Asks for',
-      cell: ({ environments }) => <RequestedEnvironments orgId={org.id} environments={environments} />,
-    },
-    { header: 'Reason', cell: ({ reason }) => <OneLine text={reason ?? ''} /> },
-    {
-      header: 'For',
-      cell: ({ forSeconds }) => (forSeconds === null ? '' : durationText(forSeconds)),
-      width: 90,
-    },
-    status === 'open'
-      ? {
-          header: 'Answer',
-          width: 190,
-          cell: (request) => (
-            <Answers
-              request={request}
-              name={nameOf(request.userId)}
-              isAdmin={isAdmin}
-              isOwn={request.userId === me.user?.id}
-              onGrant={() => granting.open(request)}
-              onDecline={() => declining.open(request)}
-              onWithdraw={() => withdrawing.open(request)}
-            />
-          ),
-        }
-      : { header: 'Answer', width: 240, cell: (request) => <Closed request={request} nameOf={nameOf} /> },
-  ]
+  const columns = useColumns(status, {
+    grant: granting.open,
+    compare: ({ userId }) => comparing.open(userId),
+    decline: declining.open,
+    withdraw: withdrawing.open,
+  })
   return (
     <>
       <List
@@ -78,14 +52,17 @@ export function RequestList({ status }: { status: 'open' | 'closed' }) {
         })}
         rows={({ pages }) => pages.flatMap(({ requests }) => requests)}
         columns={columns}
-        minWidth={850}
+        minWidth={900}
         rowId={({ id }) => id}
         rowName={({ userId }) => nameOf(userId)}
-        empty={<Nothing status={status} isAdmin={isAdmin} slug={org.slug} />}
+        empty={<Nothing status={status} isAdmin={org.role !== 'member'} slug={org.slug} />}
       />
       <Suspense>
         {granting.show((onClose, request) => (
           <GrantRequest orgId={org.id} request={request} onClose={onClose} />
+        ))}
+        {comparing.show((onClose, userId) => (
+          <PassOnDialog orgId={org.id} userId={userId} onClose={onClose} />
         ))}
         {declining.show((onClose, request) => (
           <DeclineRequest orgId={org.id} request={request} name={nameOf(request.userId)} onClose={onClose} />
@@ -93,6 +70,89 @@ export function RequestList({ status }: { status: 'open' | 'closed' }) {
       </Suspense>
       {withdrawing.dialog}
     </>
+  )
+}
+
+/** The acts on a request. Each opens a dialog. */
+type Acts = Record<'grant' | 'compare' | 'decline' | 'withdraw', (request: AccessRequest) => void>
+
+function useColumns(status: 'open' | 'closed', acts: Acts): ListColumn<AccessRequest>[] {
+  const { org, me } = useRouteContext({ from: '/_app/orgs/$org' })
+  const nameOf = useNameOf(org.id)
+  const isOwn = ({ userId }: AccessRequest) => userId === me.user?.id
+  const isAnswerable = (request: AccessRequest) => status === 'open' && org.role !== 'member' && !isOwn(request)
+  return [
+    {
+      header: 'Person',
+      cell: ({ userId, createdAt }) => (
+        <TwoLines main={nameOf(userId)} below={<RelativeTime at={createdAt} />} belowTitle={createdAt} />
+      ),
+      width: 170,
+    },
+    {
+      header: 'Asks for',
+      cell: (request) => (
+        <>
+          <RequestedEnvironments orgId={org.id} environments={request.environments} />
+          <Suspense>{isAnswerable(request) && <Composed orgId={org.id} request={request} />}</Suspense>
+        </>
+      ),
+    },
+    { header: 'Reason', cell: ({ reason }) => <OneLine text={reason ?? ''} /> },
+    {
+      header: 'For',
+      cell: (request) => (
+        <Span
+          request={request}
+          name={nameOf(request.userId)}
+          {...(isAnswerable(request) ? { onChange: () => acts.grant(request) } : {})}
+        />
+      ),
+      width: 110,
+    },
+    status === 'closed'
+      ? { header: 'Answer', width: 240, cell: (request) => <Closed request={request} nameOf={nameOf} /> }
+      : {
+          header: 'Answer',
+          width: 280,
+          cell: (request) => (
+            <Suspense>
+              {isAnswerable(request) && (
+                <Answers
+                  orgId={org.id}
+                  request={request}
+                  name={nameOf(request.userId)}
+                  onCompare={() => acts.compare(request)}
+                  onDecline={() => acts.decline(request)}
+                />
+              )}
+              {isOwn(request) && (
+                <Button size="compact-sm" variant="default" onClick={() => acts.withdraw(request)}>
+                  Withdraw…
+                </Button>
+              )}
+            </Suspense>
+          ),
+        },
+  ]
+}
+
+/** How long the person needs the keys. An admin can choose another time. */
+function Span(props: { request: AccessRequest; name: string; onChange?: () => void }) {
+  const { request, name, onChange } = props
+  const text = request.forSeconds === null ? 'until revoked' : durationText(request.forSeconds)
+  if (!onChange) return <>{text}</>
+  return (
+    <Anchor
+      component="button"
+      type="button"
+      size="sm"
+      title="Grant for another time"
+      aria-label={`${text}, grant ${name} another time`}
+      onClick={onChange}
+    >
+      {text}
+    </Anchor>
   )
 }
 
@@ -110,61 +170,41 @@ function Nothing({ status, isAdmin, slug }: { status: 'open' | 'closed'; isAdmin
   )
 }
 
-function Answers(props: {
-  request: AccessRequest
-  name: string
-  isAdmin: boolean
-  isOwn: boolean
-  onGrant: () => void
-  onDecline: () => void
-  onWithdraw: () => void
-}) {
-  const { request, name, isAdmin, isOwn, onGrant, onDecline, onWithdraw } = props
-  if (isOwn)
-    return (
-      <Button size="compact-sm" variant="default" onClick={onWithdraw}>
-        Withdraw…
-      </Button>
-    )
-  if (!isAdmin) return null
-  const holdsSome = request.environments.some(({ granted, held }) => held && !granted)
-  return (
-    <Group gap="xs" wrap="nowrap">
-      <Button
-        size="compact-sm"
-        aria-label={`Grant ${name}`}
-        disabled={!holdsSome}
-        title={holdsSome ? undefined : 'You hold none of these keys. Another admin must answer.'}
-        onClick={onGrant}
-      >
-        Grant…
-      </Button>
-      <Button size="compact-sm" variant="default" aria-label={`Decline ${name}`} onClick={onDecline}>
-        Decline…
-      </Button>
-    </Group>
-  )
-}
-
 const colors: Record<string, string> = { granted: 'green', declined: 'red' }
 
 function Closed({ request, nameOf }: { request: AccessRequest; nameOf: (id: string) => string }) {
   const { status, closedAt, closedById, answer } = request
   const by = closedById === null || status === 'withdrawn' ? '' : ` by ${nameOf(closedById)}`
   return (
-    <TwoLines
-      main={
-        <Badge color={colors[status] ?? 'gray'} variant="light">
-          {status}
-        </Badge>
-      }
-      below={
-        <>
-          <RelativeTime at={closedAt ?? request.expiresAt} />
-          {by}
-          {answer === null ? '' : `: “${answer}”`}
-        </>
-      }
-    />
+    <>
+      <TwoLines
+        main={
+          <Badge color={colors[status] ?? 'gray'} variant="light">
+            {status}
+          </Badge>
+        }
+        below={
+          <>
+            <RelativeTime at={closedAt ?? request.expiresAt} />
+            {by}
+            {answer === null ? '' : `: “${answer}”`}
+          </>
+        }
+      />
+      <Until request={request} />
+    </>
+  )
+}
+
+const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' })
+
+/** Until when access lasts that ends by itself. */
+function Until({ request: { status, forSeconds, environments } }: { request: AccessRequest }) {
+  if (status !== 'granted' || forSeconds === null) return null
+  const ends = environments.flatMap(({ endsAt }) => endsAt ?? []).sort()
+  return (
+    <Text size="xs" c="dimmed">
+      {ends[0] === undefined ? 'The access has ended.' : `Until ${exact.format(new Date(ends[0]))}`}
+    </Text>
   )
 }

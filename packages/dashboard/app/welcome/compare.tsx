@@ -10,11 +10,10 @@ import { CommandLine } from '../ui/command-line.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
 
-/** Shows the words of the person's key, and asks for environments. Afterwards it shows what was asked for. */
+/** Shows the words of the person's key, and asks for environments. */
 export function Compare({ publicKeyJwk }: { publicKeyJwk: string }) {
   const { org, me } = useRouteContext({ from: '/_app/orgs/$org' })
   const { data: words = '' } = useQuery(wordsQuery(publicKeyJwk))
-  const requests = useQuery({ ...openRequestsQuery(org.id), refetchInterval: 5000 })
   return (
     <Stack>
       <Words words={words} label="Your 12 words" />
@@ -32,20 +31,36 @@ export function Compare({ publicKeyJwk }: { publicKeyJwk: string }) {
           goes on by itself.
         </Text>
       )}
-      <Loaded query={requests}>
-        {({ requests: open }) => {
-          const own = open.filter(({ userId }) => userId === me.user?.id)
-          if (own.length === 0) return <AskForm orgId={org.id} />
-          return own.map(({ id, createdAt, environments }) => (
-            <div key={id}>
-              <RequestedEnvironments orgId={org.id} environments={environments} />
-              <Text size="sm" c="dimmed" mt={4}>
-                You asked <RelativeTime at={createdAt} />. The admins were told.
-              </Text>
-            </div>
-          ))
-        }}
-      </Loaded>
+      <OwnRequests />
+      <h3 className="start-part">Ask for access</h3>
+      <AskForm orgId={org.id} />
     </Stack>
+  )
+}
+
+/** The open requests of this person. */
+function OwnRequests() {
+  const { org, me } = useRouteContext({ from: '/_app/orgs/$org' })
+  const requests = useQuery({ ...openRequestsQuery(org.id), refetchInterval: 5000 })
+  return (
+    <Loaded query={requests}>
+      {({ requests: open }) => {
+        const own = open.filter(({ userId }) => userId === me.user?.id)
+        if (own.length === 0) return null
+        return (
+          <div>
+            <h3 className="start-part">Your requests</h3>
+            {own.map(({ id, createdAt, environments }) => (
+              <div key={id}>
+                <RequestedEnvironments orgId={org.id} environments={environments} />
+                <Text size="sm" c="dimmed" mt={4}>
+                  You asked <RelativeTime at={createdAt} />. The admins were told.
+                </Text>
+              </div>
+            ))}
+          </div>
+        )
+      }}
+    </Loaded>
   )
 }

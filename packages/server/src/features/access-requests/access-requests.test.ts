@@ -164,6 +164,26 @@ describe('an answer', () => {
     }
   })
 
+  test('may be for some time: the request then says until when', async () => {
+    const [place, other, person] = [await newPlace(), await newPlace(), await newMember(world, tenant)]
+    const { id } = (await ask(person, [place, other])).body.request
+    const grant = (envId: string, more: object) =>
+      world.call(grants.create, {
+        as: tenant.admin.as,
+        params: { orgId, envId },
+        body: { principalType: 'user', principalId: person.id, wrappedDek: wrappedKey(), ...more },
+      })
+    const { endsAt } = (await grant(place, { seconds: 3600 })).body.grant
+    await grant(other, {})
+    const ends = (await show(person, id)).body.request.environments.map((one) => [one.environmentId, one.endsAt])
+    expect(new Map(ends as [string, string | null][])).toEqual(
+      new Map([
+        [place, endsAt],
+        [other, null],
+      ]),
+    )
+  })
+
   test('may decline with a reason, by an admin only, and once', async () => {
     const [place, person] = [await newPlace(), await newMember(world, tenant)]
     const { id } = (await ask(person, [place])).body.request

@@ -18,12 +18,18 @@ export const holds = (type: string, id: string, now: string) => `exists (
   select from key_grants k where k.org_id = x.org_id and k.environment_id = x.environment_id
                              and k.principal_type = ${type} and k.principal_id = ${id} and ${grantInForce(now)})`
 
+/** A column of `access_request_environments x` of `access_requests r`, as text: the person’s access ends by itself then. */
+const endsAt = `(
+  select to_char(k.ends_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') from key_grants k
+   where k.org_id = x.org_id and k.environment_id = x.environment_id and k.principal_type = 'user' and k.principal_id = r.user_id)`
+
 /** The columns of `access_requests r` for a caller. A request whose time is up shows as expired, even before the job runs. */
 export const requestColumns = (now: `$${number}`, callerType: `$${number}`, callerId: `$${number}`) => `r.id,
   case when r.status = 'open' and r.expires_at <= ${now} then 'expired' else r.status end as status,
   r.user_id, r.reason, r.for_seconds, r.created_at, r.expires_at, r.closed_at, r.closed_by_type, r.closed_by_id, r.answer,
   (select coalesce(jsonb_agg(jsonb_build_object('environmentId', x.environment_id, 'label', ${environmentLabel},
                                                 'granted', ${holds(`'user'`, 'r.user_id', now)},
+                                                'endsAt', ${endsAt},
                                                 'held', ${holds(callerType, callerId, now)})
                              order by ${environmentLabel}), '[]')
      from access_request_environments x

@@ -7,20 +7,18 @@ import { lockEnvironments } from '../../model/environments/table.ts'
 import { lockOrg } from '../../model/organizations/table.ts'
 import { lockMember } from '../../model/people/memberships.ts'
 import { replacePlan } from '../../model/teams/write.ts'
-import type { InOrg } from '../orgs/scope.ts'
+import { type InOrg, isAdmin } from '../orgs/scope.ts'
 import { listMissing } from './missing-store.ts'
 import { listPlanned } from './plan-store.ts'
 
-/** Lists the keys that people shall get and do not have. */
-export async function missing({
-  db,
-  org,
-  principal,
-  query,
-  now,
-}: In<typeof grants.missing, InOrg>): Out<typeof grants.missing> {
+/** Lists the keys that people shall get and do not have. Members who are not admins see the keys that they wait for. */
+export async function missing(input: In<typeof grants.missing, InOrg>): Out<typeof grants.missing> {
+  const { db, org, principal, query, now } = input
   const cursor = pageFrom(query, 'missing', limits.missingGrantsDefault)
-  const { teamId, userId } = query
+  const { teamId } = query
+  const userId = isAdmin(input) ? query.userId : principal.id
+  if (query.userId !== undefined && query.userId !== userId)
+    throw fail('forbidden', 'only admins may list the missing keys of others')
   const rows = await listMissing(db, org, principal, { teamId, userId, now }, cursor)
   const page = pageOf(rows, cursor, (row) => [row.environmentCreatedAt, `${row.environmentId}.${row.principalId}`])
   return {

@@ -15,7 +15,7 @@ export const routes = [
   route(grants.overview, unbound(admin), overview, { heavy: 'search' }),
   route(grants.create, grantee(env(admin)), create), // an admin without the key could only invent one
   route(grants.delete, grant(env(admin)), remove),
-  route(grants.missing, unbound(admin), missing, { heavy: 'search' }),
+  route(grants.missing, unbound(member), missing, { heavy: 'search' }),
   route(grants.createMany, keyed(unbound(admin)), createMany), // each row needs the key, too
   route(grants.plan, unbound(admin), plan),
 ]

@@ -222,6 +222,27 @@ describe('a missing key', () => {
     expect((await plan([])).body).toEqual({ environmentIds: [] })
   })
 
+  test('is listed for the person who waits for it, who sees nobody else’s', async () => {
+    const [one, two] = [await newPlace(), await newPlace()]
+    const [person, other] = [await newMember(world, tenant), await newMember(world, tenant)]
+    const team = await newTeam(world, tenant, [person.id, other.id], [one])
+    const list = (query: { userId?: string; teamId?: string }) =>
+      world.call(grants.missing, { as: person.as, params: { orgId }, query })
+    await world.call(grants.plan, {
+      as: admin.as,
+      params: { orgId, userId: person.id },
+      body: { environmentIds: [two] },
+    })
+    const own = [
+      { environmentId: one, principalId: person.id, teamIds: [team.id], held: false },
+      { environmentId: two, principalId: person.id, planned: true },
+    ]
+    expect((await list({})).body.missing).toMatchObject(own)
+    expect((await list({ userId: person.id })).body.missing).toMatchObject(own)
+    expect((await list({ teamId: team.id })).body.missing).toMatchObject([own[0]])
+    expect(await list({ userId: other.id })).toMatchObject({ status: 403, error: { code: 'forbidden' } })
+  })
+
   test('comes from the invitation: its teams and environments count from the acceptance', async () => {
     const [one, two, team] = [await newPlace(), await newPlace(), await newTeam(world, tenant)]
     await world.call(teams.addEnvironments, {

@@ -1,4 +1,4 @@
-import { Badge, Box, Button, Text } from '@mantine/core'
+import { Badge, Box, Button, Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
@@ -7,6 +7,7 @@ import { KeyStatus } from '../../../envs/key-status.tsx'
 import { type Checked, checkedQuery } from '../../../envs/pins.ts'
 import { GrantAccessDialog } from '../../../granting/lazy.ts'
 import { Offboardings } from '../../../offboarding/offboardings.tsx'
+import { waitingQuery } from '../../../passing/count.ts'
 import { Invitations } from '../../../people/invitations.tsx'
 import { type Member, nameOfMember, type OpenDialog } from '../../../people/member.ts'
 import { invitesQuery } from '../../../people/queries.ts'
@@ -71,6 +72,7 @@ function MemberList() {
   const { data, error } = useQuery(checkedQuery(holders))
   const checkedOf = new Map(holders.map(({ principalId }, i) => [principalId, data?.[i]]))
   const isSelf = ({ userId }: Member) => userId === me.user?.id
+  const waiting = useQuery({ ...waitingQuery(org.id), enabled: org.role !== 'member' }).data
   const columns: ListColumn<Member>[] = [
     {
       header: 'Member',
@@ -81,7 +83,17 @@ function MemberList() {
     { header: 'Role', cell: ({ role }) => role, sort: ({ role }) => role, width: 110 },
     {
       header: 'Key',
-      cell: (member) => <KeyState member={member} isSelf={isSelf(member)} checked={checkedOf.get(member.userId)} />,
+      cell: (member) => (
+        <>
+          <KeyState member={member} isSelf={isSelf(member)} checked={checkedOf.get(member.userId)} />
+          <Waiting
+            keys={waiting?.get(member.userId) ?? 0}
+            name={nameOfMember(member)}
+            checked={checkedOf.get(member.userId)}
+            onPass={() => dialog.open({ kind: 'pass-on', member, checked: checkedOf.get(member.userId) })}
+          />
+        </>
+      ),
     },
   ]
   const actions = (member: Member): RowAction[] => {
@@ -128,6 +140,28 @@ function Identity({ member, isSelf }: { member: Member; isSelf: boolean }) {
   const address = member.email ?? member.userId
   const below = [isSelf ? 'you' : '', address === name ? '' : address].filter(Boolean).join(' · ')
   return <TwoLines main={name} below={below === '' ? null : below} belowTitle={address} />
+}
+
+/** A person who waits for keys that this admin holds, with the button that passes them on. */
+function Waiting(props: { keys: number; name: string; checked: Checked | undefined; onPass: () => void }) {
+  const { keys, name, checked, onPass } = props
+  if (keys === 0) return null
+  const count = keys === 1 ? '1 key' : `${keys} keys`
+  const act = checked?.status === 'verified' ? `Pass on ${count}` : 'Compare words'
+  return (
+    <Group gap="xs" mt={4}>
+      <Badge color="yellow" variant="light">
+        waits for {count}
+      </Badge>
+      <Button
+        size="compact-xs"
+        aria-label={`${act} ${checked?.status === 'verified' ? 'to' : 'with'} ${name}`}
+        onClick={onPass}
+      >
+        {act}
+      </Button>
+    </Group>
+  )
 }
 
 function KeyState({ member, isSelf, checked }: { member: Member; isSelf: boolean; checked: Checked | undefined }) {

@@ -14,6 +14,7 @@ import { appOfHolding, holdingsQuery } from '../../../welcome/holdings.ts'
 // Each step loads when it is the current one.
 const CreateKeys = lazy(async () => ({ default: (await import('../../../account/create-keys.tsx')).CreateKeys }))
 const NewKit = lazy(async () => ({ default: (await import('../../../account/new-kit.tsx')).NewKit }))
+const OpensLater = lazy(async () => ({ default: (await import('../../../welcome/opens-later.tsx')).OpensLater }))
 const Compare = lazy(async () => ({ default: (await import('../../../welcome/compare.tsx')).Compare }))
 
 export const Route = createFileRoute('/_app/orgs/$org/welcome')({
@@ -85,6 +86,11 @@ function Welcome() {
           )}
         </div>
         <aside>
+          {isLoaded && !hasKey && (
+            <Suspense>
+              <OpensLater />
+            </Suspense>
+          )}
           <Chart seed={org.name} />
         </aside>
       </div>
