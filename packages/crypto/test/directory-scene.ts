@@ -6,7 +6,7 @@ import { signDocument } from '../src/directory/document.ts'
 import type { DirectoryEntry } from '../src/directory/entries.ts'
 import { type HeadBody, type HeadDocument, nextHead, parseHead } from '../src/directory/head.ts'
 import { parseRoot, type RootBody, type RootDocument, type RootDraft, type RootSigner } from '../src/directory/root.ts'
-import type { DirectorySigner, SigningJwk } from '../src/directory/signing.ts'
+import type { DirectorySigner } from '../src/directory/signing.ts'
 import { type DirectoryTree, directoryTree } from '../src/directory/tree.ts'
 import type { DirectoryAnswer, DirectoryTrust } from '../src/directory/verify.ts'
 import { formatPublicKeyJwk } from '../src/keys.ts'
@@ -24,7 +24,7 @@ export async function fixedSigner(scalar: bigint): Promise<DirectorySigner> {
   const publicKeyJwk = formatPublicKeyJwk(publicPointOf(scalar))
   return {
     kid: await fingerprint(publicKeyJwk),
-    jwk: JSON.parse(publicKeyJwk) as SigningJwk,
+    jwk: JSON.parse(publicKeyJwk) as DirectorySigner['jwk'],
     sign: async (bytes) => new Uint8Array(p256.sign(bytes, numberTo32Bytes(scalar), { lowS: false })),
   }
 }

@@ -11,7 +11,7 @@ import type { ParsedDocument } from './document.ts'
 import { malformed } from './refusal.ts'
 
 /** The public key of a signer as roots contain it: the four members that RFC 7638 hashes. */
-export interface SigningJwk {
+interface SigningJwk {
   crv: 'P-256'
   kty: 'EC'
   x: string
