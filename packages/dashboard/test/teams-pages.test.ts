@@ -64,7 +64,7 @@ async function compare(name: string): Promise<void> {
   await dialogOf(page)
     .getByRole('button', { name: `Compare words of ${name}` })
     .click()
-  await dialogOf(page).getByLabel(`I compared these words with ${name}`).check()
+  await dialogOf(page).getByLabel(`I compared these words with ${name}`).click()
 }
 
 async function openTeam(name: string): Promise<void> {

@@ -33,7 +33,7 @@ beforeAll(async () => {
   await dialogOf(page)
     .getByRole('button', { name: `Compare words of ${grace}` })
     .click()
-  await dialogOf(page).getByLabel(`I compared these words with ${grace}`).check()
+  await dialogOf(page).getByLabel(`I compared these words with ${grace}`).click()
   await dialogOf(page).getByText(`${grace} gets Web shop / Production`).waitFor()
   await close()
 })
