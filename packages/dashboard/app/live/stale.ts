@@ -5,7 +5,7 @@ type Parts = readonly string[]
 
 /** The ends of the query keys, after the organization, that a change of a resource makes stale. */
 const partsOf: Record<string, (change: LiveChange) => readonly Parts[]> = {
-  secret: inEnvironment,
+  secret: (change) => [['deleted-secrets'], ...inEnvironment(change)],
   change_request: (change) => [['changes'], ...inEnvironment(change)],
   environment: (change) => [['apps'], ['groups'], ['places'], ['own-holdings'], ...inEnvironment(change)],
   application: () => [['apps'], ['places']],
@@ -22,6 +22,7 @@ const partsOf: Record<string, (change: LiveChange) => readonly Parts[]> = {
   access_request: () => [['access-requests']],
   user: () => [['members'], ['owners'], ['invites']],
   invitation: () => [['invites']],
+  planned_grant: () => [['invites']],
   service_token: () => [['tokens']],
   machine_client: () => [['clients']],
   honey_token: () => [['honey-tokens']],

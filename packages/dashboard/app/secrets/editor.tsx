@@ -3,6 +3,7 @@ import { lazy, Suspense, useEffect, useRef } from 'react'
 import { describeProblem } from '../ui/problem.tsx'
 import type { CellActions } from './cell-actions.ts'
 import type { Column } from './columns.ts'
+import { newerVersion, useStoredBy } from './stored-by.ts'
 import { type Draft, isUnsaved } from './use-edits.ts'
 
 /** Loaded with its table of names when a cell is first edited. */
@@ -77,24 +78,30 @@ export function CellEditor({ column, name, draft, actions }: Props) {
   )
 }
 
-/** The reason why an edit was not stored. */
-export function EditProblem({ column, name, draft, actions }: Props) {
-  if (draft.theirs)
-    return (
-      <Group gap={6} role="alert">
-        <Text size="xs" className="matrix-broken">
-          Someone else changed it meanwhile.
-        </Text>
-        <Button size="compact-xs" variant="light" color="red" onClick={() => actions.resolveConflict(column, name)}>
-          Compare
-        </Button>
-      </Group>
-    )
+/** The reason why an edit was not stored, or will not be: another person stored a version while this one typed. */
+export function EditProblem(props: Props) {
+  const { column, name, draft } = props
+  const version = newerVersion(column, name, draft)
+  if (version !== null && !isUnsaved(draft)) return <StoredMeanwhile {...props} version={version} />
   if (!draft.error) return null
   const { title, advice } = describeProblem(draft.error)
   return (
     <Text size="xs" className="matrix-broken" role="alert">
       {isUnsaved(draft) ? `Not saved yet, and kept here. ${title}.` : `${title}. ${advice ?? ''}`}
     </Text>
+  )
+}
+
+function StoredMeanwhile({ column, name, actions, version }: Props & { version: number }) {
+  const by = useStoredBy(column.environmentId, name, version)
+  return (
+    <Group gap={6} role="alert">
+      <Text size="xs" className="matrix-broken">
+        {version === 0 ? `Someone deleted ${name} while you typed.` : `${by} stored version ${version} while you typed.`}
+      </Text>
+      <Button size="compact-xs" variant="light" color="red" onClick={() => actions.resolveConflict(column, name)}>
+        Compare
+      </Button>
+    </Group>
   )
 }
