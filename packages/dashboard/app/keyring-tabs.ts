@@ -24,7 +24,10 @@ export const lockNameOf = (userId: string, worker: string) => `skerry-keyring ${
 export async function findUnlocked(userId: string): Promise<string | undefined> {
   const prefix = lockNameOf(userId, '')
   const { held = [] } = await navigator.locks.query()
-  return held.map(({ name = '' }) => name).find((name) => name.startsWith(prefix))?.slice(prefix.length)
+  return held
+    .map(({ name = '' }) => name)
+    .find((name) => name.startsWith(prefix))
+    ?.slice(prefix.length)
 }
 
 /** Resolves when a worker has locked or ended. */

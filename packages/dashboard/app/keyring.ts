@@ -65,7 +65,7 @@ export const keyring = {
     if (person && person.id !== signedIn.id) lockHere()
     person = signedIn
     tellTabs({ type: 'person', userId: signedIn.id })
-    joining = findUnlocked(signedIn.id).then((name) => join(name))
+    joining = findUnlocked(signedIn.id).then(join).catch(ignore)
   },
 
   /**
@@ -122,6 +122,7 @@ async function join(name: string | undefined): Promise<void> {
   const opened = await Promise.race([joined.post('join', { userId }), locking])
   const isOwn = opened && publicKeyJwk !== null && isSameKey(opened, publicKeyJwk)
   if (!isOwn || unlocked || person?.id !== userId) return joined.leave()
+  worker?.reject(new KeyringError('locked', 'another tab has unlocked the keyring'))
   worker?.leave()
   worker = joined
   showOpened()
@@ -131,7 +132,7 @@ async function join(name: string | undefined): Promise<void> {
 channel.onmessage = ({ data }: MessageEvent<KeyringNews>) => {
   if (data.type === 'touched') touchedAtMs = Date.now()
   else if (data.type === 'locked' && unlocked) lockHere()
-  else if (data.type === 'opened' && data.userId === person?.id) joining = join(data.worker)
+  else if (data.type === 'opened' && data.userId === person?.id) joining = join(data.worker).catch(ignore)
   else if (data.type === 'person' && person && data.userId !== person.id) lockHere()
 }
 
@@ -220,4 +221,7 @@ addEventListener('pagehide', ({ persisted }) => {
   unlocked = false
   tell()
 })
-session.onEnd(() => keyring.lock())
+session.onEnd(() => {
+  keyring.lock()
+  person = undefined
+})

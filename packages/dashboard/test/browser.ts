@@ -96,16 +96,29 @@ export async function addPage(visitor: Pick<Visitor, 'context' | 'complaints' | 
   return page
 }
 
+const contextIds = new WeakMap<BrowserContext, Promise<string | undefined>>()
+
+/** Returns the id of a browser context in DevTools. Its session stays open: to end it would remove the passkey device. */
+function contextIdOf(page: Page): Promise<string | undefined> {
+  const context = page.context()
+  const known = contextIds.get(context)
+  if (known) return known
+  const id = context
+    .newCDPSession(page)
+    .then((devTools) => devTools.send('Target.getTargetInfo'))
+    .then(({ targetInfo }) => targetInfo.browserContextId)
+  contextIds.set(context, id)
+  return id
+}
+
 /** Returns the scripts of the shared workers that run in the browser of this page. */
 export async function keyringWorkers(page: Page): Promise<string[]> {
-  const ofPage = await page.context().newCDPSession(page)
-  const { targetInfo } = await ofPage.send('Target.getTargetInfo')
-  await ofPage.detach()
-  const ofBrowser = await (await openBrowser()).newBrowserCDPSession()
-  const { targetInfos } = await ofBrowser.send('Target.getTargets')
-  await ofBrowser.detach()
+  const contextId = await contextIdOf(page)
+  const devTools = await (await openBrowser()).newBrowserCDPSession()
+  const { targetInfos } = await devTools.send('Target.getTargets')
+  await devTools.detach()
   return targetInfos
-    .filter(({ type, browserContextId }) => type === 'shared_worker' && browserContextId === targetInfo.browserContextId)
+    .filter(({ type, browserContextId }) => type === 'shared_worker' && browserContextId === contextId)
     .map(({ url }) => url)
 }
 

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterEach, describe, expect, test } from 'vitest'
 import { mailedToken } from '../../server/test/people.ts'
-import { addSecret, create, createApp, edit, openApp, value } from './apps-steps.ts'
+import { addSecret, create, createApp, edit, value } from './apps-steps.ts'
 import { addPage, keyringWorkers, storedText } from './browser.ts'
 import { join, leaks, openOwner } from './scene.ts'
 import * as steps from './steps.ts'
@@ -168,7 +168,10 @@ describe('a script that runs in a page of this server', () => {
       },
       [script, name, ask],
     )
-    const refused = { id: 1, error: { code: 'invalid_argument', message: 'an argument is not valid: this tab has not joined' } }
+    const refused = {
+      id: 1,
+      error: { code: 'invalid_argument', message: 'an argument is not valid: this tab has not joined' },
+    }
     expect(answers).toEqual([refused, { id: 1, value: null }, refused])
     await unlocked(page)
   })

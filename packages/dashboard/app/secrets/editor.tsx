@@ -97,7 +97,9 @@ function StoredMeanwhile({ column, name, actions, version }: Props & { version: 
   return (
     <Group gap={6} role="alert">
       <Text size="xs" className="matrix-broken">
-        {version === 0 ? `Someone deleted ${name} while you typed.` : `${by} stored version ${version} while you typed.`}
+        {version === 0
+          ? `Someone deleted ${name} while you typed.`
+          : `${by} stored version ${version} while you typed.`}
       </Text>
       <Button size="compact-xs" variant="light" color="red" onClick={() => actions.resolveConflict(column, name)}>
         Compare

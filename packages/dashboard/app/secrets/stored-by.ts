@@ -27,5 +27,9 @@ export function useStoredBy(environmentId: string, name: string, version: number
   const { createdById, createdByType } = stored
   const known = nameOf(createdById)
   if (known !== createdById) return known
-  return createdByType === 'user' ? 'A former member' : createdByType === 'service_token' ? 'A service token' : 'The server'
+  return createdByType === 'user'
+    ? 'A former member'
+    : createdByType === 'service_token'
+      ? 'A service token'
+      : 'The server'
 }

@@ -55,9 +55,8 @@ export function openLiveHub(deps: HubDeps): LiveHub {
   const rights = openRightsCheck(deps, streams)
   const deliver = (entry: Committed) => {
     delivery.deliver(entry)
-    if (entry.orgId === null) return
-    if (entry.action === 'member.removed' && entry.resourceId !== null) presence.remove(entry.orgId, entry.resourceId)
-    if (changesRights.has(entry.action)) rights.check(streams.of(entry.orgId))
+    forgetRemoved(presence, entry)
+    if (entry.orgId !== null && changesRights.has(entry.action)) rights.check(streams.of(entry.orgId))
   }
   const noteGap = () => {
     for (const stream of streams.all) greet(stream)
@@ -126,6 +125,11 @@ export function openLiveHub(deps: HubDeps): LiveHub {
       clear()
     },
   }
+}
+
+/** A person who was removed from the organization is no longer shown. */
+function forgetRemoved(presence: PresenceBoard, { orgId, action, resourceId }: Committed): void {
+  if (action === 'member.removed' && orgId !== null && resourceId !== null) presence.remove(orgId, resourceId)
 }
 
 /**
