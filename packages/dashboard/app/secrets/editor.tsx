@@ -3,11 +3,14 @@ import { lazy, Suspense, useEffect, useRef } from 'react'
 import { describeProblem } from '../ui/problem.tsx'
 import type { CellActions } from './cell-actions.ts'
 import type { Column } from './columns.ts'
-import { newerVersion, useStoredBy } from './stored-by.ts'
+import { newerVersion } from './newer-version.ts'
 import { type Draft, isUnsaved } from './use-edits.ts'
 
 /** Loaded with its table of names when a cell is first edited. */
 const LoadingName = lazy(async () => ({ default: (await import('./loading-names.tsx')).LoadingName }))
+
+/** Loaded when another person stores a version of a secret that is being edited. */
+const StoredMeanwhile = lazy(async () => ({ default: (await import('./stored-meanwhile.tsx')).StoredMeanwhile }))
 
 interface Props {
   column: Column
@@ -82,28 +85,17 @@ export function CellEditor({ column, name, draft, actions }: Props) {
 export function EditProblem(props: Props) {
   const { column, name, draft } = props
   const version = newerVersion(column, name, draft)
-  if (version !== null && !isUnsaved(draft)) return <StoredMeanwhile {...props} version={version} />
+  if (version !== null && !isUnsaved(draft))
+    return (
+      <Suspense>
+        <StoredMeanwhile {...props} version={version} />
+      </Suspense>
+    )
   if (!draft.error) return null
   const { title, advice } = describeProblem(draft.error)
   return (
     <Text size="xs" className="matrix-broken" role="alert">
       {isUnsaved(draft) ? `Not saved yet, and kept here. ${title}.` : `${title}. ${advice ?? ''}`}
     </Text>
-  )
-}
-
-function StoredMeanwhile({ column, name, actions, version }: Props & { version: number }) {
-  const by = useStoredBy(column.environmentId, name, version)
-  return (
-    <Group gap={6} role="alert">
-      <Text size="xs" className="matrix-broken">
-        {version === 0
-          ? `Someone deleted ${name} while you typed.`
-          : `${by} stored version ${version} while you typed.`}
-      </Text>
-      <Button size="compact-xs" variant="light" color="red" onClick={() => actions.resolveConflict(column, name)}>
-        Compare
-      </Button>
-    </Group>
   )
 }
