@@ -153,15 +153,20 @@ export const limits = {
   /** The most webhooks of one vault project. */
   vaultWebhooksMax: 10,
   vaultDeliveriesDefault: 50,
-  /** Open streams of events of one person or token, and of everybody, on one server. */
+  /**
+   * Open streams of events of one person or token, and of everybody, on one server. An organization may have as many as
+   * it leaves to others.
+   */
   liveStreamsPerCaller: 8,
   liveStreamsMax: 2000,
   /** A stream ends after this time, and its client opens another. */
   liveStreamSeconds: 3600,
-  /** A stream whose client has this much left to read is cut. */
-  liveUnreadBytes: 64 * 1024,
+  /** A client that has this much left to read gets no more events until it has caught up. */
+  liveUnreadBytes: 32 * 1024,
   /** The time for which a person is shown at an application without a further call. */
   presenceSeconds: 30,
+  /** The most people whom an event names at an application. */
+  presencePeopleMax: 50,
   /** An environment is re-keyed in one request, which contains all of its secrets. */
   rekeyBodyBytes: 64 * 1024 * 1024,
 } as const

@@ -1,37 +1,30 @@
 import { type SetStateAction, useCallback, useEffect, useState, useSyncExternalStore } from 'react'
+import { isSameKey } from './account/same-key.ts'
+import { findUnlocked, idleMs, type KeyringNews, openKeyringChannel, sealingMaxMs, whenLocked } from './keyring-tabs.ts'
+import { type Connection, connect, type Input, KeyringError, type Name, type Output } from './keyring-worker.ts'
 import { unlockPrompt } from './prompts.ts'
 import { session } from './session.ts'
-import type { Operations } from './worker/operations.ts'
-import type { Answer, Question } from './worker/worker.ts'
 
 // The page's side of the keyring. The private key and the environment keys exist only in a worker that cannot reach the
-// network. Locking terminates the worker, and the keys are gone with it.
+// network. All tabs of a person share the worker that the person unlocked. Locking ends it, and the keys are gone with it.
 
-/** An error of the worker. `code` is the error code of @skerry/crypto. */
-export class KeyringError extends Error {
-  readonly code: string
-  constructor(code: string, message: string) {
-    super(message)
-    this.code = code
-  }
+export { KeyringError }
+
+interface Person {
+  id: string
+  /** The person's public key on the server. Null before they have a keyring. */
+  publicKeyJwk: string | null
 }
 
-type Name = keyof Operations
-type Input<N extends Name> = Parameters<Operations[N]>[0]
-type Output<N extends Name> = Awaited<ReturnType<Operations[N]>>
-
-/** The keyring locks after this long without use. */
-const idleMs = 15 * 60_000
-
-/** When the keyring locks, the worker gets this long to seal unsaved edits before it is terminated. */
-const sealingMaxMs = 30_000
-
-let worker: Worker | undefined
+let worker: Connection | undefined
 let unlocked = false
-let count = 0
-const waiting = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>()
+let person: Person | undefined
+/** Resolves when it is known whether another tab has unlocked the keyring. */
+let joining: Promise<void> = Promise.resolve()
 const listeners = new Set<() => void>()
 const keepers = new Set<() => Promise<unknown>>()
+const channel = openKeyringChannel()
+const tellTabs = (news: KeyringNews) => channel.postMessage(news)
 
 export const keyring = {
   /**
@@ -41,24 +34,38 @@ export const keyring = {
    * @example const value = await keyring.call('openSecret', { wrappedDek, environmentId, name, ciphertext })
    */
   async call<N extends Name>(name: N, input: Input<N>): Promise<Output<N>> {
-    if (!unlocked) await unlockPrompt.ask()
+    if (!unlocked) await keyring.unlock()
     return post(name, input)
   },
 
   /** Prompts to unlock the keyring if it is locked. */
   async unlock() {
+    if (!unlocked) await joining
     if (!unlocked) await unlockPrompt.ask()
   },
 
   /** Runs an operation of the worker that needs no private key, for example to create the first one. */
   callLocked: <N extends Name>(name: N, input: Input<N>): Promise<Output<N>> => post(name, input),
 
-  /** Marks the keyring as unlocked. Call it after the worker has received the private key. */
+  /** Marks the keyring as unlocked, in all tabs of the person. Call it after the worker has received the private key. */
   opened() {
-    unlocked = true
-    touch()
-    tell()
-    unlockPrompt.complete()
+    showOpened()
+    const { name, post } = worker ?? {}
+    if (!name || !post || !person) return
+    const { id: userId } = person
+    post('share', { userId }).then(() => tellTabs({ type: 'opened', userId, worker: name }), ignore)
+  },
+
+  /**
+   * Says who is signed in. If they unlocked the keyring in another tab, it is unlocked here, too. The keyring of anybody
+   * else locks.
+   */
+  belongTo(signedIn: Person) {
+    if (person?.id === signedIn.id && person.publicKeyJwk === signedIn.publicKeyJwk) return
+    if (person && person.id !== signedIn.id) lockHere()
+    person = signedIn
+    tellTabs({ type: 'person', userId: signedIn.id })
+    joining = findUnlocked(signedIn.id).then(join).catch(ignore)
   },
 
   /**
@@ -70,40 +77,63 @@ export const keyring = {
     return () => void keepers.delete(keep)
   },
 
+  /** Locks the keyring in all tabs. */
   lock() {
-    for (const { reject } of waiting.values()) reject(new KeyringError('locked', 'the keyring has been locked'))
-    waiting.clear()
-    const kept = unlocked ? [...keepers].map((keep) => keep()) : []
-    const ending = worker
-    worker = undefined
-    unlocked = false
-    tell()
-    const end = () => ending?.terminate()
-    if (kept.length === 0) return end()
-    setTimeout(end, sealingMaxMs)
-    void Promise.allSettled(kept).then(end)
+    lockHere()
+    tellTabs({ type: 'locked' })
   },
 }
 
-function post<N extends Name>(name: N, input: Input<N>): Promise<Output<N>> {
-  worker ??= start()
-  const id = ++count
-  worker.postMessage({ id, name, input } satisfies Question)
-  return new Promise((resolve, reject) => waiting.set(id, { resolve, reject }))
+const ignore = () => {}
+
+const post = <N extends Name>(name: N, input: Input<N>): Promise<Output<N>> => {
+  worker ??= connect(crypto.randomUUID(), lockHere)
+  return worker.post(name, input)
 }
 
-function start(): Worker {
-  const started = new Worker(new URL('./worker/worker.ts', import.meta.url), { type: 'module', name: 'keyring' })
-  started.onmessage = ({ data }: MessageEvent<Answer>) => {
-    const asker = waiting.get(data.id)
-    waiting.delete(data.id)
-    if ('error' in data) asker?.reject(new KeyringError(data.error.code, data.error.message))
-    // The answer to this id has the type that `post` promised for it.
-    else asker?.resolve(data.value as never)
-  }
-  // The worker's script failed to load, for example after an update of the server.
-  started.onerror = () => keyring.lock()
-  return started
+function showOpened() {
+  unlocked = true
+  touchedAtMs = Date.now()
+  touch()
+  tell()
+  unlockPrompt.complete()
+}
+
+function lockHere() {
+  worker?.reject(new KeyringError('locked', 'the keyring has been locked'))
+  const kept = unlocked ? [...keepers].map((keep) => keep()) : []
+  const ending = worker
+  worker = undefined
+  unlocked = false
+  tell()
+  ending?.post('end', {}).catch(ignore)
+  const leave = () => ending?.leave()
+  if (kept.length === 0) return leave()
+  setTimeout(leave, sealingMaxMs)
+  void Promise.allSettled(kept).then(leave)
+}
+
+/** Uses the worker that another tab has unlocked, if it still is unlocked and has this person's key. */
+async function join(name: string | undefined): Promise<void> {
+  if (name === undefined || unlocked || !person) return
+  const { id: userId, publicKeyJwk } = person
+  const joined = connect(name, ignore)
+  const locking = whenLocked(userId, name)
+  const opened = await Promise.race([joined.post('join', { userId }), locking])
+  const isOwn = opened && publicKeyJwk !== null && isSameKey(opened, publicKeyJwk)
+  if (!isOwn || unlocked || person?.id !== userId) return joined.leave()
+  worker?.reject(new KeyringError('locked', 'another tab has unlocked the keyring'))
+  worker?.leave()
+  worker = joined
+  showOpened()
+  void locking.then(() => worker === joined && lockHere())
+}
+
+channel.onmessage = ({ data }: MessageEvent<KeyringNews>) => {
+  if (data.type === 'touched') touchedAtMs = Date.now()
+  else if (data.type === 'locked' && unlocked) lockHere()
+  else if (data.type === 'opened' && data.userId === person?.id) joining = join(data.worker).catch(ignore)
+  else if (data.type === 'person' && person && data.userId !== person.id) lockHere()
 }
 
 function tell() {
@@ -160,11 +190,18 @@ export function usePlaintext<T>(empty: T) {
 /** The error shown at a field that locking has cleared. */
 export const clearedMessage = 'The keyring was locked, so this field was cleared. Type the text again.'
 
+/** Tabs tell each other of use this often. */
+const tellEveryMs = 1000
+
 // Timers stop while a computer sleeps, so the idle time is also checked when the page becomes visible again.
 let touchedAtMs = Date.now()
+let toldAtMs = 0
 const touch = () => {
   lockWhenIdle()
   touchedAtMs = Date.now()
+  if (!unlocked || touchedAtMs - toldAtMs < tellEveryMs) return
+  toldAtMs = touchedAtMs
+  tellTabs({ type: 'touched' })
 }
 const lockWhenIdle = () => {
   if (unlocked && Date.now() - touchedAtMs >= idleMs) keyring.lock()
@@ -176,4 +213,15 @@ setInterval(() => {
   lockWhenIdle()
   for (const ticker of tickers) ticker()
 }, 10_000)
-session.onEnd(() => keyring.lock())
+// A page that the browser keeps to show it again has left the worker, so its keyring is locked.
+addEventListener('pagehide', ({ persisted }) => {
+  worker?.leave()
+  if (!persisted) return
+  worker = undefined
+  unlocked = false
+  tell()
+})
+session.onEnd(() => {
+  keyring.lock()
+  person = undefined
+})

@@ -67,26 +67,59 @@ export async function visit(baseUrl: string, more: { dark?: boolean } = {}): Pro
   const colorScheme = more.dark ? 'dark' : 'light'
   const named = baseUrl.replace('127.0.0.1', 'localhost')
   const context = await (await openBrowser()).newContext({ baseURL: named, colorScheme, reducedMotion: 'reduce' })
-  const page = await context.newPage()
-  // Long enough for a busy machine.
-  page.setDefaultTimeout(60_000)
   const complaints: string[] = []
   const sent: string[] = []
-  page.on('console', (message) => {
-    if (['warning', 'error'].includes(message.type()) && !isExpected(message.text()))
-      complaints.push(`${message.type()}: ${message.text()} ${message.location().url}`)
-  })
-  page.on('pageerror', (error) => complaints.push(`exception: ${error.stack ?? error.message}`))
+  const page = await addPage({ context, complaints, sent })
   context.on('request', (request) => sent.push(`${request.method()} ${request.url()} ${request.postData() ?? ''}`))
   let authorization = ''
   context.on('request', (request) => {
     authorization = request.headers().authorization ?? authorization
   })
-  page.on('framenavigated', (frame) => sent.push(frame.url()))
-  await page.addInitScript(keepNotices)
   await addPasskeyDevice(page)
   const quiet = watchRequests(page)
   return { page, context, complaints, sent, bearer: () => authorization, quiet, close: () => context.close() }
+}
+
+/** Opens another tab of a visitor's browser. It has no passkey device. */
+export async function addPage(visitor: Pick<Visitor, 'context' | 'complaints' | 'sent'>): Promise<Page> {
+  const { context, complaints, sent } = visitor
+  const page = await context.newPage()
+  // Long enough for a busy machine.
+  page.setDefaultTimeout(60_000)
+  page.on('console', (message) => {
+    if (['warning', 'error'].includes(message.type()) && !isExpected(message.text()))
+      complaints.push(`${message.type()}: ${message.text()} ${message.location().url}`)
+  })
+  page.on('pageerror', (error) => complaints.push(`exception: ${error.stack ?? error.message}`))
+  page.on('framenavigated', (frame) => sent.push(frame.url()))
+  await page.addInitScript(keepNotices)
+  return page
+}
+
+const contextIds = new WeakMap<BrowserContext, Promise<string | undefined>>()
+
+/** Returns the id of a browser context in DevTools. Its session stays open: to end it would remove the passkey device. */
+function contextIdOf(page: Page): Promise<string | undefined> {
+  const context = page.context()
+  const known = contextIds.get(context)
+  if (known) return known
+  const id = context
+    .newCDPSession(page)
+    .then((devTools) => devTools.send('Target.getTargetInfo'))
+    .then(({ targetInfo }) => targetInfo.browserContextId)
+  contextIds.set(context, id)
+  return id
+}
+
+/** Returns the scripts of the shared workers that run in the browser of this page. */
+export async function keyringWorkers(page: Page): Promise<string[]> {
+  const contextId = await contextIdOf(page)
+  const devTools = await (await openBrowser()).newBrowserCDPSession()
+  const { targetInfos } = await devTools.send('Target.getTargets')
+  await devTools.detach()
+  return targetInfos
+    .filter(({ type, browserContextId }) => type === 'shared_worker' && browserContextId === contextId)
+    .map(({ url }) => url)
 }
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { totpCode } from '../../server/test/totp.ts'
-import { storedText } from './browser.ts'
+import { keyringWorkers, storedText } from './browser.ts'
 import { leaks, openScene } from './scene.ts'
 import * as steps from './steps.ts'
 
@@ -56,7 +56,7 @@ describe('the first person', () => {
 
   test('signs out, which also locks the keyring', async () => {
     await steps.signOut(visitor.page)
-    await expect.poll(() => visitor.page.workers()).toEqual([])
+    await expect.poll(() => keyringWorkers(visitor.page)).toEqual([])
   })
 
   test('signs in again with a link from an e-mail, and returns to the same page', async () => {

@@ -13,7 +13,7 @@ import {
   save,
   value,
 } from './apps-steps.ts'
-import { storedText } from './browser.ts'
+import { keyringWorkers, storedText } from './browser.ts'
 import { leaks, openScene } from './scene.ts'
 import * as steps from './steps.ts'
 
@@ -55,14 +55,14 @@ describe('an unused keyring', () => {
     await page.keyboard.press('Shift')
     await idle(14)
     await page.getByText('planted-stored').waitFor()
-    expect(page.workers()).toHaveLength(1)
+    expect(await keyringWorkers(page)).toHaveLength(1)
   })
 
   test('locks after 15 minutes, and every value leaves the page', async () => {
     await idle(1.5)
     await locked()
     expect(await pageText()).not.toContain('planted')
-    await expect.poll(() => page.workers()).toEqual([])
+    await expect.poll(() => keyringWorkers(page)).toEqual([])
   })
 
   test('cannot be unlocked with a wrong passphrase, and then unlocks with a passkey', async () => {

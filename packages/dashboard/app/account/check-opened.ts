@@ -1,4 +1,5 @@
 import { KeyringError, keyring } from '../keyring.ts'
+import { isSameKey } from './same-key.ts'
 
 /**
  * Refuses a decrypted key that differs from the person's public key on the server. Others encrypt to that public key,
@@ -7,11 +8,7 @@ import { KeyringError, keyring } from '../keyring.ts'
  * @throws KeyringError `wrong_key`. The keyring is then locked.
  */
 export function checkOpened(opened: string, told: string): void {
-  const point = (jwk: string) => {
-    const { x, y } = JSON.parse(jwk) as { x: string; y: string }
-    return `${x}.${y}`
-  }
-  if (point(opened) === point(told)) return
+  if (isSameKey(opened, told)) return
   keyring.lock()
   throw new KeyringError(
     'wrong_key',

@@ -1,7 +1,6 @@
-import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import type { Column } from '../secrets/columns.ts'
-import { membersQuery } from '../secrets/use-name-of.ts'
+import { useMemberNames } from './member-names.ts'
 import { type RecentChange, useLive } from './state.ts'
 
 const verbs: Record<string, string> = {
@@ -18,15 +17,14 @@ const verbs: Record<string, string> = {
 /** Says who has just changed a secret in these environments. It disappears after some seconds. */
 export function ChangedNote({ orgId, columns }: { orgId: string; columns: Column[] }) {
   const recent = useLive(({ recent }) => recent)
-  const members = useQuery({ ...membersQuery(orgId), enabled: recent.length > 0 }).data?.members
+  const nameOf = useMemberNames(orgId, recent.length > 0)
   const last = recent.findLast(
     ({ action, environmentId }) =>
       verbs[action] !== undefined && columns.some((one) => one.environmentId === environmentId),
   )
-  const member = members?.find(({ userId }) => userId === last?.actorId)
   return (
     <span className="matrix-changed" role="status" aria-live="polite">
-      {last && `${verbs[last.action]} by ${member?.name ?? member?.email ?? actorText(last)} just now`}
+      {last && `${verbs[last.action]} by ${nameOf(last.actorId) ?? actorText(last)} just now`}
     </span>
   )
 }

@@ -2,6 +2,7 @@ import { useRouteContext } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { api } from '../api.ts'
 import { Face } from '../ui/who.tsx'
+import { useMemberNames } from './member-names.ts'
 import { useLive } from './state.ts'
 
 /** Half of the time for which the server shows a person. */
@@ -13,7 +14,10 @@ export function Others({ orgId, appId }: { orgId: string; appId: string }) {
   useLooking(orgId, appId)
   const { me } = useRouteContext({ from: '/_app' })
   const people = useLive((live) => live.people.get(appId) ?? nobody)
-  const others = people.filter(({ id }) => id !== me.principal.id)
+  const strangers = people.filter(({ id }) => id !== me.principal.id)
+  // The event has no addresses, so a person without a name is looked up.
+  const nameOf = useMemberNames(orgId, strangers.length > 0)
+  const others = strangers.map(({ id, name }) => ({ id, name: nameOf(id) ?? name }))
   const names = others.map(({ name }) => name).join(', ')
   return (
     <span className="others" role="status" aria-label="Also here">

@@ -5,7 +5,7 @@ type Parts = readonly string[]
 
 /** The ends of the query keys, after the organization, that a change of a resource makes stale. */
 const partsOf: Record<string, (change: LiveChange) => readonly Parts[]> = {
-  secret: inEnvironment,
+  secret: (change) => [['deleted-secrets'], ...inEnvironment(change)],
   change_request: (change) => [['changes'], ...inEnvironment(change)],
   environment: (change) => [
     ['apps'],
@@ -36,6 +36,7 @@ const partsOf: Record<string, (change: LiveChange) => readonly Parts[]> = {
   team: () => [['teams'], ['rekey-due'], ['missing-grants']],
   user: () => [['members'], ['owners'], ['invites'], ['teams'], ['access-requests'], ['missing-grants']],
   invitation: () => [['invites']],
+  planned_grant: () => [['invites']],
   service_token: () => [['tokens']],
   machine_client: () => [['clients']],
   honey_token: () => [['honey-tokens']],

@@ -1,5 +1,6 @@
 import { createFileRoute, redirect } from '@tanstack/react-router'
 import { Shell } from '../frame/shell.tsx'
+import { keyring } from '../keyring.ts'
 import { meQuery } from '../queries.ts'
 import { session } from '../session.ts'
 
@@ -7,7 +8,9 @@ import { session } from '../session.ts'
 export const Route = createFileRoute('/_app')({
   beforeLoad: async ({ context, location }) => {
     if (!(await session.ready())) throw redirect({ to: '/sign-in', search: { returnTo: location.href } })
-    return { me: await context.queryClient.ensureQueryData(meQuery) }
+    const me = await context.queryClient.ensureQueryData(meQuery)
+    if (me.user) keyring.belongTo({ id: me.user.id, publicKeyJwk: me.user.publicKeyJwk })
+    return { me }
   },
   component: Shell,
 })

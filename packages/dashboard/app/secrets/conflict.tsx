@@ -1,10 +1,12 @@
 import { Button, Code, Group, Stack, Text } from '@mantine/core'
 import { Dialog } from '../ui/dialog.tsx'
+import { useStoredBy } from './stored-by.ts'
 import type { Draft, Theirs } from './use-edits.ts'
 
 /** Shows both values after two people changed one secret. This person decides which to keep. */
 export function ConflictDialog(props: {
   name: string
+  environmentId: string
   where: string
   draft: Draft
   theirs: Theirs
@@ -12,15 +14,16 @@ export function ConflictDialog(props: {
   onTakeTheirs: () => void
   onClose: () => void
 }) {
-  const { name, where, draft, theirs, onKeepMine, onTakeTheirs, onClose } = props
+  const { name, environmentId, where, draft, theirs, onKeepMine, onTakeTheirs, onClose } = props
   const { opened } = theirs
+  const by = useStoredBy(environmentId, name, theirs.version)
   return (
     <Dialog opened onClose={onClose} title={`${name} changed meanwhile`} size="lg">
       <Stack>
         <Text size="sm">
           {opened === null
-            ? `Someone deleted it from ${where} while you were editing.`
-            : `Someone stored version ${theirs.version} in ${where} while you were editing. Which value do you want to keep?`}
+            ? `Someone deleted it from ${where} while you typed.`
+            : `${by} stored version ${theirs.version} in ${where} while you typed. Which value do you want to keep?`}
         </Text>
         <Side title="Mine" value={draft.value} />
         {opened && 'value' in opened && <Side title="Theirs" value={opened.value} />}

@@ -58,6 +58,7 @@ export function Dialogs(props: {
   return (
     <ConflictDialog
       {...{ name, draft, theirs, onClose }}
+      environmentId={column.environmentId}
       where={column.name}
       onKeepMine={thenClose(() => edits.keepMine(column, name, theirs))}
       onTakeTheirs={thenClose(() => edits.cancel(column, name))}

@@ -3,10 +3,14 @@ import { lazy, Suspense, useEffect, useRef } from 'react'
 import { describeProblem } from '../ui/problem.tsx'
 import type { CellActions } from './cell-actions.ts'
 import type { Column } from './columns.ts'
+import { newerVersion } from './newer-version.ts'
 import { type Draft, isUnsaved } from './use-edits.ts'
 
 /** Loaded with its table of names when a cell is first edited. */
 const LoadingName = lazy(async () => ({ default: (await import('./loading-names.tsx')).LoadingName }))
+
+/** Loaded when another person stores a version of a secret that is being edited. */
+const StoredMeanwhile = lazy(async () => ({ default: (await import('./stored-meanwhile.tsx')).StoredMeanwhile }))
 
 interface Props {
   column: Column
@@ -77,18 +81,15 @@ export function CellEditor({ column, name, draft, actions }: Props) {
   )
 }
 
-/** The reason why an edit was not stored. */
-export function EditProblem({ column, name, draft, actions }: Props) {
-  if (draft.theirs)
+/** The reason why an edit was not stored, or will not be: another person stored a version while this one typed. */
+export function EditProblem(props: Props) {
+  const { column, name, draft } = props
+  const version = newerVersion(column, name, draft)
+  if (version !== null && !isUnsaved(draft))
     return (
-      <Group gap={6} role="alert">
-        <Text size="xs" className="matrix-broken">
-          Someone else changed it meanwhile.
-        </Text>
-        <Button size="compact-xs" variant="light" color="red" onClick={() => actions.resolveConflict(column, name)}>
-          Compare
-        </Button>
-      </Group>
+      <Suspense>
+        <StoredMeanwhile {...props} version={version} />
+      </Suspense>
     )
   if (!draft.error) return null
   const { title, advice } = describeProblem(draft.error)

@@ -15,7 +15,7 @@ export function useCellActions(orgId: string, columns: Column[], openDialog: (di
   const { shown, reveal, hide } = useRevealed(columns)
   const latestShown = useRef(shown)
   latestShown.current = shown
-  const { begin, update, save, cancel } = edits
+  const { begin, update, save, cancel, compare } = edits
   // biome-ignore lint/correctness/useExhaustiveDependencies: these never change, and rows depend on the result
   const actions = useMemo((): CellActions => {
     return {
@@ -56,7 +56,10 @@ export function useCellActions(orgId: string, columns: Column[], openDialog: (di
       edited: update,
       save: (column, name) => void save(column, name),
       cancel,
-      resolveConflict: (column, name) => openDialog({ kind: 'conflict', column, name }),
+      resolveConflict: (column, name) =>
+        attempt(async () => {
+          if (await compare(column, name)) openDialog({ kind: 'conflict', column, name })
+        }),
     }
   }, [])
   return { actions, edits, shown, reveal: (cells: Cell[]) => attempt(() => reveal(cells)), hide }

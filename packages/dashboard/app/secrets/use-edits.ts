@@ -201,7 +201,7 @@ function createEdits(ids: Ids, latest: Latest, change: Change) {
     dropShown({ userId: ids.userId, environmentId: column.environmentId, name })
     change(column.environmentId, name, () => undefined)
   }
-  const save = createSave(ids, latest, { update, cancel })
+  const { save, meet } = createSave(ids, latest, { update, cancel })
   return {
     /**
      * Begins an edit, or continues one. `value` is the current value, or null. Returns whether the editor is in the
@@ -221,6 +221,14 @@ function createEdits(ids: Ids, latest: Latest, change: Change) {
     update,
     cancel,
     save,
+    /** Decrypts what another person stored meanwhile. Returns false if this person typed the same value. */
+    compare: async (column: Column, name: string): Promise<boolean> => {
+      const draft = latest.current.get(name)?.[column.environmentId]
+      if (draft && !draft.theirs) await meet(column, name, draft.value)
+      // Waits until the state above is applied.
+      await new Promise((applied) => setTimeout(applied))
+      return latest.current.get(name)?.[column.environmentId]?.theirs != null
+    },
     /** Overwrites the other person's value with this person's. */
     keepMine: (column: Column, name: string, theirs: Theirs) => {
       update(column, name, { theirs: null, baseVersion: theirs.version })
@@ -230,7 +238,7 @@ function createEdits(ids: Ids, latest: Latest, change: Change) {
   }
 }
 
-/** Returns the function that stores an edit, or shows why it was not stored. */
+/** Returns the functions that store an edit, and that show what another person stored first. */
 function createSave({ orgId, userId }: Ids, latest: Latest, { update, cancel }: OfDraft) {
   async function save(column: Column, name: string): Promise<void> {
     const draft = latest.current.get(name)?.[column.environmentId]
@@ -269,7 +277,7 @@ function createSave({ orgId, userId }: Ids, latest: Latest, { update, cancel }: 
     }
   }
 
-  return save
+  return { save, meet }
 }
 
 async function seal(

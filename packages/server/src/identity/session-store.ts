@@ -36,12 +36,18 @@ export const hasOwnFactor = `(exists (select from totp_factors f where f.user_id
   or exists (select from sign_in_passkeys p where p.user_id = u.id))`
 
 /**
+ * SQL: whether the person of a browser session `s` has a second factor. For an external identity provider, its
+ * statement at the sign-in counts.
+ */
+export const browserFactor = `coalesce(s.issuer_second_factor, ${hasOwnFactor})`
+
+/**
  * Finds a valid session of a person of the configured issuer. For an external identity provider, the stored statement
  * about the second factor counts. A second factor on this server is looked up.
  */
 export const findSession = (db: Sql, id: string, userId: string, issuer: string, now: string) =>
   db.row<{ mfaAt: string | null; secondFactor: boolean }>(
-    `select s.mfa_at, coalesce(s.issuer_second_factor, ${hasOwnFactor}) as second_factor
+    `select s.mfa_at, ${browserFactor} as second_factor
        from sessions s join users u on u.id = s.user_id
       where s.id = $1 and s.user_id = $2 and u.issuer = $3 and s.ended_at is null and s.expires_at > $4`,
     [id, userId, issuer, now],

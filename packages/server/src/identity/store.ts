@@ -51,13 +51,17 @@ export interface StoredCliSession {
 }
 
 /**
- * Finds a CLI session of a person of the configured issuer. A second factor on this server is looked up, so that a
+ * SQL: whether the person `u` of a CLI session has a second factor. A factor on this server is looked up, so that a
  * removed one no longer counts. For an external identity provider, its statement at the approval counts.
  */
+export const cliFactor = (session: string) =>
+  `case when u.issuer = '${ownIssuer}' then ${hasOwnFactor} else ${session}.second_factor end`
+
+/** Finds a CLI session of a person of the configured issuer. */
 export const findCliSession = (db: Sql, tokenHash: string, issuer: string) =>
   db.row<StoredCliSession>(
     `select s.id, s.user_id, s.mfa_at, s.expires_at, s.revoked_at,
-            case when u.issuer = '${ownIssuer}' then ${hasOwnFactor} else s.second_factor end as second_factor
+            ${cliFactor('s')} as second_factor
        from cli_sessions s join users u on u.id = s.user_id
       where s.token_hash = $1 and u.issuer = $2`,
     [tokenHash, issuer],

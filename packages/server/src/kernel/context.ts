@@ -46,6 +46,8 @@ export interface Committed {
 
 /** Tells callers who watch their organization live about committed changes. */
 export interface Announcements {
+  /** Whether anybody watches the organization on this server. If nobody does, its entries need not be announced. */
+  isWatched(orgId: string): boolean
   announce(entries: readonly Committed[]): void
 }
 

@@ -117,6 +117,26 @@ test('a client that never reads is cut, and others go on', async () => {
   socket.destroy()
 })
 
+test('a client gets no more of a burst than fits, and is then told to read anew', async () => {
+  const reader = await watch()
+  const entry = {
+    orgId,
+    action: 'app.updated' as const,
+    actorType: 'system',
+    actorId: null,
+    resourceType: 'application',
+    resourceId: appId,
+    metadata: {},
+    createdAt: 'x'.repeat(1000),
+  }
+  const burst = Array.from({ length: 1000 }, () => ({ ...entry, id: newId('audit') }))
+  world.server.context.announcements.announce(burst)
+  await until('the second hello', () => reader.events.filter(({ type }) => type === 'hello').length === 2)
+  expect(reader.text().length).toBeLessThan(limits.liveUnreadBytes + 1000)
+  await rename('After the burst')
+  await reader.find('the rename', (event) => event.type === 'change' && event.data.at.startsWith('2'))
+})
+
 describe.runIf(engine() === 'postgres')('with two servers on one PostgreSQL', () => {
   test('a change on one reaches the streams of both, once', async () => {
     const other = await start({ ...world.server.context.config, port: 0 }, world.log, world.clock.now)

@@ -1,8 +1,8 @@
 import { accessRequests } from '@skerry/contract/access-requests/endpoints'
 import { route } from '../../http/route.ts'
-import { admin, member, unbound } from '../orgs/scope.ts'
+import { admin, member, memberInPerson, unbound } from '../orgs/scope.ts'
 import { create, decline, get, list, withdraw } from './access-requests.ts'
-import { accessRequest, memberInPerson, own } from './scope.ts'
+import { accessRequest, own } from './scope.ts'
 
 export const routes = [
   route(accessRequests.list, unbound(member), list),

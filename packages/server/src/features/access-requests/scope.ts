@@ -1,13 +1,12 @@
 import type { AccessRequest as Row } from '@skerry/contract/access-requests/schemas'
 import type { Static } from 'typebox'
 import type { Sql } from '../../db/database.ts'
-import { accessOf, type Checked, narrowed, person } from '../../http/access.ts'
+import { type Checked, narrowed } from '../../http/access.ts'
 import type { Access } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
-import type { UserPrincipal } from '../../kernel/principal.ts'
 import { environmentLabel, labelJoins } from '../../model/environments/label.ts'
 import { grantInForce } from '../../model/grants/table.ts'
-import { type InOrg, isAdmin, member } from '../orgs/scope.ts'
+import { type InOrg, isAdmin } from '../orgs/scope.ts'
 
 export type AccessRequestRow = Static<typeof Row>
 type AccessRequest = Checked<AccessRequestRow>
@@ -42,16 +41,6 @@ const findRequest = (db: Sql, { org, principal }: InOrg, id: string, now: string
     `select ${requestColumns('$3', '$4', '$5')} from access_requests r where r.org_id = $1 and r.id = $2`,
     [org.id, id, now, principal.type, principal.id],
   )
-
-/** Admits a member who asks for themselves. A token gets its keys when it is created. */
-export const memberInPerson = accessOf<InOrg & { principal: UserPrincipal }, 'orgId'>(
-  'memberInPerson',
-  'A signed-in person who belongs to the organization: no service token, no machine client',
-  async (call, params) => {
-    const scope = await member.resolve(call, params)
-    return { ...scope, ...(await person.resolve(call, {})) }
-  },
-)
 
 /** Finds a request. For members who are not admins, the requests of others do not exist. */
 export const accessRequest = <S extends InOrg, N extends string>(

@@ -1,23 +1,22 @@
 import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
-import type { AuditAction } from '@skerry/contract/actions'
-import { audienceOf } from '@skerry/contract/live/audiences'
 import type { Database } from '../../db/database.ts'
 import type { Announcements, Committed } from '../../kernel/context.ts'
 import type { Faults } from '../../kernel/faults.ts'
-import { changeOf, concerns, environmentOf, frameOf, heartbeat, retry } from './frames.ts'
+import { openDelivery } from './delivery.ts'
+import { frameOf, heartbeat, retry } from './frames.ts'
 import { noPoll, openEntryPoll } from './poll.ts'
 import { openPresence, type PresenceBoard } from './presence.ts'
-import { findRights, listHolders } from './store.ts'
+import { changesRights, openRightsCheck } from './rights.ts'
 import {
-  cutIfBehind,
   end,
   heartbeatSeconds,
   openStreams,
   type Stream,
-  type Streams,
   send,
+  sendIfRoom,
   type Watcher,
+  watchBehind,
 } from './streams.ts'
 
 /** The event streams that are open on this server. The hub sends committed changes and presence to them. */
@@ -46,43 +45,21 @@ interface HubDeps {
 const tickMs = 1000
 const checkEveryTicks = 5
 
-/** Changes after which a caller of the organization may have another role, or none. */
-const changesRights: ReadonlySet<AuditAction> = new Set<AuditAction>([
-  'org.mfa_policy_updated',
-  'member.role_changed',
-  'member.removed',
-  'session.ended',
-  'cli_session.revoked',
-  'token.revoked',
-  'token.deleted',
-  'user.totp_removed',
-  'user.sign_in_passkey_removed',
-])
-
-/** Changes after which others may hold the key of an environment. */
-const changesHolders: ReadonlySet<AuditAction> = new Set<AuditAction>([
-  'key.granted',
-  'key.revoked',
-  'key.expired',
-  'env.rekeyed',
-  'member.removed',
-])
-
 /** Opens the hub. One timer serves all streams, and runs only while there are any. */
 export function openLiveHub(deps: HubDeps): LiveHub {
   const { db, faults, now } = deps
   const streams = openStreams()
-  const generationOf = generations()
-  const hello = (stream: Stream) => send(stream, frameOf({ type: 'hello', data: { generation: generationOf() } }))
   const presence = openPresence((orgId, data) => sendAll(streams.of(orgId), frameOf({ type: 'presence', data })))
+  const greet = greeting(presence)
   const delivery = openDelivery(deps, streams)
   const rights = openRightsCheck(deps, streams)
   const deliver = (entry: Committed) => {
     delivery.deliver(entry)
+    forgetRemoved(presence, entry)
     if (entry.orgId !== null && changesRights.has(entry.action)) rights.check(streams.of(entry.orgId))
   }
   const noteGap = () => {
-    for (const stream of streams.all) hello(stream)
+    for (const stream of streams.all) greet(stream)
   }
   const warn = (error: unknown) => faults.warn('cannot poll changes for event streams', error)
   const polled = { orgIds: streams.orgIds, deliver, noteGap, warn }
@@ -91,7 +68,7 @@ export function openLiveHub(deps: HubDeps): LiveHub {
     delivery.forgetHolders()
     presence.expire(now().getTime())
     for (const stream of streams.all) {
-      cutIfBehind(stream)
+      watchBehind(stream, greet)
       if (stream.slot === ticks % heartbeatSeconds) send(stream, heartbeat)
     }
     if (ticks % checkEveryTicks === 0) rights.check(streams.all)
@@ -111,8 +88,7 @@ export function openLiveHub(deps: HubDeps): LiveHub {
     response.once('close', () => remove(stream))
     if (response.closed) return remove(stream)
     send(stream, retry)
-    hello(stream)
-    for (const data of presence.of(stream.orgId)) send(stream, frameOf({ type: 'presence', data }))
+    greet(stream)
     if (isClosed) end(stream)
   }
   const clear = () => {
@@ -120,6 +96,7 @@ export function openLiveHub(deps: HubDeps): LiveHub {
     presence.clear()
   }
   return {
+    isWatched: (orgId) => streams.of(orgId) !== undefined,
     announce(entries) {
       for (const entry of entries)
         if (entry.orgId !== null && streams.of(entry.orgId) && poll.isNew(entry)) deliver(entry)
@@ -150,11 +127,22 @@ export function openLiveHub(deps: HubDeps): LiveHub {
   }
 }
 
-/** Returns a function that gives each stream and each gap a new generation. */
-function generations(): () => string {
+/** A person who was removed from the organization is no longer shown. */
+function forgetRemoved(presence: PresenceBoard, { orgId, action, resourceId }: Committed): void {
+  if (action === 'member.removed' && orgId !== null && resourceId !== null) presence.remove(orgId, resourceId)
+}
+
+/**
+ * Returns a function that tells a client to read anew. Each stream and each gap has a new generation. The people at the
+ * applications come along, because no endpoint lists them.
+ */
+function greeting(presence: PresenceBoard): (stream: Stream) => void {
   const boot = randomUUID()
   let count = 0
-  return () => `${boot}.${count++}`
+  return (stream) => {
+    send(stream, frameOf({ type: 'hello', data: { generation: `${boot}.${count++}` } }))
+    for (const data of presence.of(stream.orgId)) sendIfRoom(stream, frameOf({ type: 'presence', data }))
+  }
 }
 
 function sendAll(streams: ReadonlySet<Stream> | undefined, bytes: Buffer): void {
@@ -174,75 +162,3 @@ function openWheel(tick: (ticks: number) => void) {
     },
   }
 }
-
-/** Sends each entry, written once, to the callers who may know of it. */
-function openDelivery({ db, faults }: HubDeps, streams: Streams) {
-  const holders = new Map<string, Promise<Set<string>>>()
-  const holdersOf = (orgId: string, environmentId: string) => {
-    const found = holders.get(environmentId) ?? listHolders(db.lookups, orgId, environmentId)
-    holders.set(environmentId, found)
-    return found
-  }
-  const sendToHolders = async (orgId: string, environmentId: string, waiting: Stream[], frame: Buffer) => {
-    try {
-      const ids = await holdersOf(orgId, environmentId)
-      for (const stream of waiting) if (ids.has(stream.principal.id)) send(stream, frame)
-    } catch (error) {
-      // A client that may have missed an event connects again, and then reads the present state.
-      for (const stream of waiting) end(stream)
-      faults.warn('could not find who may hear of a change', error)
-    }
-  }
-  return {
-    forgetHolders: () => holders.clear(),
-    deliver(entry: Committed): void {
-      const { orgId, action, id } = entry
-      const audience = audienceOf(action)
-      const watching = orgId === null ? undefined : streams.of(orgId)
-      if (orgId === null || !watching || audience === 'nobody') return
-      if (changesHolders.has(action)) holders.clear()
-      const frame = frameOf({ type: 'change', data: changeOf(entry) }, id)
-      const waiting: Stream[] = []
-      for (const stream of watching)
-        if (stream.isAdmin || audience === 'members' || concerns(entry, stream.principal.id)) send(stream, frame)
-        else if (audience === 'holders') waiting.push(stream)
-      const environmentId = environmentOf(entry)
-      if (waiting.length > 0 && environmentId !== undefined) void sendToHolders(orgId, environmentId, waiting, frame)
-    },
-  }
-}
-
-/**
- * Ends the streams of callers who may no longer watch. One statement looks up all of them. If it fails, their streams
- * end, because nobody knows what they may see.
- */
-function openRightsCheck({ db, faults, now }: HubDeps, streams: Streams) {
-  const due = new Set<Stream>()
-  let isChecking = false
-  const checkDue = async () => {
-    isChecking = true
-    while (due.size > 0) {
-      const checked = [...due].filter((stream) => stream.response !== null)
-      due.clear()
-      const at = now()
-      try {
-        const rights = await findRights(db.lookups, checked, at.toISOString())
-        for (const stream of checked) if (!mayGoOn(stream, rights.get(stream), at.getTime())) end(stream)
-      } catch (error) {
-        for (const stream of checked) end(stream)
-        faults.warn('could not check who may watch events', error)
-      }
-    }
-    isChecking = false
-  }
-  return {
-    check(some: Iterable<Stream> = streams.all): void {
-      for (const stream of some) due.add(stream)
-      if (!isChecking) void checkDue()
-    },
-  }
-}
-
-/** A stream with another role ends too: its client connects again, and then hears what the new role may know. */
-const mayGoOn = ({ isAdmin, endsAtMs }: Stream, role: string | undefined, nowMs: number): boolean =>
-  role !== undefined && isAdmin === (role !== 'member') && nowMs < endsAtMs

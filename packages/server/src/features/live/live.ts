@@ -2,11 +2,10 @@ import { limits } from '@skerry/contract/limits'
 import type { live } from '@skerry/contract/live/endpoints'
 import { EventStream } from '../../http/event-stream.ts'
 import type { In, Out } from '../../http/route.ts'
-import type { Principal } from '../../kernel/principal.ts'
+import type { Principal, UserPrincipal } from '../../kernel/principal.ts'
 import type { App } from '../apps/scope.ts'
 import { type InOrg, isAdmin } from '../orgs/scope.ts'
 import type { LiveContext } from './context.ts'
-import type { InPerson } from './scope.ts'
 import { findShownName } from './store.ts'
 
 /** `Last-Event-ID` is not read: missed events are not sent again, and `hello` tells the client to read anew. */
@@ -21,7 +20,7 @@ export async function events(input: In<typeof live.events, InOrg, LiveContext>):
   return new EventStream(begin)
 }
 
-type InApp = InPerson & { app: App }
+type InApp = InOrg & { principal: UserPrincipal; app: App }
 
 export async function look(input: In<typeof live.look, InApp, LiveContext>): Out<typeof live.look> {
   const { context, db, org, app, principal, now } = input

@@ -12,6 +12,8 @@ type Looking = Map<string, { name: string; untilMs: number }>
 export interface PresenceBoard {
   look(orgId: string, applicationId: string, person: Person, nowMs: number): void
   leave(orgId: string, applicationId: string, userId: string): void
+  /** Removes a person from all applications of an organization. */
+  remove(orgId: string, userId: string): void
   /** Lists the applications of an organization at which somebody looks. */
   of(orgId: string): Presence[]
   expire(nowMs: number): void
@@ -25,7 +27,7 @@ export function openPresence(tell: (orgId: string, presence: Presence) => void):
   const ofOrg = new Map<string, Map<string, Looking>>()
   const presenceOf = (applicationId: string, looking: Looking): Presence => ({
     applicationId,
-    people: [...looking].map(([id, { name }]) => ({ id, name })),
+    people: [...looking].slice(0, limits.presencePeopleMax).map(([id, { name }]) => ({ id, name })),
   })
   const removeIf = (orgId: string, applicationId: string, isGone: (id: string, untilMs: number) => boolean) => {
     const looking = ofOrg.get(orgId)?.get(applicationId)
@@ -47,6 +49,10 @@ export function openPresence(tell: (orgId: string, presence: Presence) => void):
       if (before?.name !== name) tell(orgId, presenceOf(applicationId, looking))
     },
     leave: (orgId, applicationId, userId) => removeIf(orgId, applicationId, (id) => id === userId),
+    remove(orgId, userId) {
+      for (const applicationId of [...(ofOrg.get(orgId)?.keys() ?? [])])
+        removeIf(orgId, applicationId, (id) => id === userId)
+    },
     of: (orgId) => [...(ofOrg.get(orgId) ?? [])].map(([id, looking]) => presenceOf(id, looking)),
     expire(nowMs) {
       for (const [orgId, apps] of ofOrg)

@@ -1,6 +1,6 @@
 import type { Sql } from '../../db/database.ts'
-import { hasOwnFactor } from '../../identity/session-store.ts'
-import { ownIssuer } from '../../identity/session-tokens.ts'
+import { browserFactor } from '../../identity/session-store.ts'
+import { cliFactor } from '../../identity/store.ts'
 import type { Committed } from '../../kernel/context.ts'
 import { isSecondFactorBehind, type TokenPrincipal, type UserPrincipal } from '../../kernel/principal.ts'
 import { tokenInForce } from '../../model/tokens/table.ts'
@@ -32,9 +32,7 @@ interface PersonRow {
  */
 const people = `
   select w.n::int as stream, m.role, o.mfa_required, coalesce(s.mfa_at, c.mfa_at) as mfa_at,
-         case when s.id is not null then coalesce(s.issuer_second_factor, ${hasOwnFactor})
-              when u.issuer = '${ownIssuer}' then ${hasOwnFactor} else coalesce(c.second_factor, false)
-              end as second_factor,
+         case when s.id is not null then ${browserFactor} else coalesce(${cliFactor('c')}, false) end as second_factor,
          coalesce(s.issuer_second_factor is null and s.id is not null, false) as is_own_browser
     from unnest($1::text[], $2::text[], $3::text[], $4::text[]) with ordinality as w(org_id, user_id, kind, session_id, n)
     join memberships m on m.org_id = w.org_id and m.user_id = w.user_id
@@ -113,10 +111,6 @@ export const pollEntries = (db: Sql, horizon: string | null, orgIds: string[]) =
     [horizon, orgIds],
   )
 
-/** Finds the name under which others know a person. */
+/** Finds the name of a person. Their address is for the list of members alone. */
 export const findShownName = async (db: Sql, userId: string): Promise<string> =>
-  (
-    await db.row<{ name: string }>(`select coalesce(name, email, 'A member') as name from users where id = $1`, [
-      userId,
-    ])
-  )?.name ?? 'A member'
+  (await db.row<{ name: string | null }>('select name from users where id = $1', [userId]))?.name ?? 'A member'

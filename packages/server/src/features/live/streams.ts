@@ -17,8 +17,8 @@ export interface Stream extends Watcher {
   response: ServerResponse | null
   /** The second of the heartbeat, so that not all streams beat at once. */
   slot: number
-  /** True if the client had too much left to read a second ago. */
-  isBehind: boolean
+  /** The seconds for which the client has had too much left to read. It gets no events meanwhile. */
+  behindSeconds: number
 }
 
 export const heartbeatSeconds = 20
@@ -30,7 +30,7 @@ export interface Streams {
   /** Returns the streams of an organization; undefined without any. */
   of(orgId: string): ReadonlySet<Stream> | undefined
   orgIds(): string[]
-  /** Adds a stream. Refuses it if the caller or the server has reached its limit. */
+  /** Adds a stream. Refuses it if the caller, the organization or the server has reached its limit. */
   add(watcher: Watcher): Stream
   /** Returns false if the stream was removed before. */
   remove(stream: Stream): boolean
@@ -50,18 +50,11 @@ export function openStreams(): Streams {
     add(watcher) {
       const caller = callerOf(watcher)
       const open = ofCaller.get(caller) ?? 0
-      if (open >= limits.liveStreamsPerCaller)
-        throw tooMany(
-          `you have ${limits.liveStreamsPerCaller} event streams open on this server, which is the limit: close one`,
-        )
-      if (all.size >= limits.liveStreamsMax)
-        throw tooMany(
-          `this server has ${limits.liveStreamsMax} event streams open, which is its limit: try again later`,
-        )
-      const stream: Stream = { ...watcher, response: null, slot: count++ % heartbeatSeconds, isBehind: false }
+      const others = ofOrg.get(watcher.orgId)
+      checkShares({ ofCaller: open, ofOrg: others?.size ?? 0, all: all.size })
+      const stream: Stream = { ...watcher, response: null, slot: count++ % heartbeatSeconds, behindSeconds: 0 }
       ofCaller.set(caller, open + 1)
       all.add(stream)
-      const others = ofOrg.get(watcher.orgId)
       if (others) others.add(stream)
       else ofOrg.set(watcher.orgId, new Set([stream]))
       return stream
@@ -80,34 +73,61 @@ export function openStreams(): Streams {
   }
 }
 
+/**
+ * Refuses a stream beyond a share. An organization may have at most as many streams as are free, so that none takes all
+ * of them.
+ */
+function checkShares(open: { ofCaller: number; ofOrg: number; all: number }): void {
+  const { liveStreamsPerCaller, liveStreamsMax } = limits
+  const free = liveStreamsMax - open.all
+  if (open.ofCaller >= liveStreamsPerCaller)
+    throw tooMany(`you have ${liveStreamsPerCaller} event streams open on this server, which is the limit: close one`)
+  if (free <= 0)
+    throw tooMany(`this server has ${liveStreamsMax} event streams open, which is its limit: try again later`)
+  if (open.ofOrg >= free)
+    throw tooMany(
+      `your organization has ${open.ofOrg} event streams open on this server, and the other ${free} are kept for other organizations: close some, or try again later`,
+    )
+}
+
 const tooMany = (message: string) => fail('rate_limited', message, { retryAfterSeconds })
 
-/** No burst of changes is longer than this. */
-const burstBytesMax = 16 * limits.liveUnreadBytes
+/** A client that is behind is cut after this many seconds. */
+const behindSecondsMax = 2
 
-/** Sends bytes to a client. A client with a whole burst left to read is cut at once. */
-export function send({ response }: Stream, bytes: Buffer): void {
-  if (!response || response.writableEnded || response.destroyed) return
-  response.write(bytes)
-  if (response.writableLength > burstBytesMax) response.destroy()
+/** Sends bytes to a client, unless it has too much left to read. It is then behind, and gets nothing. */
+export function send(stream: Stream, bytes: Buffer): void {
+  const { response, behindSeconds } = stream
+  if (!response || response.writableEnded || response.destroyed || behindSeconds > 0) return
+  if (hasRoom(response, bytes)) response.write(bytes)
+  else stream.behindSeconds = 1
 }
 
-/**
- * Called each second. Cuts a client that has had too much left to read for a second: its events would fill the memory of
- * the server. A cut client connects again, and then reads the present state.
- */
-export function cutIfBehind(stream: Stream): void {
-  const { response, isBehind } = stream
-  stream.isBehind = response !== null && response.writableLength > limits.liveUnreadBytes
-  if (isBehind && stream.isBehind) response?.destroy()
+/** Sends bytes that a client may miss, if there is room. */
+export function sendIfRoom(stream: Stream, bytes: Buffer): void {
+  if (stream.response && hasRoom(stream.response, bytes)) send(stream, bytes)
 }
 
+const hasRoom = ({ writableLength }: ServerResponse, { length }: Buffer): boolean =>
+  writableLength + length <= limits.liveUnreadBytes
+
 /**
- * Ends a stream. The client reads what it was sent, and then the end. A client that is far behind is cut, because it may
- * never read the end.
+ * Called each second. A client that was behind and has caught up missed events, so `greet` makes it read the present
+ * state. A client that stays behind is cut: it connects again, and then reads the present state, too.
  */
-export function end({ response }: Stream): void {
+export function watchBehind(stream: Stream, greet: (stream: Stream) => void): void {
+  const { response, behindSeconds } = stream
+  if (!response || behindSeconds === 0) return
+  if (response.writableLength <= limits.liveUnreadBytes / 2) {
+    stream.behindSeconds = 0
+    greet(stream)
+  } else if (behindSeconds >= behindSecondsMax) response.destroy()
+  else stream.behindSeconds++
+}
+
+/** Ends a stream. The client reads what it was sent, and then the end. A client that is behind may never read it. */
+export function end({ response, behindSeconds }: Stream): void {
   if (!response) return
-  if (response.writableLength > limits.liveUnreadBytes) response.destroy()
+  if (behindSeconds > 0) response.destroy()
   else response.end()
 }

@@ -74,6 +74,16 @@ export const unbound = <S extends InOrg, N extends string>(base: Access<S, N>): 
     return scope
   })
 
+/** Admits a member in person, for actions that a token cannot do for them. */
+export const memberInPerson = accessOf<InOrg & { principal: UserPrincipal }, 'orgId'>(
+  'memberInPerson',
+  'A signed-in person who belongs to the organization: no service token, no machine client',
+  async (call, params) => {
+    const scope = await member.resolve(call, params)
+    return { ...scope, ...(await person.resolve(call, {})) }
+  },
+)
+
 /** Admits an admin in person, for actions for which a person must be responsible. */
 export const userAdmin = accessOf<InOrg & { principal: UserPrincipal }, 'orgId'>(
   'userAdmin',

@@ -1,8 +1,7 @@
 import { overrides } from '@skerry/contract/overrides/endpoints'
 import { route } from '../../http/route.ts'
-import { memberInPerson } from '../access-requests/scope.ts'
 import { env, grantee } from '../envs/scope.ts'
-import { admin } from '../orgs/scope.ts'
+import { admin, memberInPerson } from '../orgs/scope.ts'
 import { count, create, list, remove, replace } from './overrides.ts'
 import { override } from './scope.ts'
 

@@ -80,24 +80,28 @@ const openGroups = ({ db, evictions, announcements }: WritesDeps, write: Send): 
       })
       evictChanged(evictions, rows)
       const rowOf = new Map(rows.map((row) => [keyOf(row), row]))
-      announcements.announce(writes.flatMap((write) => entryOf(write, rowOf.get(keyOf(write))) ?? []))
-      return writes.map((write) => rowOf.get(keyOf(write)))
+      const written = writes.map((write) => rowOf.get(keyOf(write)))
+      const watched = writes.flatMap((write, i) => {
+        const row = announcements.isWatched(write.orgId) && written[i]
+        return row ? [entryOf(write, row)] : []
+      })
+      if (watched.length > 0) announcements.announce(watched)
+      return written
     },
   })
 
 /** The audit entry that the shared statement has written for a write. */
-const entryOf = (write: GroupedWrite, row: WrittenRow | undefined): Committed | undefined =>
-  row && {
-    orgId: write.orgId,
-    id: write.auditId,
-    action: 'secret.written',
-    actorType: write.authorType,
-    actorId: write.authorId,
-    resourceType: 'secret',
-    resourceId: row.id,
-    metadata: { environmentId: row.environmentId },
-    createdAt: row.updatedAt,
-  }
+const entryOf = (write: GroupedWrite, row: WrittenRow): Committed => ({
+  orgId: write.orgId,
+  id: write.auditId,
+  action: 'secret.written',
+  actorType: write.authorType,
+  actorId: write.authorId,
+  resourceType: 'secret',
+  resourceId: row.id,
+  metadata: { environmentId: row.environmentId },
+  createdAt: row.updatedAt,
+})
 
 function evictChanged(evictions: Evictions, changed: readonly Pick<GroupedWrite, 'orgId' | 'environmentId'>[]): void {
   const environments = new Map(changed.map(({ environmentId, orgId }) => [environmentId, orgId]))

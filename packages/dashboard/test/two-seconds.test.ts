@@ -1,0 +1,135 @@
+import { accessRequests } from '@skerry/contract/access-requests/endpoints'
+import { honeyTokens } from '@skerry/contract/honey-tokens/endpoints'
+import { me } from '@skerry/contract/me/endpoints'
+import { invites, members } from '@skerry/contract/members/endpoints'
+import { newToken } from '@skerry/crypto/token'
+import type { Locator } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import { recordTrips } from '../../server/src/features/honey-tokens/trips.ts'
+import { dialogOf, openApp, pickTool, value } from './apps-steps.ts'
+import { queued } from './changes-steps.ts'
+import { joinsWithKey, protect, putSecret, unprotect } from './org-steps.ts'
+import { grantTo, leaks, openPair } from './scene.ts'
+import * as steps from './steps.ts'
+
+// What a colleague does appears on an open page within two seconds, with their name. The colleague acts through another
+// client, so that only the page of the person who watches is measured.
+
+const scene = await openPair()
+const { world, owner, member: watcher, place } = scene
+const { page } = watcher
+const params = { orgId: place.orgId }
+const as = owner.bearer()
+const idOf = async (bearer: string) => (await world.call(me.get, { as: bearer })).body.principal.id
+const watcherId = await idOf(watcher.bearer())
+await grantTo(scene, place, watcher)
+await world.call(members.update, { as, params: { ...params, userId: watcherId }, body: { role: 'admin' } })
+await world.call(invites.create, { as, params, body: { email: 'third@example.com' } })
+const third = await joinsWithKey(world, 'third@example.com')
+for (const text of ['planted-1', 'planted-2', 'planted-3']) await putSecret(world, as, place, 'API_KEY', text)
+await page.reload()
+await steps.unlockWithPassphrase(page)
+await openApp(page, 'Web shop')
+
+/** Checks that the page shows something within two seconds after the act. */
+async function soon(act: () => Promise<unknown>, ...shown: Locator[]): Promise<void> {
+  const answer = (await act()) as { error?: unknown } | undefined
+  expect(answer?.error).toBeUndefined()
+  const doneMs = performance.now()
+  for (const one of shown) await one.waitFor()
+  expect(performance.now() - doneMs).toBeLessThan(2000)
+}
+
+const note = (text: string) => page.getByRole('status').getByText(text)
+
+test('the matrix shows a new secret, and who stored it', async () => {
+  await soon(
+    () => putSecret(world, as, place, 'NEW_HERE', 'planted-new'),
+    value(page, 'NEW_HERE', 'Production'),
+    page.locator('.matrix-changed', { hasText: 'Changed by Ada just now' }),
+    note('Secret written by Ada just now'),
+  )
+})
+
+describe('an open drawer with typed text', () => {
+  const field = page.getByLabel('Value of API_KEY in Production')
+
+  test('says who stored a version meanwhile, and keeps the text', async () => {
+    await pickTool(page, 'API_KEY', 'Details of API_KEY in Production')
+    await dialogOf(page).getByRole('button', { name: 'Edit', exact: true }).click()
+    await field.fill('planted-typed\nplanted-more')
+    await soon(
+      () => putSecret(world, as, place, 'API_KEY', 'planted-4'),
+      dialogOf(page).getByText('Ada stored version 4 while you typed.'),
+    )
+    expect(await field.inputValue()).toBe('planted-typed\nplanted-more')
+  })
+
+  test('shows both sides, and the text is stored if the person keeps it', async () => {
+    await dialogOf(page).getByRole('button', { name: 'Compare' }).click()
+    const comparing = page.getByRole('dialog', { name: 'API_KEY changed meanwhile' })
+    await comparing.getByText('Ada stored version 4 in Production while you typed.').waitFor()
+    await comparing.getByLabel('Mine').getByText('planted-more').waitFor()
+    await comparing.getByLabel('Theirs').getByText('planted-4').waitFor()
+    await comparing.getByRole('button', { name: 'Keep mine' }).click()
+    await field.waitFor({ state: 'detached' })
+    await dialogOf(page).getByText('Version 5').first().waitFor()
+    await page.keyboard.press('Escape')
+  })
+})
+
+test('a proposal shows in the matrix and as a badge, and then on the page Changes, with who made it', async () => {
+  await protect(world, as, place)
+  await page.getByRole('row', { name: 'API_KEY' }).waitFor()
+  await soon(
+    () => putSecret(world, as, place, 'API_KEY', 'planted-proposed'),
+    queued(page, /API_KEY/),
+    page.getByRole('img', { name: '1 open' }).first(),
+    note('Change proposed by Ada just now'),
+  )
+  await steps.goTo(page, 'Changes')
+  await soon(
+    () => putSecret(world, as, place, 'NEW_HERE', 'planted-proposed-too'),
+    page.getByText('NEW_HERE').first(),
+    page.getByRole('img', { name: '2 open' }).first(),
+  )
+  await unprotect(world, as, place)
+})
+
+test('the page Members shows another role, and who gave it', async () => {
+  await steps.goTo(page, 'Members')
+  const row = page.getByRole('row', { name: 'third@example.com' })
+  await row.waitFor()
+  await soon(
+    () => world.call(members.update, { as, params: { ...params, userId: third.id }, body: { role: 'admin' } }),
+    row.getByText('admin', { exact: false }),
+    note('Role changed by Ada just now'),
+  )
+  await world.call(members.update, { as, params: { ...params, userId: third.id }, body: { role: 'member' } })
+})
+
+test('a request for access shows as a badge, and who asked', async () => {
+  const body = { environmentIds: [place.envId], reason: 'To deploy' }
+  await soon(
+    () => world.call(accessRequests.create, { as: third.as, params, body }),
+    page.getByRole('img', { name: '1 open' }).first(),
+    note('Access asked for by third@example.com just now'),
+  )
+})
+
+test('the page Decoys shows that one was tried', async () => {
+  const { tokenId, tokenHash, bearer } = await newToken('skerry')
+  await steps.goTo(page, 'Decoys')
+  await soon(
+    () => world.call(honeyTokens.create, { as, params, body: { tokenId, tokenHash, placement: 'a wiki page' } }),
+    page.getByText('a wiki page'),
+    note('Decoy laid out by Ada just now'),
+  )
+  await world.call(me.get, { as: `Bearer ${bearer}` })
+  await soon(() => recordTrips(world.server.context), note('Decoy tried just now'))
+})
+
+test('no plaintext is left anywhere', async () => {
+  expect(await leaks(world, { watcher })).toEqual([])
+  expect(watcher.complaints).toEqual([])
+})
