@@ -13,6 +13,7 @@ import type { PolicySigner } from '../../packages/crypto/src/policy.ts'
 import type { Dek } from '../../packages/crypto/src/secret.ts'
 import type { Outbound } from '../../packages/providers/src/outbound.ts'
 import type { Client } from '../../packages/sdk/src/client.ts'
+import type { MissingGrant } from '../../packages/sdk/src/granting.ts'
 import type { LeaseTarget } from '../../packages/sdk/src/leases.ts'
 import type { Layer } from '../../packages/sdk/src/resolve-body.ts'
 import type { EnvironmentKey, Grantee } from '../../packages/sdk/src/secrets.ts'
@@ -50,6 +51,9 @@ export declare const connectionId: string
 export declare const overrideId: string
 export declare const teamId: string
 export declare const offboardingId: string
+
+/** Keys that people wait for, as `listMissingGrants` returns them. */
+export declare const missing: MissingGrant[]
 
 /** Keys: the key pair of a person or a token, the key of an environment, and that of a version of a managed key. */
 export declare const privateKey: PrivateKey

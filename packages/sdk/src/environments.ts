@@ -7,12 +7,13 @@ import { newDek } from '@skerry/crypto/secret'
 import { wrapKey } from '@skerry/crypto/wrap'
 import type { Client } from './client.ts'
 import { invalid } from './errors.ts'
-import { callerAmong, type Holder, type OwnKeys, withNewKey } from './rekey-body.ts'
-import { type EnvironmentKey, type EnvironmentPlace, environmentKeyOf } from './secrets.ts'
+import { callerAmong, type Holder, type OwnKeys, type ParentGrantee, type Rekeying, withNewKey } from './rekey-body.ts'
+import { type EnvironmentKey, environmentKeyOf } from './secrets.ts'
+
+export type { ParentGrantee, Rekeying } from './rekey-body.ts'
 
 export type Environment = Answer<typeof envs.get>['environment']
 export type Branch = Answer<typeof branches.create>['branch']
-export type ParentGrantee = Answer<typeof envs.grantees>['grantees'][number]
 
 /** The settings of a new environment, of an application or of a group. */
 export type NewEnvironment = {
@@ -106,20 +107,6 @@ export async function createBranch(
   const own = await wrapped(key, publicKeyJwk, recoveryPublicKeyJwk)
   const { branch } = await client.branches.create({ params, body: { slug, name, ttlSeconds, ...own, grants } })
   return { branch, key }
-}
-
-export interface Rekeying extends EnvironmentPlace {
-  /** See {@link NewEnvironment}. */
-  recoveryPublicKeyJwk?: string
-  /**
-   * Decides which grantees keep access. The server supplies the list, and a hostile server adds grantees of its own.
-   * Accept grantees that you know, by id and by the public key that would be wrapped to. The list includes the server's
-   * own readers (rotator, sync connections), which `isReader` of the contract recognises. The server can read what these keep.
-   * The caller always keeps access.
-   */
-  keeps: (grantee: ParentGrantee) => boolean
-  /** How many attempts are made if something changes during the re-key. Default: 5. */
-  attempts?: number
 }
 
 /**

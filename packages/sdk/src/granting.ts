@@ -28,7 +28,7 @@ export interface WantedGrant {
 }
 
 /** Your wrapped key as the server stores it, and the key wrapped to each receiver, in order. */
-export interface WrappedKeys {
+interface WrappedKeys {
   ownWrappedDek: string
   wrappedDeks: readonly string[]
 }

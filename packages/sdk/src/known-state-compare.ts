@@ -99,10 +99,10 @@ async function rolledBack(
   if (isSame && known.version !== undefined && shown.version !== undefined && shown.version < known.version) {
     return 'version_went_back'
   }
-  // Deleting a secret also deletes its history, so nobody can have restored this value.
-  if (known.gone && hash === known.hash) return 'value_came_back'
-  if (hash === known.hash || !known.past.includes(hash)) return undefined
-  // A restore writes a stored ciphertext as a new version. The history then shows the restore to everyone.
+  const isBack = hash === known.hash ? known.gone : known.past.includes(hash)
+  if (!isBack) return undefined
+  // A restore writes a stored ciphertext as a new version. The history then shows the restore to everyone. A deleted secret
+  // comes back with its history.
   const newest = await newestVersion?.(shown.name).catch(() => undefined)
   const isRestored =
     newest !== undefined &&

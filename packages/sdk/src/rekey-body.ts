@@ -1,4 +1,5 @@
-import type { Body } from '@skerry/contract/endpoint'
+import type { Answer, Body } from '@skerry/contract/endpoint'
+import type { envs } from '@skerry/contract/envs/endpoints'
 import { isReader } from '@skerry/contract/grants/readers'
 import { limits } from '@skerry/contract/limits'
 import type { rekey } from '@skerry/contract/rekey/endpoints'
@@ -6,10 +7,33 @@ import { formatPublicKeyJwk, parsePublicKeyJwk } from '@skerry/crypto/keys'
 import { newDek, openSecret } from '@skerry/crypto/secret'
 import { wrapKey } from '@skerry/crypto/wrap'
 import type { Client } from './client.ts'
-import type { ParentGrantee, Rekeying } from './environments.ts'
 import { clientError, DecryptionError, invalid, RefusedError, SkerryError } from './errors.ts'
 import { resealDetails } from './secret-details.ts'
-import { type EnvironmentKey, environmentKey, environmentKeyOf, type RememberingHolder, sealFor } from './secrets.ts'
+import {
+  type EnvironmentKey,
+  type EnvironmentPlace,
+  environmentKey,
+  environmentKeyOf,
+  type RememberingHolder,
+  sealFor,
+} from './secrets.ts'
+
+export type ParentGrantee = Answer<typeof envs.grantees>['grantees'][number]
+
+/** A re-key: of which environment, and who keeps access. */
+export interface Rekeying extends EnvironmentPlace {
+  /** The organization's recovery key, when recovery is on. Pass one whose words were compared. */
+  recoveryPublicKeyJwk?: string
+  /**
+   * Decides which grantees keep access. The server supplies the list, and a hostile server adds grantees of its own.
+   * Accept grantees that you know, by id and by the public key that would be wrapped to. The list includes the server's
+   * own readers (rotator, sync connections), which `isReader` of the contract recognises. The server can read what these keep.
+   * The caller always keeps access.
+   */
+  keeps: (grantee: ParentGrantee) => boolean
+  /** How many attempts are made if something changes during the re-key. Default: 5. */
+  attempts?: number
+}
 
 export interface Holder {
   principalType: string

@@ -1,7 +1,6 @@
 import { unwrapKey } from '@skerry/crypto/wrap'
 import type { Client } from './client.ts'
-import type { ParentGrantee, Rekeying } from './environments.ts'
-import { type Holder, type OwnKeys, withNewKey } from './rekey-body.ts'
+import { type Holder, type OwnKeys, type ParentGrantee, type Rekeying, withNewKey } from './rekey-body.ts'
 import { findRekeyProblems, type RekeyProblem } from './rekey-compare.ts'
 import {
   type ChangeRequest,

@@ -57,7 +57,6 @@ export interface GrantMissingSettings extends MissingFilter {
  * @throws RollbackError if a label names another environment than before, or an environment has another key;
  *   DecryptionError; RefusedError; UnavailableError. Batches that were stored before stay.
  * @example
- * const missing = await listMissingGrants(client, orgId)
  * const rows = await grantMissing(client, missing, { orgId, holder: privateKey, isCompared: () => true })
  */
 export async function grantMissing(

@@ -7,7 +7,6 @@ import { bytesToNumber, numberTo32Bytes, p256Order, publicPointOf } from '../p25
 import { formatPrintedCode, parsePrintedCode } from '../printed-code.ts'
 import { randomBytes } from '../random.ts'
 import { tokenScalar } from '../token.ts'
-import type { ParsedDocument } from './document.ts'
 import { malformed } from './refusal.ts'
 
 /** The public key of a signer as roots contain it: the four members that RFC 7638 hashes. */
@@ -128,8 +127,14 @@ export async function requireOwnKid({ kid, jwk: { crv, kty, x, y } }: NamedKey):
     throw malformed('a kid is not the thumbprint of its key')
 }
 
+/** The signatures of a document, and the bytes that they cover. */
+interface Signed {
+  signed: Bytes
+  signatures: readonly { kid: string; sig: string }[]
+}
+
 /** Verifies the signatures by these keys -> the kids of the valid ones. It ignores signatures by other keys. */
-export async function validKids(document: ParsedDocument, keys: readonly NamedKey[]): Promise<ReadonlySet<string>> {
+export async function validKids(document: Signed, keys: readonly NamedKey[]): Promise<ReadonlySet<string>> {
   const jwks = new Map(keys.map(({ kid, jwk }) => [kid, jwk]))
   const verified = await Promise.all(
     document.signatures.map(async ({ kid, sig }) => {

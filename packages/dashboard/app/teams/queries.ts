@@ -1,6 +1,6 @@
 import type { Answer } from '@skerry/contract/endpoint'
 import type { teams as endpoints } from '@skerry/contract/teams/endpoints'
-import { listFirstMissing, type MissingFilter } from '@skerry/sdk/internal/granting'
+import type { MissingFilter } from '@skerry/sdk/internal/granting'
 import { queryOptions } from '@tanstack/react-query'
 import { api } from '../api.ts'
 import { orgQueries, type Stale } from '../queries.ts'
@@ -30,6 +30,10 @@ export const teamQuery = (orgId: string, teamId: string) =>
 export const missingQuery = (orgId: string, filter: MissingFilter = {}) =>
   queryOptions({
     queryKey: ['orgs', orgId, 'teams', 'missing', filter],
-    queryFn: () => listFirstMissing(api, orgId, filter),
+    queryFn: async () => {
+      // Loaded when it is needed, because the routes import these queries with the first load.
+      const { listFirstMissing } = await import('@skerry/sdk/internal/granting')
+      return listFirstMissing(api, orgId, filter)
+    },
     staleTime: 0,
   })
