@@ -225,7 +225,7 @@ describe('a failure', () => {
     const machine = await signedUp(server.url, 'Plain Org')
     try {
       const taken = await machine.skerry(['app', 'create', 'shop'])
-      expect(taken).toMatchObject({ code: 5, stderr: 'skerry: another application has this slug already\n' })
+      expect(taken).toMatchObject({ code: 5, stderr: 'skerry: another application has this slug already; choose another one\n' })
       const wrong = async (...args: string[]) => {
         const { code, stderr } = await machine.skerry(args)
         return [code, stderr]
@@ -236,7 +236,7 @@ describe('a failure', () => {
       ])
       expect(await wrong('audit', '--resource', 'a b')).toEqual([
         2,
-        expect.stringMatching(/^skerry: --resource does not have the required format/),
+        expect.stringMatching(/^skerry: --resource has a character that is not allowed in it/),
       ])
       const tooLong = 'skerry: --ttl must be at most 30 days\n'
       expect(await wrong('branch', 'create', 'pr-7', '--ttl', '31d')).toEqual([2, tooLong])

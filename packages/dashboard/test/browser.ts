@@ -159,8 +159,9 @@ export async function told(page: Page, text: string): Promise<void> {
  */
 function watchRequests(page: Page): Visitor['quiet'] {
   const underWay = new Set<Request>()
-  // The stream of events stays open.
-  page.on('request', (request) => request.url().endsWith('/events') || underWay.add(request))
+  // The stream of events stays open. The browser does not say when the script of a shared worker has come.
+  const isEndless = (request: Request) => /\/events$|\/worker-[\w-]+\.js$/.test(request.url())
+  page.on('request', (request) => isEndless(request) || underWay.add(request))
   page.on('requestfinished', (request) => underWay.delete(request))
   page.on('requestfailed', (request) => underWay.delete(request))
   return async () => {

@@ -100,14 +100,19 @@ describe('the known state', () => {
     await expect(look(knownState, [environment([one('v1')])])).rejects.toEqual(rolledBack('value_came_back'))
   })
 
-  test('refuses the old value of a deleted secret, whatever the history says, and accepts a new value', async () => {
+  test('refuses the old value of a deleted secret unless the history shows its restore, and accepts a new value', async () => {
     const knownState = remember()
     await look(knownState, [environment([one('v1', { id: 'sec_1', version: 1 })])])
     await look(knownState, [environment([])])
-    const newestVersion = async () => ({ version: 2, ciphertext: 'v1', restoredFromVersion: 1 })
-    await expect(look(knownState, [environment([one('v1')], { newestVersion })])).rejects.toEqual(
-      rolledBack('value_came_back'),
-    )
+    const claim = (version: number, restoredFromVersion: number | null) =>
+      look(knownState, [
+        environment([one('v1')], { newestVersion: async () => ({ version, ciphertext: 'v1', restoredFromVersion }) }),
+      ])
+    await expect(claim(1, null)).rejects.toEqual(rolledBack('value_came_back'))
+    await expect(claim(2, null)).rejects.toEqual(rolledBack('value_came_back'))
+    await expect(claim(1, 1)).rejects.toEqual(rolledBack('value_came_back'))
+    // `secrets restore` brings a deleted secret back with its versions, and then the first version as the third.
+    await claim(3, 1)
     await look(knownState, [environment([one('v2')])])
   })
 
