@@ -40,7 +40,7 @@ describe('a new server', () => {
     }
     await openApp()
     await page.getByText('You have no keyring yet').waitFor()
-    await page.getByRole('link', { name: 'Make your keyring' }).click()
+    await page.getByRole('link', { name: 'Make your keyring', exact: true }).click()
     await steps.makeKeyring(page)
     await page.goto('/orgs/acme-co/apps/shop')
     await page.getByText('skerry grant ada@example.com --app shop --env development --org acme-co').waitFor()
