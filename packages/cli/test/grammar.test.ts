@@ -151,6 +151,14 @@ describe('help', () => {
     expect(wrong).toEqual([])
   })
 
+  it('every command line of docs/first-week.md is valid', async () => {
+    const page = readFileSync(join(root, 'docs/first-week.md'), 'utf8')
+    const lines = [...page.matchAll(/^ {4}(skerry .*)$/gm)].map(([, line]) => line as string)
+    expect(lines.length).toBeGreaterThan(20)
+    const problems = await Promise.all(lines.map(async (line) => [line, await problemOf(line)]))
+    expect(problems.filter(([, problem]) => problem)).toEqual([])
+  })
+
   it('every command and every task leads to a document that exists', () => {
     const paths = new Set(all.map(({ path }) => path))
     expect(Object.keys(documents).filter((path) => path !== 'export' && !paths.has(path))).toEqual([])

@@ -54,7 +54,8 @@ export const access = [
   },
   {
     title: 'Remove a member who leaves',
-    words: 'offboard offboarding leaving left someone somebody fire delete user revoke access person team colleague quit rekey',
+    words:
+      'offboard offboarding leaving left someone somebody fire delete user revoke access person team colleague quit rekey',
     steps: [
       ['skerry members offboard bob@example.com', 'Remove the person, revoke what they made, and replace keys'],
       ['skerry members offboarding bob@example.com', 'See what remains, and who does it'],

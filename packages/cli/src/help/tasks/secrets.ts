@@ -142,7 +142,8 @@ export const secrets = [
   },
   {
     title: 'Create a group of secrets that applications share',
-    words: 'groups shared common global inherit reuse several apps between monorepo compose composition folder link import',
+    words:
+      'groups shared common global inherit reuse several apps between monorepo compose composition folder link import',
     steps: [
       ['skerry group create shared', 'Create a group'],
       ['skerry env create production --group shared', 'Create an environment of the group'],
@@ -196,11 +197,12 @@ export const secrets = [
   },
   {
     title: 'Resolve a conflict',
-    words: 'conflicts conflicting 409 5 changed meantime meanwhile concurrent same time somebody else overwrite version merge',
+    words:
+      'conflicts conflicting 409 5 changed meantime meanwhile concurrent same time somebody else overwrite version merge',
     steps: [
       ['skerry secrets history DATABASE_URL', 'See who changed the secret, and when'],
       ['skerry secrets get DATABASE_URL --reveal', 'See the value of now'],
-      ['skerry secrets set DATABASE_URL', 'Write again what should be stored'],
+      ['skerry secrets set DATABASE_URL --expected-version 5', 'Write, only if version 5 is still the current one'],
     ],
     document: 'docs/command-line.md#conflicts',
   },
