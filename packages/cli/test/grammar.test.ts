@@ -151,8 +151,18 @@ describe('help', () => {
     expect(wrong).toEqual([])
   })
 
+  it('every command line of docs/first-week.md is valid', async () => {
+    const page = readFileSync(join(root, 'docs/first-week.md'), 'utf8')
+    const lines = [...page.matchAll(/^ {4}(skerry .*)$/gm)].map(([, line]) => line as string)
+    expect(lines.length).toBeGreaterThan(20)
+    const problems = await Promise.all(lines.map(async (line) => [line, await problemOf(line)]))
+    expect(problems.filter(([, problem]) => problem)).toEqual([])
+  })
+
   it('every command and every task leads to a document that exists', () => {
-    expect(Object.keys(documents).sort()).toEqual(program.commands.map((one) => one.name()).sort())
+    const paths = new Set(all.map(({ path }) => path))
+    expect(Object.keys(documents).filter((path) => path !== 'export' && !paths.has(path))).toEqual([])
+    expect(program.commands.map((one) => one.name()).filter((name) => !Object.hasOwn(documents, name))).toEqual([])
     for (const document of [...Object.values(documents), ...tasks.map((task) => task.document)]) {
       const [file, anchor] = document.split('#')
       const headings = readFileSync(join(root, file!), 'utf8').match(/^#+ .*$/gm) ?? []
@@ -163,7 +173,20 @@ describe('help', () => {
   it.each([
     ['rotate a database password', 'Rotate a database password'],
     ['how do I rotate postgres passwords', 'Rotate a database password'],
-    ['new team member', 'Add a team member'],
+    ['new team member', 'Invite a new member'],
+    ['add a person to a team', 'Add a person to a team'],
+    ['create a team', 'Create a team'],
+    ['create a group', 'Create a group of secrets that applications share'],
+    ['share secrets between applications', 'Create a group of secrets that applications share'],
+    ['sign up', 'Sign up and create an organization'],
+    ['what can the server admin see', 'See what the server can read'],
+    ['threat model', 'See what the server can read'],
+    ['the server may be lying', 'Find out whether the server is lying'],
+    ['trust', 'Accept a changed key, and trust it from now on'],
+    ['conflict', 'Resolve a conflict'],
+    ['smtp', 'Send mails through an SMTP server'],
+    ['offline', 'Work without the server'],
+    ['dockerfile', 'Use secrets in Docker and Docker Compose'],
     ['github actions', undefined],
     ['who read', 'Find out who read a secret'],
     ['who has seen a secret', 'Find out who read a secret'],
@@ -174,7 +197,7 @@ describe('help', () => {
   ])('skerry help %s finds a task', (question, title) => {
     const found = tasksFor(question.split(' '))
     expect(found.length).toBeGreaterThan(0)
-    if (title) expect(found[0]?.title.toLowerCase()).toContain(title.toLowerCase().split(' ').at(-1))
+    if (title) expect(found[0]?.title).toBe(title)
   })
 
   it('skerry help with words that fit nothing finds no task', () => {

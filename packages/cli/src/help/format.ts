@@ -65,7 +65,7 @@ function describe({ description, argChoices, defaultValue }: Option): string {
 }
 
 function closing(path: string[]): string {
-  const read = `Read more in ${documentOf(path[0])}.`
+  const read = `Read more in ${documentOf(path)}.`
   if (path.length > 0) return read
   return `\`skerry <command> --help\` explains a command. \`skerry help <task>\` finds one: skerry help rotate a password.\n${read}`
 }
@@ -83,6 +83,9 @@ function groupBy<T>(all: readonly T[], headingOf: (one: T) => string): [string, 
   return [...groups]
 }
 
-/** The document of a command's first word. `skerry` itself is explained by the page on the command line. */
-const documentOf = (first = ''): string =>
-  Object.hasOwn(documents, first) ? documents[first]! : 'docs/command-line.md'
+/** The document of a command, or of the nearest one above it. The page on the command line explains `skerry` itself. */
+function documentOf(path: readonly string[]): string {
+  if (path.length === 0) return 'docs/command-line.md'
+  const name = path.join(' ')
+  return Object.hasOwn(documents, name) ? documents[name]! : documentOf(path.slice(0, -1))
+}

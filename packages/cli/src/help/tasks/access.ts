@@ -1,18 +1,49 @@
 /** Tasks with people, their keys and recovery. */
 export const access = [
   {
-    title: 'Add a new team member',
-    words: 'invite person user colleague onboard onboarding access share team people give',
+    title: 'Invite a new member',
+    words: 'add person user colleague onboard onboarding access share team people organization give',
     steps: [
       ['skerry invite create bob@example.com', 'Invite the person by mail'],
       ['skerry members ls', 'Wait until they have joined and made their keys'],
       ['skerry grant bob@example.com --app shop --env production', 'Let them read an environment'],
     ],
-    document: 'docs/operations.md#the-first-person-and-everyone-else',
+    document: 'docs/first-week.md',
   },
   {
-    title: 'Join a team that invited you',
-    words: 'accept invitation invited new member employee onboarding',
+    title: 'Create a team',
+    words: 'teams group of people department crew share environments set up',
+    steps: [
+      ['skerry teams create payments', 'Create the team'],
+      ['skerry teams grant payments shop/staging shop/development', 'Give it environments'],
+      ['skerry teams include payments bob@example.com', 'Add people'],
+      ['skerry access complete', 'Grant the keys that they do not have yet'],
+    ],
+    document: 'docs/teams.md',
+  },
+  {
+    title: 'Add a person to a team',
+    words: 'teams include people join put into department',
+    steps: [
+      ['skerry teams include payments bob@example.com', 'Add a member of the organization'],
+      ['skerry invite create hana@example.com --team payments', 'Or invite somebody who is no member yet'],
+      ['skerry access complete', 'Grant the keys that the person does not have yet'],
+      ['skerry teams show payments', 'Check which keys are still missing'],
+    ],
+    document: 'docs/teams.md#set-up-a-team',
+  },
+  {
+    title: 'Remove a person from a team',
+    words: 'teams exclude take out leave move department',
+    steps: [
+      ['skerry teams exclude payments bob@example.com', 'Remove the person and the keys of this team'],
+      ['skerry env rekey staging', 'Replace the keys that the command names'],
+    ],
+    document: 'docs/teams.md#take-keys-away',
+  },
+  {
+    title: 'Accept an invitation',
+    words: 'join team organization invited new member employee onboarding',
     steps: [
       ['skerry login --url https://skerry.example.com', 'Sign in with the invited address'],
       ['skerry invite accept', 'Join the organization'],
@@ -22,8 +53,9 @@ export const access = [
     document: 'README.md#people',
   },
   {
-    title: 'Remove a team member',
-    words: 'offboard offboarding leave fire delete user revoke access person quit rekey',
+    title: 'Remove a member who leaves',
+    words:
+      'offboard offboarding leaving left someone somebody fire delete user revoke access person team colleague quit rekey',
     steps: [
       ['skerry members offboard bob@example.com', 'Remove the person, revoke what they made, and replace keys'],
       ['skerry members offboarding bob@example.com', 'See what remains, and who does it'],

@@ -8,17 +8,17 @@ export const machines = [
       ['gh secret set SKERRY_TOKEN', 'Paste it as a secret of the repository'],
       ['skerry run --mask -- ./deploy.sh', 'In the job, run with SKERRY_TOKEN and SKERRY_URL set'],
     ],
-    document: 'README.md#what-it-does',
+    document: 'docs/command-line.md#in-ci',
   },
   {
     title: 'Use secrets in Docker and Docker Compose',
-    words: 'container image compose env-file podman build docker-compose',
+    words: 'container image dockerfile compose env-file podman build docker-compose',
     steps: [
       ['skerry run -- docker compose up', 'Give the variables that compose.yaml names to containers'],
       ['skerry secrets export --format docker --out shop.env', 'Or write a file for --env-file'],
       ['docker run --env-file shop.env shop', 'Start a container with the file'],
     ],
-    document: 'docs/command-line.md#env-files',
+    document: 'docs/command-line.md#in-a-container',
   },
   {
     title: 'Use secrets in Kubernetes',

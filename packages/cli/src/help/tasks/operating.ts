@@ -1,6 +1,43 @@
 /** Tasks with the audit log, archives, scripts and servers. */
 export const operating = [
   {
+    title: 'See what the server can read',
+    words:
+      'threat model who can admin administrator operator hoster see sees cannot never zero knowledge end-to-end e2e encryption encrypted privacy metadata ciphertext decrypt secrets values',
+    steps: [
+      ['skerry env readers production', 'Check an environment. Rotation and sync connections are parts of the server'],
+      ['skerry rotation ls', 'List the rotations. The server reads the environment of each'],
+      ['skerry sync ls', 'List what is pushed. The server reads what it pushes'],
+      ['skerry env rekey production --drop-readers', 'Replace a key, and give the new one to no part of the server'],
+    ],
+    document: 'docs/threat-model.md#what-the-server-can-read',
+  },
+  {
+    title: 'Find out whether the server is lying',
+    words:
+      'lie lies lied malicious hostile evil compromised hacked tampered false fake wrong answer warning believe threat rollback replay suspicious',
+    steps: [
+      ['SKERRY_STRICT=1 skerry run -- npm start', 'Refuse every answer that contradicts what this machine has seen'],
+      ['skerry audit checkpoint --compare checkpoint.txt', 'Compare the audit log with what a colleague was shown'],
+      ['skerry dashboard verify https://skerry.example.com', 'Check the pages that the server serves to you'],
+      ['skerry members ls', 'Compare the words of a key with its owner, by another way than Skerry'],
+    ],
+    document: 'docs/threat-model.md#what-a-hostile-server-can-try',
+  },
+  {
+    title: 'Accept a changed key, and trust it from now on',
+    words:
+      'trusts trusted trusting accept another new changed replaced identity fingerprint pin words warning refused members env kms target recovery',
+    steps: [
+      ['skerry members trust bob@example.com', 'A person has another key: compare its words first'],
+      ['skerry env trust production', 'An environment was re-keyed or made anew: ask first who did it'],
+      ['skerry kms trust invoices', 'A managed key has another key'],
+      ['skerry lease target trust shop-db', 'A lease target has another address or setting'],
+      ['skerry recovery trust', 'The organization has another recovery key'],
+    ],
+    document: 'docs/command-line.md#who-gets-a-key',
+  },
+  {
     title: 'Search the audit log',
     words: 'who did what when events history activity find access read trail compliance',
     steps: [
@@ -51,6 +88,16 @@ export const operating = [
       ['skerry notifications disable sync_failed', 'Receive no mail about an event'],
     ],
     document: 'docs/operations.md#people',
+  },
+  {
+    title: 'Send mails through an SMTP server',
+    words: 'mail email e-mail outbox smtps starttls sendgrid postmark ses invitation link not arriving',
+    steps: [
+      ['SKERRY_SMTP_URL=smtps://mail.example.com npm start', 'Start the server with an SMTP server'],
+      ['ls .skerry/outbox', 'Without one, mails are files in the data directory of the server'],
+      ['skerry notifications ls', 'List which mails you receive'],
+    ],
+    document: 'docs/operations.md#the-first-person-and-everyone-else',
   },
   {
     title: 'Make a backup of the server and its database',

@@ -141,15 +141,16 @@ export const secrets = [
     document: 'docs/glossary.md#where-secrets-are',
   },
   {
-    title: 'Share secrets between applications',
-    words: 'group shared common global inherit reuse several apps monorepo compose folder link import',
+    title: 'Create a group of secrets that applications share',
+    words:
+      'groups shared common global inherit reuse several apps between monorepo compose composition folder link import',
     steps: [
       ['skerry group create shared', 'Create a group'],
       ['skerry env create production --group shared', 'Create an environment of the group'],
       ['skerry secrets set SMTP_URL --group shared --env production', 'Write a secret of the group'],
       ['skerry compose set shared --app shop --env production --grant', 'Add the group to an application'],
     ],
-    document: 'docs/glossary.md#where-secrets-are',
+    document: 'docs/command-line.md#groups',
   },
   {
     title: 'Give a preview deployment its own secrets',
@@ -187,11 +188,22 @@ export const secrets = [
   },
   {
     title: 'Work without the server',
-    words: 'offline outage network cache away plane unavailable fallback down',
+    words: 'offline outage network cache away plane unavailable unreachable fallback down',
     steps: [
       ['skerry run --offline -- npm start', 'Use the copy of the last run'],
       ['skerry run --max-age 12h -- npm start', 'Accept a copy of up to 12 hours in an outage'],
     ],
-    document: 'docs/command-line.md#which-values',
+    document: 'docs/command-line.md#without-the-server',
+  },
+  {
+    title: 'Resolve a conflict',
+    words:
+      'conflicts conflicting 409 5 changed meantime meanwhile concurrent same time somebody else overwrite version merge',
+    steps: [
+      ['skerry secrets history DATABASE_URL', 'See who changed the secret, and when'],
+      ['skerry secrets get DATABASE_URL --reveal', 'See the value of now'],
+      ['skerry secrets set DATABASE_URL --expected-version 5', 'Write, only if version 5 is still the current one'],
+    ],
+    document: 'docs/command-line.md#conflicts',
   },
 ] as const
