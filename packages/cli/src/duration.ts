@@ -10,6 +10,20 @@ export function parseDuration(text: string, option: string): number {
   return Number(digits) * unitSeconds[unit as keyof typeof unitSeconds]
 }
 
+/**
+ * Parses the end of a period: a duration, or a date such as `2030-01-31`, which ends at midnight UTC.
+ *
+ * @returns the seconds from now
+ */
+export function parseEnd(text: string, option: string): number {
+  if (!/^\d{4}-\d\d-\d\d$/.test(text)) return parseDuration(text, option)
+  const at = Date.parse(text)
+  if (Number.isNaN(at)) throw usage(`${option} is not a date (you gave '${text}')`, 'write 2030-01-31, or 30d')
+  const seconds = Math.floor((at - Date.now()) / 1000)
+  if (seconds <= 0) throw usage(`${option} is in the past (you gave '${text}')`, 'write a later date, or 30d')
+  return seconds
+}
+
 /** Formats seconds in the largest unit that is still precise: `45 s`, `12 min`, `5 h`, `3 d`. */
 export function formatAge(seconds: number): string {
   if (seconds < 90) return `${Math.max(0, Math.round(seconds))} s`

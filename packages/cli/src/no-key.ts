@@ -1,4 +1,5 @@
 import { isReader } from '@skerry/contract/grants/readers'
+import { listMissingGrants } from '@skerry/sdk/internal/granting'
 import { RollbackError } from '@skerry/sdk/rollback'
 import { Failure, NoKeyFailure, toFailure } from './failure.ts'
 import { placeOptions, shellWord, trustHint } from './labels.ts'
@@ -67,15 +68,30 @@ async function grantHint(session: Session, label: string, groups: readonly strin
   const holders = await holdersOf(session, label)
   if (holders?.length === 0)
     return 'nobody has this key, so nobody can grant it. Recovery custodians can restore it if recovery covers the environment: see `skerry recovery status`'
-  const command = `skerry grant ${await granteeName(session)} ${placeOptions(label)}`
+  const who = await granteeName(session)
+  const command = `skerry grant ${who} ${placeOptions(label)}`
   const profile = await readingProfile(session, [label, ...groups], groups.length === 0 ? holders : undefined)
+  const isPerson = session.principal.type === 'user'
   if (profile === undefined) {
-    const ask = session.principal.type === 'user' ? `: ask for it with \`skerry access ask ${label}\`` : ''
-    return `an admin who can read it must run \`${command}\`${ask}`
+    if (!isPerson) return `an admin who can read it must run \`${command}\``
+    if (await isPlanned(session, [label, ...groups]))
+      return `a team or an invitation gives it to you: an admin who can read it must run \`skerry access complete --member ${who}\``
+    return `ask for it with \`skerry access ask ${label}\`. An admin who can read it can also run \`${command}\``
   }
-  return session.principal.type === 'user'
-    ? `run \`${command} --profile ${shellWord(profile)}\`, or ask an admin who can read it to run it without --profile`
+  return isPerson
+    ? `run \`skerry grant ${who} --all --profile ${shellWord(profile)}\` for everything that the profile can read, or ask an admin to run \`${command}\``
     : `add ${namedHere(profile)}, or ask an admin who can read it to run \`${command}\``
+}
+
+/** Whether a team or an invitation of the person asks for one of these keys. A server of an earlier release does not say. */
+async function isPlanned(session: Session, labels: readonly string[]): Promise<boolean> {
+  const { client, principal } = session
+  try {
+    const missing = await listMissingGrants(client, (await session.org()).id, { userId: principal.id })
+    return missing.some((one) => labels.includes(one.label))
+  } catch {
+    return false
+  }
 }
 
 /** The people and tokens that have the key of an environment; undefined if this credential may not know them. */

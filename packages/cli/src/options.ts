@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander'
 import { usage } from './failure.ts'
 import { exportFormats } from './formats/names.ts'
 import { otherSpellings } from './grammar.ts'
+import { isWholeName, parsePlace } from './places.ts'
 
 /**
  * Adds a command that does something, with the options that all commands share. Each command has the shared options
@@ -71,9 +72,26 @@ export function argumentOr(argument: string | undefined, option: string | undefi
 /** The help of `--branch`. */
 export const branchHelp = 'branch of the environment; auto uses the git branch'
 
+/** Adds `--env`, which may name an environment alone, or as other commands print it: app/env, app/env@branch, group:env. */
+export const withEnv = (command: Command, help = 'environment'): Command =>
+  command.option('--env <slug>', help).hook('preAction', splitEnv)
+
+/** Writes the parts of `--env app/env@branch` to the options that name them. */
+function splitEnv(command: Command): void {
+  const { env } = command.opts<{ env?: string }>()
+  if (env === undefined || !isWholeName(env)) return
+  for (const [part, slug] of Object.entries(parsePlace(env))) {
+    if (slug === undefined) continue
+    if (!command.options.some((option) => option.attributeName() === part))
+      throw usage(`--env ${env} names a ${part}, which this command cannot use`, `see \`--help\``)
+    if (part !== 'env' && command.getOptionValue(part) !== undefined)
+      throw usage(`--env ${env} already names the environment`, 'leave out --app, --group and --branch')
+    command.setOptionValue(part, slug)
+  }
+}
+
 /** Adds the options that name an environment of an application or a group, or a branch of it. */
-export const addressed = (command: Command): Command =>
-  owned(command).option('--env <slug>', 'environment').option('--branch <slug>', branchHelp)
+export const addressed = (command: Command): Command => withEnv(owned(command)).option('--branch <slug>', branchHelp)
 
 /** Adds the options that name an application or a group. */
 export const owned = (command: Command): Command =>
@@ -98,9 +116,17 @@ export const accepting = (command: Command) =>
     gather,
   )
 
+const whyWords = ['note', 'comment', 'reason']
+
+/** Adds the option for a reason. Each command has one word for it, and accepts the words of the others. */
+export const reasoned = (command: Command, word: string, help: string): Command =>
+  whyWords
+    .filter((other) => other !== word)
+    .reduce((all, other) => alias(all, `--${other}`, word), command.option(`--${word} <text>`, help))
+
 /** Adds `--note`, which gives the approvers a reason. */
 export const noted = (command: Command) =>
-  command.option('--note <text>', 'reason for the approvers of a protected environment; the server can read it')
+  reasoned(command, 'note', 'reason for the approvers of a protected environment; the server can read it')
 
 /** Adds the options of a command that writes secrets, or proposes the change in a protected environment. */
 export const queueing = (command: Command) =>

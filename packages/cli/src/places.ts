@@ -108,7 +108,7 @@ export function checkNamed(flags: Flags, named: string | undefined): void {
  */
 export function placeNamed(session: Session, named: string | undefined, flags: Flags): PlaceName {
   if (named === undefined) return namedPlace(session, flags)
-  if (!/[/:@]/.test(named)) {
+  if (!isWholeName(named)) {
     const branch = flags.branch === undefined ? undefined : namedBranch(session.settings)
     return { ...namedOwner(session, flags), env: named, branch }
   }
@@ -295,6 +295,9 @@ export async function listPlaces(session: Session): Promise<{ envId: string; lab
   }
   return (await Promise.all([...apps.map(ofApp), ...groups.map(ofGroup)])).flat()
 }
+
+/** Whether a name says more than the slug of an environment: `app/env`, `env@branch`, `group:env`. */
+export const isWholeName = (text: string): boolean => /[/:@]/.test(text)
 
 /** Parses `env`, `app/env`, `app/env@branch`, `env@branch` or `group:env`. */
 export function parsePlace(text: string): PlaceName {

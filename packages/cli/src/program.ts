@@ -117,7 +117,11 @@ async function usageFailure(error: CommanderError, path: Command[]): Promise<Fai
     .replace(/(but got \d+): .*/s, '$1')
     .replace(/\.$/, '')
   const option = /unknown option '([^'=]*)/.exec(error.message)?.[1]
-  const next = (option && suggestions.optionFor(option)) ?? argumentNeeded(message, path) ?? `see \`${command} --help\``
+  const next =
+    (option && suggestions.optionFor(option)) ??
+    excessHint(error, path) ??
+    argumentNeeded(message, path) ??
+    `see \`${command} --help\``
   return new Failure('usage', message.split('\n').join(' '), next)
 }
 
@@ -139,8 +143,22 @@ function argumentNeeded(message: string, path: readonly Command[]): string | und
     : undefined
 }
 
+const addToTeam =
+  'add a person with `skerry teams include <team> <member>`, or invite one with `skerry invite create <email> --team <team>`'
+
+/** Suggests the command for a person, or the option for an environment, that was one argument too many. */
+function excessHint(error: CommanderError, path: readonly Command[]): string | undefined {
+  if (error.code !== 'commander.excessArguments') return undefined
+  const command = path.at(-1)!
+  if (command.parent?.name() === 'teams' && command.name() === 'create') return addToTeam
+  const [place] = command.args.slice(command.registeredArguments.length)
+  const takesEnv = command.options.some(({ long, hidden }) => long === '--env' && !hidden)
+  return takesEnv && /^[a-z0-9-]+[/:][a-z0-9-]+(@[a-z0-9-]+)?$/.test(place ?? '') ? `use \`--env ${place}\`` : undefined
+}
+
 /** Suggests the verb that was left out before its argument. */
 function argumentFor(word: string, above: readonly string[]): string | undefined {
+  if (above[0] === 'teams' && ['invite', 'join'].includes(word)) return addToTeam
   const verb = above.length === 1 && above[0] === 'invite' && word.includes('@') ? 'create' : undefined
   return verb === undefined ? undefined : `use \`skerry ${above[0]} ${verb} ${word}\``
 }

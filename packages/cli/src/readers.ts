@@ -128,7 +128,8 @@ export async function acceptGrant(
 ): Promise<() => void> {
   const named = labels.join(', ')
   const what = `the ${labels.length === 1 ? 'key' : 'keys'} of ${named}`
-  const { keep, hasAsked } = await askForGrantees(session, { what, grantees: [grantee] }, flags)
+  const confirming = flags.yes ? '' : ' --yes'
+  const { keep, hasAsked } = await askForGrantees(session, { what, grantees: [grantee] }, flags, confirming)
   if (!hasAsked) await confirmOrRefuse(`grants ${named} to ${grantee.name}`, flags)
   return keep
 }
@@ -147,7 +148,8 @@ export async function acceptSeveral(
   return keep
 }
 
-async function askForGrantees(session: Session, { what, grantees }: Grantees, flags: ReaderFlags) {
+/** @param confirming the option that a script needs beside `--reader`, with a blank before it. */
+async function askForGrantees(session: Session, { what, grantees }: Grantees, flags: ReaderFlags, confirming = '') {
   const { id: orgId } = await session.org()
   const unseen = await compareKeys(session, grantees)
   const named = await findNamed(session, grantees, { what }, flags)
@@ -155,7 +157,7 @@ async function askForGrantees(session: Session, { what, grantees }: Grantees, fl
   const unnamed = labelled.filter(({ principalId }) => !named.has(principalId))
   if (unseen.length > 0) {
     await showReaders(labelled, what)
-    await confirmReaders(unnamed, what)
+    await confirmReaders(unnamed, what, confirming)
   }
   const keep = () => {
     for (const grantee of labelled) pin(session, orgId, { ...grantee, name: acceptedName(grantee, named) })
@@ -276,7 +278,7 @@ async function showReaders(readers: readonly Named[], what: string): Promise<voi
     note('compare the words with those that `skerry keys fingerprint` prints for each person and token')
 }
 
-async function confirmReaders(unnamed: readonly Named[], what: string): Promise<void> {
+async function confirmReaders(unnamed: readonly Named[], what: string, confirming = ''): Promise<void> {
   if (unnamed.length === 0) return
   if (isStrict() || !canAsk()) {
     const labels = unnamed.map(({ label }) => label).join(', ')
@@ -284,7 +286,7 @@ async function confirmReaders(unnamed: readonly Named[], what: string): Promise<
     throw new Failure(
       'refused',
       `${labels} would get ${what}, and ${[...reasons].join(', and ')}; nothing was changed`,
-      nextFor(unnamed),
+      `${nextFor(unnamed)}${confirming}`,
     )
   }
   if (await ask(`give ${what} to ${unnamed.length === 1 ? 'this reader' : `these ${unnamed.length} readers`}?`)) return

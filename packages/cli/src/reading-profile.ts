@@ -5,7 +5,7 @@ import { openSession, type Session } from './session.ts'
 
 /**
  * Finds another credential of this machine that has the keys of all these environments. Only credentials of the same
- * server and organization are asked about. A script gets none, because nobody there can decide to use it.
+ * server and organization are asked about. A script with a token gets none, because nobody there can decide to use it.
  *
  * @param holders the ids of those who have all these keys. Without them, the server is asked with each credential for the
  *   environments that it can decrypt. It does not say this of branches.
@@ -15,8 +15,9 @@ export async function readingProfile(
   labels: readonly string[],
   holders?: readonly string[],
 ): Promise<string | undefined> {
-  if (!isTerminal.stderr()) return undefined
   const { url, credential } = session.settings
+  const isSignedIn = session.principal.type === 'user' && credential.from === 'profile'
+  if (!isTerminal.stderr() && !isSignedIn) return undefined
   const used = 'name' in credential ? credential.name : undefined
   const { slug } = await session.org()
   for (const [name, profile] of Object.entries(readCredentials().profiles)) {

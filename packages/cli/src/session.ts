@@ -9,7 +9,7 @@ import type { KnownState } from '@skerry/sdk/known-state'
 import type { RememberingHolder } from '@skerry/sdk/secrets'
 import { bootstrapAdmin } from '@skerry/sdk/tokens'
 import manifest from '../package.json' with { type: 'json' }
-import { keptAside, type Profile, saveProfile } from './credentials.ts'
+import { keptAside, type Profile, readCredentials, saveProfile } from './credentials.ts'
 import { Failure } from './failure.ts'
 import { fetchOverHttp } from './http.ts'
 import { recall, remember } from './id-cache.ts'
@@ -18,7 +18,7 @@ import { orNearest } from './nearest.ts'
 import { note, warn } from './output.ts'
 import { bearerOf, isPersonBearer, personOf } from './person.ts'
 import { type Flags, readSettings, refuseHalfClient, type Settings } from './settings.ts'
-import { noteUsedCredential } from './used-credential.ts'
+import { noteUsedCredential, originOfServer } from './used-credential.ts'
 
 /** The person or token that a credential belongs to. `name` is for people: an e-mail address, or the id. */
 interface Principal {
@@ -156,7 +156,7 @@ async function findBearer(settings: Settings): Promise<{ bearer: string; profile
     checkServer(profile, settings, name)
     if (profile.session) return { bearer: await bearerOf(name, profile.session), profile }
     if (profile.token !== undefined) return { bearer: profile.token, profile }
-    if (profile.client?.secret === undefined) throw notSignedIn()
+    if (profile.client?.secret === undefined) throw notSignedIn(settings)
     const client = { id: profile.client.id, secret: profile.client.secret }
     return bearerAnd(await makeAdminToken(settings, { ...client, keepSecret: true }, name))
   }
@@ -165,17 +165,24 @@ async function findBearer(settings: Settings): Promise<{ bearer: string; profile
     if (cached?.token !== undefined) return { bearer: cached.token, profile: cached }
     return bearerAnd(await makeAdminToken(settings, { id, secret, keepSecret: false }, name))
   }
-  throw notSignedIn()
+  throw notSignedIn(settings)
 }
 
 const bearerAnd = ({ token, profile }: { token: string; profile: Profile }) => ({ bearer: token, profile })
 
-function notSignedIn(): Failure {
+function notSignedIn({ url, org }: Settings): Failure {
   const aside = keptAside()
   const kept = aside.length === 0 ? '' : `; other stored profiles: ${aside.join(', ')}`
+  const others = [...new Set(Object.values(readCredentials().profiles).map((one) => one.url))].filter(
+    (one) => one !== url,
+  )
+  const elsewhere = others.length === 0 ? '' : `; you have one for ${others.join(', ')}`
+  const origin = originOfServer()
+  const from = origin === undefined || origin === 'the default' ? '' : ` (from ${origin})`
+  const which = org === undefined ? '' : ` and the organization ${org}`
   return new Failure(
     'refused',
-    `there is no credential for this server and organization${kept}`,
+    `there is no credential for ${url}${from}${which}${elsewhere}${kept}`,
     'run `skerry login`, set SKERRY_TOKEN, or create an organization with `skerry signup <name>`',
   )
 }

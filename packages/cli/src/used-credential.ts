@@ -35,6 +35,9 @@ export function noteUsedServer(from: string): void {
   origin = from
 }
 
+/** Returns where the address of the server comes from; undefined before it is known. */
+export const originOfServer = (): string | undefined => origin
+
 /** Returns the hint for a server that cannot be reached. It says where the wrong address may be set. */
 export const hintOfUnreachable = (): string =>
   `check that the server runs, and set its address with --url or SKERRY_URL${origin === undefined ? '' : ` (this one is from ${origin})`}; \`skerry doctor\` shows what fails`

@@ -78,7 +78,7 @@ describe('a personal override', () => {
       { name: 'PORT', value: '4001', revision: 2 },
     ])
     expect(JSON.parse(await alice.ok('skerry secrets overrides --json')).overrides).toEqual([])
-    await bob.ok('skerry secrets override PORT --remove')
+    await bob.ok('skerry secrets override PORT --rm')
     expect(await run(bob)).toMatchObject({ stdout: '3000 http://localhost:3000 \n', stderr: '' })
     const again = await bob.shell('skerry secrets override PORT --remove')
     expect([again.code, again.stderr]).toEqual([4, expect.stringContaining('you have no override of PORT')])

@@ -54,7 +54,8 @@ export interface MissingFilter {
 }
 
 /**
- * Lists the keys that people shall have because of a team or a plan, and do not have. Only admins may call it.
+ * Lists the keys that people shall have because of a team or a plan, and do not have. A member who is not an admin
+ * gets the keys that they wait for.
  *
  * @throws RefusedError `forbidden`, `old_server` if the server knows no teams, `malformed_answer` if a row belongs to another team
  *   or person than you asked for; UnavailableError.

@@ -18,8 +18,9 @@ import { nameOfChange, verbs } from './show.ts'
 
 interface Options extends Flags {
   comment?: string
-  /** The same as `comment`: proposals have a note, so people try it here. */
+  /** The same as `comment`: proposals have a note and requests for access a reason, so people try them here. */
   note?: string
+  reason?: string
 }
 
 interface ApproveOptions extends Options, ReaderFlags {
@@ -155,9 +156,10 @@ export async function withdraw(ids: string[], work: InOrg<Options>): Promise<Out
   })
 }
 
-const bodyOf = ({ note: sameAsComment, comment = sameAsComment }: Options) => ({
-  body: comment === undefined ? {} : { comment },
-})
+function bodyOf({ comment, note: sameAsComment, reason }: Options) {
+  const text = comment ?? sameAsComment ?? reason
+  return { body: text === undefined ? {} : { comment: text } }
+}
 
 /** Decides one change after the other and reports each. A change that is closed already does not stop the others. */
 async function decideEach(

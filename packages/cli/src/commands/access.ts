@@ -10,7 +10,7 @@ import { parseGrantTime } from '../grant-time.ts'
 import { grantAll, lookUpGrantee, openPlace } from '../grants.ts'
 import { completeAccess } from '../missing-grants.ts'
 import { orNearest } from '../nearest.ts'
-import { accepting, confirmable, explained, gather, leaf } from '../options.ts'
+import { accepting, confirmable, explained, gather, leaf, reasoned } from '../options.ts'
 import { note, type Output, writeLine, writeTable } from '../output.ts'
 import { checkNames } from '../places.ts'
 import { typeName } from '../principals.ts'
@@ -35,11 +35,14 @@ export function register(command: Command): void {
     command,
     'A member asks for environments. An admin who can read them answers: with `grant` on this machine, in the dashboard, or with any `skerry grant`. The server gives nobody a key.',
   )
-  explained(
-    leaf(command, 'ask <environments...>', 'Ask for access to environments'),
-    'Name each environment as app/env or group:env.',
+  reasoned(
+    explained(
+      leaf(command, 'ask <environments...>', 'Ask for access to environments'),
+      'Name each environment as app/env or group:env.',
+    ),
+    'reason',
+    'reason for the admins and the audit log; the server can read it',
   )
-    .option('--reason <text>', 'reason for the admins and the audit log; the server can read it')
     .option('--for <duration>', 'how long you need it, for example 8h or 7d; access ends by itself then')
     .action(signedIn(askFor, parseSpan))
   explained(leaf(command, 'ls', 'List requests for access'), 'An admin sees those of everyone, a member their own.')
@@ -65,9 +68,11 @@ export function register(command: Command): void {
   )
     .option('--member <member>', 'only the keys for this person; repeatable', gather)
     .action(inOrg(complete, checkComplete))
-  leaf(command, 'decline <request>', 'Decline a request')
-    .option('--reason <text>', 'reason for the person who asked; the server can read it')
-    .action(inOrg(decline))
+  reasoned(
+    leaf(command, 'decline <request>', 'Decline a request'),
+    'reason',
+    'reason for the person who asked; the server can read it',
+  ).action(inOrg(decline))
   explained(
     leaf(command, 'map [holder]', 'List who can read which environment'),
     'For admins. A holder is the e-mail address of a member or the name of a token; without one, everyone is listed.',

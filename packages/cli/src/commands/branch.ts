@@ -8,7 +8,7 @@ import { type AtPlace, lookingUp, type SignedIn, signedIn } from '../frame.ts'
 import { openPlace } from '../grants.ts'
 import { branchesShared, environmentShared, noteKeyMade } from '../known-readers.ts'
 import { checkSlug } from '../names.ts'
-import { accepting, alias, confirmable, explained, formerly, leaf } from '../options.ts'
+import { accepting, alias, confirmable, explained, formerly, leaf, withEnv } from '../options.ts'
 import { note, type Output, writeLine, writeTable } from '../output.ts'
 import { findApp, findPlace, type Place, usualApp } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
@@ -27,7 +27,7 @@ interface Options extends Flags, ReaderFlags {
 /** `--from` was the name of `--env` before. */
 const forked = (command: Command) =>
   formerly(
-    command.option('--app <slug>', 'application').option('--env <slug>', 'environment that the branch belongs to'),
+    withEnv(command.option('--app <slug>', 'application'), 'environment that the branch belongs to'),
     '--from <slug>',
   )
 

@@ -12,6 +12,7 @@ const reviewed = (command: Command) =>
   command
     .option('--comment <text>', 'comment for the proposer and the other approvers')
     .addOption(new Option('--note <text>', 'the same as --comment').conflicts('comment').hideHelp())
+    .addOption(new Option('--reason <text>', 'the same as --comment').conflicts(['comment', 'note']).hideHelp())
 
 export function register(command: Command): void {
   explained(command, 'An admin who is signed in as a person approves and rejects. A token cannot.')

@@ -9,7 +9,7 @@ import { type AtPlace, lookingUp } from '../frame.ts'
 import { groupEnvironment, openPlace } from '../grants.ts'
 import { environmentShared, noteReaders } from '../known-readers.ts'
 import { orNearest } from '../nearest.ts'
-import { accepting, confirmable, leaf } from '../options.ts'
+import { accepting, confirmable, leaf, withEnv } from '../options.ts'
 import { note, type Output, warn, writeTable } from '../output.ts'
 import { findGroup, type Place } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
@@ -24,8 +24,7 @@ interface SetOptions extends Flags, ReaderFlags {
   yes?: boolean
 }
 
-const ofEnvironment = (command: Command) =>
-  command.option('--app <slug>', 'application').option('--env <slug>', 'environment')
+const ofEnvironment = (command: Command) => withEnv(command.option('--app <slug>', 'application'))
 
 export function register(command: Command): void {
   ofEnvironment(leaf(command, 'ls', 'List the groups of an environment, lowest precedence first')).action(
@@ -68,7 +67,9 @@ async function set(
   const body = { groupId: group.id, ...(position === undefined ? {} : { position }) }
   const { group: composed } = await session.client.composition.set({ params, body })
   if (same) await session.knownState.reading.composed({ environmentId: same.envId, label }, place.envId)
-  note(`${place.label} takes in ${group.slug} at position ${composed.position}`)
+  note(
+    `${place.label} includes the group ${group.slug}, at position ${composed.position}: a higher position overrides a lower one`,
+  )
   if (!same)
     warn(
       `${label} does not exist yet, so nothing comes from it: \`skerry env create ${place.environment.slug} --group ${group.slug}\``,

@@ -16,11 +16,13 @@ export async function readers(_slug: string, { session, place }: AtPlace): Promi
         answer.readers.flatMap((one) => [one.principalId, one.grantedById]),
       )
       writeTable(
-        ['reader', 'type', 'since', 'granted by', 'in force', 'grant'],
+        ['reader', 'type', 'since', 'until', 'granted by', 'in force', 'grant'],
         answer.readers.map(({ name, principalId, principalType, since, grantId, ...one }) => [
           name ?? nameOf(principalId) ?? principalId,
           typeName(principalType),
           shownMoment(since),
+          // A server of an earlier release has no temporary grants, and does not send this.
+          one.endsAt ? shownMoment(one.endsAt) : '',
           one.grantedByName ?? nameOf(one.grantedById) ?? one.grantedById ?? '',
           one.inForce ? 'yes' : 'no',
           grantId,

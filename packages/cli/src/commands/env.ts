@@ -1,5 +1,5 @@
 import { createEnvironment } from '@skerry/sdk/environments'
-import { wordsOf } from '@skerry/sdk/rollback'
+import { type Rollback, wordsOf } from '@skerry/sdk/rollback'
 import type { Command } from 'commander'
 import { secretsIn } from '../contents.ts'
 import { usage } from '../failure.ts'
@@ -68,7 +68,7 @@ export function register(command: Command): void {
         rekey(session, place, flags),
       ),
     )
-  confirmable(ofOne(leaf(command, 'trust [env]', 'Accept a change of an environment’s identity or key')))
+  confirmable(ofOne(leaf(command, 'trust [envs...]', 'Accept a change of the identity or key of environments')))
     .option(
       '--with <group=env>',
       'use another environment of a group, as in `skerry run --with`; repeatable',
@@ -172,18 +172,22 @@ async function remove(_slug: string, { session, flags, place }: AtPlace<Confirma
  * them.
  */
 async function trust(
-  named: string | undefined,
+  named: string[],
   { session, flags }: SignedIn<Confirmable & { with?: string[] }>,
 ): Promise<Output> {
   const { acceptNow, changesOf } = await import('../trust.ts')
-  const asked = { flags, named, with: flags.with ?? [] }
-  const { place, changes } = await changesOf(session, asked)
-  if (changes.length === 0) note(`${place.label} has not changed`)
-  else {
-    await confirmOrRefuse(`accepts a change of ${place.label}: ${wordsOf(changes)}`, flags)
-    await acceptNow(session, asked)
+  const rows: { environment: { id: string; label: string }; accepted: Rollback[] }[] = []
+  for (const one of named.length === 0 ? [undefined] : named) {
+    const asked = { flags, named: one, with: flags.with ?? [] }
+    const { place, changes } = await changesOf(session, asked)
+    if (changes.length === 0) note(`${place.label} has not changed`)
+    else {
+      await confirmOrRefuse(`accepts a change of ${place.label}: ${wordsOf(changes)}`, flags)
+      await acceptNow(session, asked)
+    }
+    rows.push({ environment: { id: place.envId, label: place.label }, accepted: changes })
   }
-  return { json: { environment: { id: place.envId, label: place.label }, accepted: changes } }
+  return { json: rows.length === 1 ? rows[0]! : { environments: rows } }
 }
 
 async function ownerOf(session: Session, flags: Flags) {

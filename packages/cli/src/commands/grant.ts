@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { findCurrent } from '../current-place.ts'
+import { findCurrent, findNamed } from '../current-place.ts'
 import { openDirectory, principalIdOf } from '../directory.ts'
 import { Failure, usage } from '../failure.ts'
 import { type AtPlace, atPlace, type SignedIn, signedIn, withOptionsAbove } from '../frame.ts'
@@ -9,6 +9,7 @@ import { type Holder, type HolderFlags, holderNamed } from '../holder.ts'
 import { forgetReader } from '../known-readers.ts'
 import { accepting, addressed, common, confirmable, explained, formerly, leaf } from '../options.ts'
 import { note, type Output, writeTable } from '../output.ts'
+import { checkNamed } from '../places.ts'
 import { typeName } from '../principals.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import { acceptGrant, acceptGrantees, type ReaderFlags } from '../readers.ts'
@@ -27,11 +28,19 @@ interface Options extends Flags, ReaderFlags, HolderFlags {
 export function register(command: Command): void {
   explained(
     accepting(
-      confirmable(addressed(common(command.argument('[holder]', 'e-mail address of a member, or name of a token')))),
+      confirmable(
+        addressed(
+          common(
+            command
+              .argument('[holder]', 'e-mail address of a member, or name of a token')
+              .argument('[env]', 'environment: env, app/env, app/env@branch or group:env'),
+          ),
+        ),
+      ),
     ),
     'Only readers of an environment can grant it. Without a name, the readers are listed.',
   )
-    .usage('[member or token]')
+    .usage('[member or token] [env]')
     .option('--all', 'grant every environment that you can read')
     .option('--all-but-production', 'like --all, without production environments and their branches')
     .option('--for <duration>', 'the server ends the access after this time, for example 8h or 7d')
@@ -45,18 +54,22 @@ export function register(command: Command): void {
 
 async function grantOrList(
   _holder: string | undefined,
+  named: string | undefined,
   { session, flags, input }: SignedIn<Options, typeof checkGrant>,
 ): Promise<Output> {
-  if (input !== undefined) return grant({ session, flags, input })
+  if (input !== undefined) return grant({ session, flags, input }, named)
   return list({ session, flags, input: undefined, place: await findCurrent(session, flags) })
 }
 
-async function grant({ session, flags, input }: { session: Session; flags: Options; input: Given }): Promise<Output> {
+async function grant(
+  { session, flags, input }: { session: Session; flags: Options; input: Given },
+  named: string | undefined,
+): Promise<Output> {
   const { name, wantedName, ...grantee } = await lookUpGrantee(session, input.holder)
   const isMany = flags.all || flags.allButProduction
   const places = isMany
     ? await everyOpenPlace(session, flags.allButProduction ? { but: 'production' } : {})
-    : await openWithGroups(session, await findCurrent(session, flags))
+    : await openWithGroups(session, await findNamed(session, named, flags))
   if (places.length === 0) throw new Failure('refused', 'this credential holds no key, so it can grant none')
   const receiver = { ...grantee, name, wantedName }
   const keep = isMany
@@ -75,10 +88,13 @@ interface Given {
   seconds: number | undefined
 }
 
-function checkGrant(flags: Options, argument: string | undefined): Given | undefined {
+function checkGrant(flags: Options, argument?: string, named?: string): Given | undefined {
   const holder = holderNamed(argument, flags)
   const seconds = parseGrantTime(flags.for)
   if (flags.all && flags.allButProduction) throw usage('--all and --all-but-production exclude each other', 'use one')
+  checkNamed(flags, named)
+  if (named !== undefined && (flags.all || flags.allButProduction))
+    throw usage(`--all${flags.all ? '' : '-but-production'} and ${named} exclude each other`, 'use one')
   if (holder !== undefined) return { holder, seconds }
   if (flags.all || flags.allButProduction)
     throw usage(`${flags.all ? '--all' : '--all-but-production'} grants, so it needs a member or a token`, 'name one')

@@ -44,7 +44,7 @@ async function create(
 ): Promise<Output> {
   const outbox = findOutbox(session.settings.url, process.cwd())
   const teamIds = await Promise.all((flags.team ?? []).map(async (name) => (await findTeam(session, orgId, name)).id))
-  const places = flags.app === undefined ? [] : await findPlaces(session, [], flags)
+  const places = flags.app === undefined && flags.env === undefined ? [] : await findPlaces(session, [], flags)
   // An older server refuses these fields, so they are left out if they are empty.
   const body = {
     email,

@@ -2,6 +2,7 @@ import { isNamed } from '@skerry/contract/prefixes'
 import type { RotationKind } from '@skerry/contract/rotation/facts'
 import { configureRotation, type Rotation } from '@skerry/sdk/internal/rotation'
 import { type Command, Option } from 'commander'
+import { findCurrent } from '../current-place.ts'
 import { parseDuration } from '../duration.ts'
 import { Failure, usage } from '../failure.ts'
 import { type AtPlace, atPlace, type InOrg, inOrg, type SignedIn, signedIn } from '../frame.ts'
@@ -14,7 +15,7 @@ import { orNearest } from '../nearest.ts'
 import { addressed, confirmable, explained, leaf } from '../options.ts'
 import { note, type Output, warn, writeLine, writeTable } from '../output.ts'
 import { checkKeys } from '../pins.ts'
-import { listPlaces } from '../places.ts'
+import { listPlaces, type Place } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import {
   checkLength,
@@ -25,6 +26,7 @@ import {
   type Unsettable,
   unsettable,
 } from '../rotation-config.ts'
+import { listSecrets } from '../secrets/values.ts'
 import type { Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
 import { notedTime, shownTime } from '../times.ts'
@@ -44,7 +46,10 @@ interface EditOptions extends Flags, RotationOptions {
 }
 
 export function register(command: Command): void {
-  explained(command, 'A rotation is named by its secret, or by its id if several environments rotate that secret.')
+  explained(
+    command,
+    'A rotation is named by its secret. If several environments rotate that secret, add --env or give its id.',
+  )
   leaf(command, 'ls', 'List rotations, and which environments the server can read for them').action(inOrg(list))
   settings(confirmable(addressed(leaf(command, 'create <secret>', 'Replace a secret on a schedule'))))
     .addOption(
@@ -59,19 +64,21 @@ export function register(command: Command): void {
     .option('--target <target>', 'lease target with the account')
     .option('--now', 'also rotate once right away')
     .action(atPlace(create, parseCreate))
-  settings(leaf(command, 'edit <rotation>', 'Change the interval or other settings'))
+  settings(addressed(leaf(command, 'edit <rotation>', 'Change the interval or other settings')))
     .option('--every <duration>', 'interval: 12h, 30d')
     .addOption(new Option('--unset <settings...>', 'return these settings to their defaults').choices([...unsettable]))
     .action(signedIn(edit, parseEdit))
-  leaf(command, 'show <rotation>', 'Show a rotation and the result of its last run').action(signedIn(show))
-  confirmable(leaf(command, 'run <rotation>', 'Rotate now, even if the rotation is paused')).action(signedIn(run))
-  leaf(command, 'pause <rotation>', 'Stop a rotation until you resume it').action(
+  addressed(leaf(command, 'show <rotation>', 'Show a rotation and the result of its last run')).action(signedIn(show))
+  confirmable(addressed(leaf(command, 'run <rotation>', 'Rotate now, even if the rotation is paused'))).action(
+    signedIn(run),
+  )
+  addressed(leaf(command, 'pause <rotation>', 'Stop a rotation until you resume it')).action(
     signedIn((id: string, work: SignedIn) => setStatus(id, 'paused', work)),
   )
-  leaf(command, 'resume <rotation>', 'Continue a paused rotation, and reset its errors').action(
+  addressed(leaf(command, 'resume <rotation>', 'Continue a paused rotation, and reset its errors')).action(
     signedIn((id: string, work: SignedIn) => setStatus(id, 'active', work)),
   )
-  confirmable(leaf(command, 'rm <rotation>', 'Delete a rotation; the secret and its versions stay'))
+  confirmable(addressed(leaf(command, 'rm <rotation>', 'Delete a rotation; the secret and its versions stay')))
     .option('--force', 'even if an interrupted run cannot be resolved')
     .action(signedIn(remove))
 }
@@ -123,7 +130,16 @@ async function create(
   note(`${secretName} in ${label} is rotated every ${flags.every}${next}`)
   if (version !== undefined) note(`rotated ${secretName} now: version ${version}`)
   else if (flags.now) warn(`the first run has failed, and is tried again: ${rotation.lastError ?? 'it goes on'}`)
+  else if (config.kind === 'generated') await warnWithoutValue(session, place, secretName)
   return { json: { rotation, ...(version === undefined ? {} : { version }) }, text: () => writeLine(rotation.id) }
+}
+
+/** Warns that programs get no value before the first run, if the secret is new. */
+async function warnWithoutValue(session: Session, place: Place, secretName: string): Promise<void> {
+  const secrets = await listSecrets(session, place)
+  if (secrets.some(({ name }) => name === secretName)) return
+  const run = `skerry rotation run ${secretName} --env ${place.label}`
+  warn(`${secretName} in ${place.label} has no value until then; make one now with \`${run}\``)
 }
 
 /** An admin decides about a rotation when they create it, so its writes wait for no approval. Says so. */
@@ -211,24 +227,34 @@ async function list({ session, orgId }: InOrg): Promise<Output> {
 const labelsOf = async (session: Session) =>
   new Map((await listPlaces(session)).map(({ envId, label }) => [envId, label]))
 
-async function find(session: Session, wanted: string): Promise<{ orgId: string; rotation: Rotation; label: string }> {
+interface Found {
+  orgId: string
+  rotation: Rotation
+  label: string
+}
+
+/** Finds a rotation by its secret or its id, in all environments or in the one that options name. */
+async function find(session: Session, wanted: string, flags: Flags): Promise<Found> {
   const { id: orgId } = await session.org()
-  const { rotations } = await session.client.rotation.list({ params: { orgId } })
+  const isNarrow = [flags.env, flags.group, flags.branch].some((name) => name !== undefined)
+  const place = isNarrow ? await findCurrent(session, flags) : undefined
+  const { rotations: all } = await session.client.rotation.list({ params: { orgId } })
+  const rotations = all.filter(({ environmentId }) => place === undefined || environmentId === place.envId)
   const [rotation, another] = rotations.filter(({ id, secretName }) =>
     isNamed(wanted, 'rotation', { id, name: secretName }),
   )
   if (!rotation) {
     const names = rotations.map(({ secretName }) => secretName)
     const next = orNearest(wanted, names, 'see `skerry rotation ls`')
-    throw new Failure('notFound', `there is no rotation '${wanted}'`, next)
+    throw new Failure('notFound', `there is no rotation '${wanted}'${place ? ` in ${place.label}` : ''}`, next)
   }
-  if (another) throw usage(`several environments rotate ${wanted}`, 'give an id of `skerry rotation ls`')
+  if (another) throw usage(`several environments rotate ${wanted}`, 'add --env, or give an id of `skerry rotation ls`')
   const label = (await labelsOf(session)).get(rotation.environmentId) ?? rotation.environmentId
   return { orgId, rotation, label }
 }
 
-async function show(wanted: string, { session }: SignedIn): Promise<Output> {
-  const { rotation, label } = await find(session, wanted)
+async function show(wanted: string, { session, flags }: SignedIn): Promise<Output> {
+  const { rotation, label } = await find(session, wanted, flags)
   const target = rotation.targetId === null ? null : await targetName(session, rotation.targetId)
   return {
     json: { rotation },
@@ -260,7 +286,7 @@ async function edit(
   wanted: string,
   { session, flags, input: { intervalSeconds } }: SignedIn<EditOptions, typeof parseEdit>,
 ): Promise<Output> {
-  const { orgId, rotation, label } = await find(session, wanted)
+  const { orgId, rotation, label } = await find(session, wanted, flags)
   const config = editedConfig(rotation.config, flags, flags.unset ?? [])
   if (intervalSeconds === undefined && config === undefined)
     throw usage('nothing is to be changed', 'name a setting, such as --every 30d')
@@ -280,8 +306,8 @@ function parseEdit(flags: EditOptions) {
   return { intervalSeconds: flags.every === undefined ? undefined : parseDuration(flags.every, '--every') }
 }
 
-async function setStatus(wanted: string, status: 'active' | 'paused', { session }: SignedIn): Promise<Output> {
-  const { orgId, rotation, label } = await find(session, wanted)
+async function setStatus(wanted: string, status: 'active' | 'paused', { session, flags }: SignedIn): Promise<Output> {
+  const { orgId, rotation, label } = await find(session, wanted, flags)
   const params = { orgId, rotationId: rotation.id }
   const answer = await session.client.rotation.update({ params, body: { status } })
   const next =
@@ -291,7 +317,7 @@ async function setStatus(wanted: string, status: 'active' | 'paused', { session 
 }
 
 async function run(wanted: string, { session, flags }: SignedIn<Confirmable>): Promise<Output> {
-  const { orgId, rotation, label } = await find(session, wanted)
+  const { orgId, rotation, label } = await find(session, wanted, flags)
   const isProtected = await warnIfProtected(session, { orgId, envId: rotation.environmentId, label })
   await confirmOrRefuse(
     `replaces ${rotation.secretName} in ${label} now${isProtected ? ' without approval' : ''}`,
@@ -306,7 +332,7 @@ async function remove(
   wanted: string,
   { session, flags }: SignedIn<Confirmable & { force?: boolean }>,
 ): Promise<Output> {
-  const { orgId, rotation, label } = await find(session, wanted)
+  const { orgId, rotation, label } = await find(session, wanted, flags)
   await confirmOrRefuse(`stops rotating ${rotation.secretName} in ${label}`, flags)
   const params = { orgId, rotationId: rotation.id }
   const query = flags.force ? { force: 'true' as const } : {}

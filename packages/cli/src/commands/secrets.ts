@@ -164,6 +164,7 @@ function registerOverrides(command: Command): void {
     .option('--empty', 'allow an empty value')
     .option('--literal', 'keep ${NAME} as text instead of a reference')
     .option('--remove', 'remove your value; the shared value counts again')
+    .addOption(new Option('--rm', 'the same as --remove').implies({ remove: true }).hideHelp())
     .action(atPlace(override, parseOverride))
   addressed(leaf(command, 'overrides', 'List the values that you stored for yourself alone'))
     .option('--reveal', 'show values')

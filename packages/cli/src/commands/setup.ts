@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { Failure, usage } from '../failure.ts'
 import { type SignedIn, signedIn } from '../frame.ts'
 import { noteAccess } from '../next-step.ts'
-import { common, confirmable, explained } from '../options.ts'
+import { common, confirmable, explained, withEnv } from '../options.ts'
 import { note, type Output } from '../output.ts'
 import { askApp, askEnvironment, askOrg, listApps, listEnvironments } from '../place-picker.ts'
 import { boundPlace, findApp, findPlace, type Place } from '../places.ts'
@@ -13,13 +13,13 @@ import type { Session } from '../session.ts'
 import type { Confirmable, Settings } from '../settings.ts'
 
 export function register(command: Command): void {
-  explained(
+  const named = explained(
     confirmable(common(command)),
     'Writes skerry.json and creates nothing on the server. If the folder has a skerry.json, it shows the environment and whether you can read it. --org, --app and --env change the file. To use another environment in one shell, set SKERRY_ENV.',
   )
-    .option('--app <slug>', 'application (default: ask)')
-    .option('--env <slug>', 'environment (default: ask)')
-    .action(signedIn(setup, () => process.cwd()))
+  withEnv(named.option('--app <slug>', 'application (default: ask)'), 'environment (default: ask)').action(
+    signedIn(setup, () => process.cwd()),
+  )
 }
 
 interface Scope {

@@ -48,7 +48,7 @@ const withPlaces = (command: Command): Command =>
   wholeApps(explained(command, 'Name environments as app/env or group:env, or whole applications with --app.'))
 
 function checkPlaces({ app, env, allButProduction }: Flags & Places, _team: string, environments: string[]): void {
-  if (environments.length === 0 && app === undefined)
+  if (environments.length === 0 && app === undefined && env === undefined)
     throw usage('no environment is named', 'name environments as app/env, or use --app')
   checkApps({ app, env, allButProduction })
 }

@@ -2,7 +2,7 @@ import { createServiceToken } from '@skerry/sdk/tokens'
 import { type Command, Option } from 'commander'
 import { findCurrentParent } from '../current-place.ts'
 import { openDirectory } from '../directory.ts'
-import { parseDuration } from '../duration.ts'
+import { parseEnd } from '../duration.ts'
 import { Failure, toFailure, usage } from '../failure.ts'
 import { type InOrg, inOrg, type SignedIn, signedIn, withoutSession } from '../frame.ts'
 import { grantAll, type OpenPlace, openWithGroups } from '../grants.ts'
@@ -51,7 +51,7 @@ export function register(command: Command): void {
         .choices(['skerry', 'classic'])
         .default('skerry'),
     )
-    .option('--expires <duration>', 'for example 12h or 30d (default: never)')
+    .option('--expires <when>', 'for example 12h, 30d or 2030-01-31 (default: never)')
     .action(inOrg(create, parseCreate))
   leaf(command, 'show <token>', 'Show a token').action(signedIn(show))
   leaf(command, 'rename <token> <name>', 'Change the name of a token').action(signedIn(rename))
@@ -128,7 +128,7 @@ async function warnOfNamesake(session: Session, name: string): Promise<void> {
 function parseCreate(flags: CreateOptions, argument: string | undefined) {
   const name = argumentOr(argument, flags.name, 'name of the token')
   const expiresAt =
-    flags.expires === undefined ? null : new Date(Date.now() + parseDuration(flags.expires, '--expires') * 1000)
+    flags.expires === undefined ? null : new Date(Date.now() + parseEnd(flags.expires, '--expires') * 1000)
   if (flags.provisioner && (flags.admin || flags.unbound || flags.app !== undefined || flags.env !== undefined))
     throw usage('--provisioner cannot be used with --admin, --unbound, --app or --env')
   return { name, expiresAt }

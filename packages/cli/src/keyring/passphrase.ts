@@ -31,6 +31,7 @@ export async function readPassphrase(): Promise<string> {
  */
 export async function readNewPassphrase(about: string[]): Promise<string> {
   const given = passphraseFromFile() ?? (canAsk() ? undefined : fromStdin())
+  if (given === '') throw usage('no passphrase was given', `set ${fileVariable} to a file with it, or use a terminal`)
   return given === undefined ? askForNew(about) : checkPassphrase(given, about)
 }
 

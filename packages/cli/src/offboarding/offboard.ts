@@ -74,6 +74,8 @@ function notePreview({ role, environments, revokes, recovery }: Preview, label: 
     note(`Programs that use these credentials would stop: ${revokes.map(revokedWords).join(', ')}`)
   note(`${label} could read ${count(secrets, 'value')} in ${count(environments.length, 'environment')}.`)
   for (const { label: name, via } of environments) note(`  ${name}${via === 'token' ? ', through a token' : ''}`)
+  if (environments.length > 0)
+    warn('an environment that gets a new key can no longer restore earlier versions or deleted secrets')
   if (recovery) {
     const { sharesLeft, threshold } = recovery
     const left = sharesLeft === 1 ? '1 share remains' : `${sharesLeft} shares remain`

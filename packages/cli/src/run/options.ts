@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { parseDuration } from '../duration.ts'
 import { usage } from '../failure.ts'
 import { checkSecretName } from '../names.ts'
-import { branchHelp, gather, gatherGroups } from '../options.ts'
+import { branchHelp, gather, gatherGroups, withEnv } from '../options.ts'
 import { checkSelection, type Selection, selective } from '../selection.ts'
 import type { Flags } from '../settings.ts'
 import type { MountOptions } from './mount-options.ts'
@@ -23,9 +23,7 @@ export interface LaunchOptions extends Flags, Selection, MountOptions {
 
 export function launching(command: Command): Command {
   selective(
-    command
-      .option('--app <slug>', 'application')
-      .option('--env <slug>', 'environment')
+    withEnv(command.option('--app <slug>', 'application'))
       .option('--branch <slug>', branchHelp)
       .option('--with <group=env>', 'use another environment of a group; repeatable', gatherGroups),
   )

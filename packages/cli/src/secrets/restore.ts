@@ -75,7 +75,11 @@ async function restoreDeleted(name: string, { session, flags, place }: Input): P
       `see \`skerry secrets deleted ${options}\`; to restore an earlier version, name it: \`skerry secrets restore ${name} 1 ${options}\``,
     )
   if (!last.restorable)
-    throw new Failure('refused', `${name} was deleted before ${label} was re-keyed, so nobody has the key of its value`)
+    throw new Failure(
+      'refused',
+      `${name} was deleted before ${label} was re-keyed, so nobody has the key of its value`,
+      `write it anew with \`skerry secrets set ${name} ${options}\``,
+    )
   const key = await openKey(session, place)
   const value = await openDeleted(envId, last, key.dek)
   const answer = await restoreDeletedSecret(session.client, place, last, key.dek, noteOf(flags)).catch((error) => {

@@ -73,9 +73,9 @@ describe('protection', () => {
 describe('a key', () => {
   it('cannot be granted by an admin who does not hold it, or by a holder who is not an admin', async () => {
     const missing =
-      `skerry: you (${keyless.email}) do not have the key of shop/development; an admin who can read it must run ` +
-      `\`skerry grant ${keyless.email} --app shop --env development\`: ` +
-      'ask for it with `skerry access ask shop/development`\n'
+      `skerry: you (${keyless.email}) do not have the key of shop/development; ask for it with ` +
+      '`skerry access ask shop/development`. An admin who can read it can also run ' +
+      `\`skerry grant ${keyless.email} --app shop --env development\`\n`
     for (const command of [`skerry grant ${keyless.email}`, 'skerry env rekey --yes'])
       expect(await refused(keyless, command)).toContain(missing)
     // The owner has replaced the key above, which this machine asks about.
