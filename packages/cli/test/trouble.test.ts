@@ -225,7 +225,10 @@ describe('a failure', () => {
     const machine = await signedUp(server.url, 'Plain Org')
     try {
       const taken = await machine.skerry(['app', 'create', 'shop'])
-      expect(taken).toMatchObject({ code: 5, stderr: 'skerry: another application has this slug already; choose another one\n' })
+      expect(taken).toMatchObject({
+        code: 5,
+        stderr: 'skerry: another application has this slug already; choose another one\n',
+      })
       const wrong = async (...args: string[]) => {
         const { code, stderr } = await machine.skerry(args)
         return [code, stderr]
