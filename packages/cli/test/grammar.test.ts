@@ -114,7 +114,7 @@ describe('grammar', () => {
     const several = [...shapes].filter(([, flags]) => flags.size > 1).map(([long, flags]) => [long, [...flags]])
     expect(Object.fromEntries(several)).toEqual({
       '--adopt': ['--adopt', '--adopt <names>'],
-      '--expires': ['--expires <date>', '--expires <duration>'],
+      '--expires': ['--expires <date>', '--expires <when>', '--expires <duration>'],
       '--key': ['--key <key>', '--key <publicKey>'],
       '--only': ['--only <NAME,...>', '--only <env>'],
       '--provisioner': ['--provisioner', '--provisioner <token>'],
