@@ -41,7 +41,7 @@ test('skerry grant suggests the address of a member who is named without it', as
 test('skerry env trust says who must grant the key that is missing', async () => {
   const { stderr } = await bo.shell('skerry env trust shop/development')
   expect(stderr).toContain(
-    'you (bo@example.com) do not have the key of shop/development; an admin who can read it must run',
+    'you (bo@example.com) do not have the key of shop/development; ask for it with `skerry access ask shop/development`',
   )
 })
 
