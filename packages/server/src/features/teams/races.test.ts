@@ -76,7 +76,9 @@ describe('keys that a team asks for', () => {
       const [leaving, giving] = [() => leave(team.id, person.id), () => give(row)]
       const answers = isLeavingFirst ? await together(leaving, giving) : (await together(giving, leaving)).toReversed()
       expect((answers[0] as Awaited<ReturnType<typeof leave>>).status).toBe(200)
-      expect(answers[1]).toMatchObject(isLeavingFirst ? { reason: 'not_planned' } : { result: 'done' })
+      // Only PostgreSQL shows which request waits first. On the embedded engine, either one may come first.
+      if (engine() === 'postgres')
+        expect(answers[1]).toMatchObject(isLeavingFirst ? { reason: 'not_planned' } : { result: 'done' })
       expect(await grantsOf(envId, person.id)).toEqual([])
     }
   })
