@@ -140,7 +140,7 @@ export function toFailure(error: unknown): Failure {
 /** The server answers somebody who was removed like somebody who asks for an organization that never existed. */
 const noOrg = 'you are not a member of this organization any more, or it was deleted'
 
-/** What to do next, by the message of the server’s refusal. */
+/** The next step for a refusal of the server, by its message. */
 const nextOfMessage: Readonly<Record<string, string>> = {
   'no payment provider is configured': 'the operator of the server sets one up, as docs/plans.md says',
   'no such access request': '`skerry access ls` shows the open ones',

@@ -13,7 +13,7 @@ import * as steps from './steps.ts'
 
 const hana = 'hana@example.com'
 
-/** What the invited person and the admin may need for it. */
+/** The presses that the invited person and the admin may need. */
 const pressesMax = { invited: 5, admin: 6 }
 
 const { world, owner, arrive } = await openOwner()

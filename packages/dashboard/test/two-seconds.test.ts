@@ -12,7 +12,7 @@ import { joinsWithKey, protect, putSecret, unprotect } from './org-steps.ts'
 import { grantTo, leaks, openPair } from './scene.ts'
 import * as steps from './steps.ts'
 
-// What a colleague does appears on an open page within two seconds, with their name. The colleague acts through another
+// A colleague’s change appears on an open page within two seconds, with their name. The colleague acts through another
 // client, so that only the page of the person who watches is measured.
 
 const scene = await openPair()

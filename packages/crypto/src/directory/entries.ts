@@ -45,7 +45,7 @@ interface WorkerEntry {
   heldBy: 'customer' | 'server'
 }
 
-/** What a name of an environment means. */
+/** The application, environment and branch, or the group, that a name of an environment means. */
 interface EnvironmentEntry {
   id: string
   /** See `environmentKeyCommitment`. */
@@ -56,7 +56,7 @@ interface EnvironmentEntry {
   readers: string
 }
 
-/** One version of a managed key: a commitment for a key that encrypts, the public key for a key that signs. */
+/** A version of a managed key: a commitment for a key that encrypts, the public key for a key that signs. */
 type ManagedKeyVersion =
   | { version: number; commitment: string }
   | { version: number; jwk: Readonly<Record<string, string>> }
@@ -77,7 +77,7 @@ interface EntryKinds {
 
 type EntryKind = keyof EntryKinds
 
-/** One fact that a signer vouches for: its key, such as `environment/shop/production`, and its members. */
+/** A fact that a signer vouches for: its key, such as `environment/shop/production`, and its members. */
 export type DirectoryEntry = { [Kind in EntryKind]: { key: `${Kind}/${string}`; value: EntryKinds[Kind] } }[EntryKind]
 
 const layersMax = 100

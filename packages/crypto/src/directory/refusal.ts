@@ -1,6 +1,6 @@
 import { CryptoError, type CryptoErrorCode } from '../errors.ts'
 
-/** What a verifier expected, what it got, and who could have signed what it expected. All of it is public. */
+/** A refusal’s expected and received document, and the keys that could have signed it. All are public. */
 interface Mismatch {
   expected: string
   came: string

@@ -10,7 +10,7 @@ import type { Grantee } from './grantees.ts'
 import { acceptReaders, environmentShared, noteReaders } from './known-readers.ts'
 import { checkMeanings } from './meanings.ts'
 
-/** Who gets the new key of an environment, besides this person, and which readers of the server lose it. */
+/** The holders who get the new key of an environment, besides this person, and the readers of the server that lose it. */
 export interface NewKey {
   orgId: string
   environment: Pick<Environment, 'id' | 'name'>

@@ -52,7 +52,7 @@ export function Arrivals() {
 
 const readyActions = new Set(['user.keys_uploaded', 'user.keys_replaced', 'member.joined'])
 
-/** What a toast can open: the comparison of a person’s words, and the page of the requests. */
+/** The dialogs and pages that a toast can open: the comparison of a person’s words, and the page of the requests. */
 interface Openers {
   compare: (userId: string) => void
   show: () => void

@@ -25,7 +25,7 @@ export interface RekeyDue {
 
 const pageSize = 200
 
-/** By these actions, people of a team lose keys. */
+/** The actions by which people of a team lose keys. */
 const teamActions = ['team.deleted', 'team.member_removed', 'team.environment_removed']
 
 /** For owners and admins. */

@@ -27,7 +27,7 @@ export function admitFirst(port: Port): void {
 
 export const isAdmitted = (port: Port): boolean => tabs.has(port)
 
-/** What a tab asks about the worker itself. */
+/** The questions of a tab about the worker itself. */
 export const controls = {
   /** Lets other tabs of this person join. */
   share: (_: Port, { userId }: { userId: string }): Promise<void> => {
