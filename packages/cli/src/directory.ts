@@ -81,7 +81,8 @@ export async function principalIdOf(session: Session, wanted: string, option: st
   throw new Failure('notFound', what, next)
 }
 
-async function unlessRefused<T>(ask: () => Promise<T[]>): Promise<T[]> {
+/** Returns an empty list if this credential may not read it. */
+export async function unlessRefused<T>(ask: () => Promise<T[]>): Promise<T[]> {
   try {
     return await ask()
   } catch (error) {

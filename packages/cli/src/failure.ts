@@ -100,6 +100,7 @@ const nameOnCommandLine: Readonly<Record<string, string>> = {
   name: 'the name',
   note: '--note',
   orgName: 'the name',
+  orgSlug: 'the slug',
   placement: '--placement',
   plan: 'the plan',
   provisionerTokenId: '--provisioner',
@@ -109,6 +110,7 @@ const nameOnCommandLine: Readonly<Record<string, string>> = {
   resourceId: '--resource',
   resourceType: '--resource-type',
   scopes: '--scope',
+  slug: 'the slug',
   since: '--since',
   statements: '--statement',
   targetId: '--target',
@@ -157,6 +159,7 @@ function hintOf(code: string, told: string): string | undefined {
   const known = rowOf(nextOfMessage, told)
   if (known !== undefined) return known
   if (/ has this (?:name|slug) already$/.test(told)) return 'choose another one'
+  if (told.startsWith('the slug is already in use')) return 'choose another one with --slug'
   // Another credential would be refused, too.
   if (code === 'forbidden' && told.endsWith(' is disabled')) return 'enable it first, or ask an admin to do so'
   if (code === 'forbidden' && told.startsWith('someone else has to approve'))
@@ -187,7 +190,8 @@ function withoutPlace(text: string): string {
   const field = path.split('.').at(-1)!
   const taken = /^(another \w+) uses it$/.exec(problem)?.[1]
   if (taken !== undefined) return `${taken} has this ${field} already`
-  return `${rowOf(nameOnCommandLine, field) ?? field}: ${inWords(problem)}`
+  const name = rowOf(nameOnCommandLine, field) ?? field
+  return problem.startsWith('is already in use') ? `${name} ${problem}` : `${name}: ${inWords(problem)}`
 }
 
 const inWords = (text: string): string =>

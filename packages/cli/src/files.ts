@@ -142,7 +142,9 @@ export function unreadable(path: string, error: unknown): Failure {
 }
 
 export function cannotWrite(path: string, error: unknown): Failure {
-  return new Failure('failure', `cannot write ${path}: ${reasonOf(error)}`)
+  const isFull = (error as NodeJS.ErrnoException).code === 'ENOSPC'
+  const next = isFull ? 'free some space, and run the command again' : undefined
+  return new Failure('failure', `cannot write ${path}: ${reasonOf(error)}`, next)
 }
 
 const reasons: Readonly<Record<string, string>> = {

@@ -4,7 +4,7 @@ import { createKnownState, type KnownState, type KnownStateSettings, type Shown 
 import { diskMemory } from '@skerry/sdk/node/disk-memory'
 import { isSwap, type Rollback, RollbackError, wordsOf } from '@skerry/sdk/rollback'
 import { stateFolder } from './folders.js'
-import { trustCommand, trustHint } from './labels.ts'
+import { acceptHere, trustHint } from './labels.ts'
 import { warn } from './output.ts'
 import { isRemoved, noteReturned } from './removed-layers.ts'
 import type { Settings } from './settings.ts'
@@ -40,8 +40,7 @@ export function knownStateHere(
 
 function warnUnlessSwap(error: RollbackError): void {
   if (error.changes.some(isSwap)) throw error
-  const next =
-    error instanceof RollbackHere ? `; if someone on your team did this, run \`${error.command}\` here once` : ''
+  const next = error instanceof RollbackHere ? `; if someone on your team did this, ${error.acceptance}` : ''
   warn(`${error.message}; the server may have sent an old or a false answer${next}`)
 }
 
@@ -81,16 +80,16 @@ function openKnownState(
   return { ...createKnownState(settings), check }
 }
 
-/** A rollback error whose hint is the command that accepts it in this environment alone. */
+/** A rollback error that says how to accept it in this environment alone. */
 export class RollbackHere extends RollbackError {
   readonly next: string
-  readonly command: string
+  readonly acceptance: string
 
   /** @param label undefined if the credential alone determines the environment. */
   constructor(changes: readonly Rollback[], label: string | undefined, profile: string | undefined) {
     super(changes)
     this.next = trustHint(label, profile)
-    this.command = trustCommand(label, profile)
+    this.acceptance = acceptHere(label, profile)
   }
 }
 

@@ -32,4 +32,10 @@ export const trustCommand = (label: string | undefined, profile?: string): strin
  * environment that the credential reads.
  */
 export const trustHint = (label: string | undefined, profile: string | undefined): string =>
-  `the server may be lying; if someone on your team did this, accept it with \`${trustCommand(label, profile)}\``
+  `the server may be lying; if someone on your team did this, ${acceptHere(label, profile)}`
+
+/** Says how to accept a change on the machine that runs now. A pipeline has no terminal for the question. */
+export function acceptHere(label: string | undefined, profile?: string): string {
+  const command = trustCommand(label, profile)
+  return process.env.CI ? `run \`${command} --yes\` in this pipeline once` : `accept it with \`${command}\``
+}

@@ -1,6 +1,7 @@
 import { writeSync } from 'node:fs'
 import { isatty } from 'node:tty'
 import { styleText } from 'node:util'
+import { cannotWrite } from './files.ts'
 
 // Data goes to stdout and messages for a person go to stderr, so that a pipe carries data alone. This module writes to
 // the descriptors directly. Opening Node's streams costs start-up time and can leave a pipe in non-blocking mode, which
@@ -142,7 +143,9 @@ function writeAll(descriptor: number, data: string | Uint8Array): void {
       if (code === 'EAGAIN') Atomics.wait(pause, 0, 0, 2)
       // The reader of the pipe has ended (`skerry secrets ls | head -1`), which is no failure.
       else if (code === 'EPIPE' || code === 'EBADF') process.exit(0)
-      else throw error
+      // Nobody can be told of it.
+      else if (descriptor === stderr) return
+      else throw cannotWrite('stdout', error)
     }
   }
 }

@@ -119,11 +119,16 @@ async function noteLimits(session: Session, { kind, orgId, envId }: Place): Prom
 }
 
 /** Names those who lost access by id and state, because a live token may have the name of an expired one. */
-async function noteLost(session: Session, lost: readonly { principalId: string }[]): Promise<void> {
+async function noteLost(session: Session, lost: readonly Lost[]): Promise<void> {
   const ids = lost.map(({ principalId }) => principalId)
   const nameOf = await openDirectory(session, ids)
   const tokens = ids.some((id) => id.startsWith('skt_')) ? await listTokens(session).catch(() => []) : []
-  for (const id of ids) {
+  for (const one of lost) {
+    const { principalId: id } = one
+    if (isReader(one)) {
+      note(`  ${readerLabel(one)} lost access`)
+      continue
+    }
     const token = tokens.find((one) => one.id === id)
     const known = token ? `${id}, ${tokenState(token)}` : id
     const name = nameOf(id)
@@ -143,6 +148,16 @@ async function listWaiting({ client }: Session, { orgId, envId }: Place): Promis
   return [...new Set(found.map(({ id, groupId }) => groupId ?? id))]
 }
 
+interface Lost {
+  principalId: string
+  principalType: string
+}
+
+type ServerReader = Pick<Lost, 'principalId'> & { principalType: keyof typeof readerWords }
+
+const readerLabel = ({ principalType, principalId }: ServerReader): string =>
+  `the ${readerWords[principalType]} (${principalId})`
+
 const wouldWait = (label: string): Failure =>
   new Failure(
     'conflict',
@@ -151,12 +166,8 @@ const wouldWait = (label: string): Failure =>
   )
 
 /** Warns about a reader of the server, because the server can read everything that such a reader gets. */
-function warnOfReader(
-  reader: ParentGrantee & { principalType: keyof typeof readerWords },
-  label: string,
-  dropped: boolean,
-) {
-  const who = `the ${readerWords[reader.principalType]} (${reader.principalId})`
+function warnOfReader(reader: ServerReader, label: string, dropped: boolean) {
+  const who = readerLabel(reader)
   if (dropped) warn(`${who} loses the key: what it does with ${label} fails until it is granted anew`)
   else warn(`${who} gets the new key too: through it the server can read ${label}; --drop-readers leaves it out`)
 }

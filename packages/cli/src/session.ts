@@ -178,12 +178,15 @@ function notSignedIn({ url, org }: Settings): Failure {
   )
   const elsewhere = others.length === 0 ? '' : `; you have one for ${others.join(', ')}`
   const origin = originOfServer()
-  const from = origin === undefined || origin === 'the default' ? '' : ` (from ${origin})`
+  const isDefault = origin === 'the default'
+  const from = origin === undefined || isDefault ? '' : ` (from ${origin})`
   const which = org === undefined ? '' : ` and the organization ${org}`
   return new Failure(
     'refused',
-    `there is no credential for ${url}${from}${which}${elsewhere}${kept}`,
-    'run `skerry login`, set SKERRY_TOKEN, or create an organization with `skerry signup <name>`',
+    `${isDefault ? 'no server is set, and ' : ''}there is no credential for ${url}${from}${which}${elsewhere}${kept}`,
+    isDefault
+      ? 'name your server once: `skerry login --url https://skerry.example.com`, or `skerry signup <name> --url …` for a new organization. A script sets SKERRY_URL and SKERRY_TOKEN'
+      : 'run `skerry login`, set SKERRY_TOKEN, or create an organization with `skerry signup <name>`',
   )
 }
 

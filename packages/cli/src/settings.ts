@@ -166,13 +166,15 @@ function pickCredential(flags: Flags, url: string | undefined, org: string | und
 
 const isOrg = ({ org }: Profile, wanted: string) => org?.slug === wanted || org?.id === wanted
 
-/** Finds a profile by its name, or by the slug of its organization if only one profile has it. */
+/** Finds a profile by its name, or by the slug of its organization if only one token has it, or else only one profile. */
 export function namedProfile(wanted: string): { name: string; profile: Profile } {
   const { profiles } = readCredentials()
   const exact = Object.hasOwn(profiles, wanted) ? profiles[wanted] : undefined
   if (exact) return { name: wanted, profile: exact }
   const bySlug = Object.entries(profiles).filter(([name, { org }]) => org?.slug === wanted && !isReplaced(name))
-  if (bySlug.length === 1) return { name: bySlug[0]![0], profile: bySlug[0]![1] }
+  // A person's session reaches other organizations, too, so a token is meant.
+  const tokens = bySlug.filter(([, { session }]) => session === undefined)
+  for (const found of [tokens, bySlug]) if (found.length === 1) return { name: found[0]![0], profile: found[0]![1] }
   const known = Object.keys(profiles).join(', ') || 'none'
   const next = orNearest(wanted, Object.keys(profiles), `use one of the known profiles: ${known}`)
   throw new Failure('notFound', `there is no profile '${wanted}'`, next)

@@ -1,7 +1,10 @@
 import { createServer, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A proxy between the command and the server. It answers a request itself if `refuse` returns a status. */
+/**
+ * A proxy between the command and the server. It answers a request itself if `refuse` returns a status. With `hold` it
+ * answers nothing, and with `stall` only the beginning.
+ */
 export interface Proxy {
   url: string
   close: () => Promise<void>
@@ -12,12 +15,13 @@ const refusals: Readonly<Record<number, { code: string; message: string }>> = {
   409: { code: 'conflict', message: 'refused by the test' },
 }
 
-export type Refuse = (method: string, path: string) => number | undefined
+export type Refuse = (method: string, path: string) => number | 'hold' | 'stall' | undefined
 
 export async function openProxy(target: string, refuse: Refuse): Promise<Proxy> {
   const server: Server = createServer((incoming, answer) => {
     const status = refuse(incoming.method!, incoming.url!)
-    if (status !== undefined) {
+    if (status === 'hold') return incoming.resume()
+    if (typeof status === 'number') {
       incoming.resume()
       answer.writeHead(status, { 'content-type': 'application/json' })
       return answer.end(
@@ -27,7 +31,8 @@ export async function openProxy(target: string, refuse: Refuse): Promise<Proxy> 
     const { method, headers } = incoming
     const outgoing = request(new URL(incoming.url!, target), { method: method!, headers }, (reply) => {
       answer.writeHead(reply.statusCode!, reply.headers)
-      reply.pipe(answer)
+      if (status === 'stall') reply.once('data', (chunk) => answer.write(chunk))
+      else reply.pipe(answer)
     })
     return incoming.pipe(outgoing)
   })

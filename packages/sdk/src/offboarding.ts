@@ -1,5 +1,6 @@
 import type { Answer } from '@skerry/contract/endpoint'
 import type { offboardings } from '@skerry/contract/offboardings/endpoints'
+import { distinctNames } from './distinct-names.ts'
 
 // Steps of an offboarding that the command line and the dashboard share.
 
@@ -90,7 +91,7 @@ export function offboardingMarkdown({ offboarding, rows, nameOf }: Report): stri
     '',
     '## Revoked',
     '',
-    ...(revoked.length === 0 ? ['Nothing.'] : revoked.map((one) => `- ${kindWords[one.kind]} ${inLine(one.name)}`)),
+    ...(revoked.length === 0 ? ['Nothing.'] : distinctNames(revoked.map(calledOf)).map((text) => `- ${inLine(text)}`)),
     '',
     '## Rows',
     '',
@@ -104,6 +105,8 @@ export function offboardingMarkdown({ offboarding, rows, nameOf }: Report): stri
   ]
   return `${lines.join('\n')}\n`
 }
+
+const calledOf = ({ kind, id, name }: Offboarding['revoked'][number]) => ({ id, name: `${kindWords[kind]} ${name}` })
 
 const kindWords: Readonly<Record<Offboarding['revoked'][number]['kind'], string>> = {
   service_token: 'Service token',

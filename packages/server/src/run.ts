@@ -42,6 +42,10 @@ export async function run(environment: Record<string, string | undefined>, warni
   const database = config.databaseUrl ? 'PostgreSQL' : `embedded database in ${config.dataDir}`
   log.info(`Skerry listens on ${server.url}`, { database })
   if (config.smtpUrl === null) log.info(`mails are put into ${config.dataDir}/outbox: SKERRY_SMTP_URL is not set`)
+  if (server.context.serverKey === null && config.oidc === null)
+    log.warn(
+      `nobody can sign in, because SKERRY_SERVER_KEY is not set. Make a key once with \`node -p "crypto.randomBytes(32).toString('base64url')"\`, store it, and set it at every start`,
+    )
   // Printed at every log level: the link is a credential, and the way to a first organization without a terminal.
   if (server.setUpLink !== null)
     openLog('info', (line) => process.stdout.write(line)).info(

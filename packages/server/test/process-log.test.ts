@@ -6,7 +6,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { newDatabase, type TestDatabase } from './engine.ts'
+import { engine, newDatabase, type TestDatabase } from './engine.ts'
 import { newScratch } from './scratch.ts'
 import { freePort } from './services/free-port.ts'
 import { until } from './until.ts'
@@ -92,6 +92,13 @@ describe('every line of a server’s output is JSON', () => {
     const { link, level } = await until('the link', () => server.find('Nobody has set up this server'))
     expect([level, link]).toEqual(['info', expect.stringMatching(/\/set-up#[\w-]{43}$/)])
     expect(server.lines()).toHaveLength(1)
+  })
+
+  test.runIf(engine() === 'postgres')('when nobody can sign in, with the way to make a server key', async () => {
+    const server = start({ SKERRY_SERVER_KEY: '' })
+    const { level, message } = await until('the warning', () => server.find('nobody can sign in'))
+    expect([level, message]).toEqual(['warn', expect.stringContaining('SKERRY_SERVER_KEY is not set')])
+    expect(server.find('Nobody has set up')).toBeUndefined()
   })
 
   test.each([

@@ -42,10 +42,10 @@ export async function list({ session, flags }: SignedIn<Options>): Promise<Outpu
       writeTable(
         ['id', 'status', 'action', 'secret', 'in', 'proposed by', 'at'],
         [...Map.groupBy(changeRequests, (one) => one.groupId ?? one.id)].map(([id, together]) => {
-          const [one] = together as [ChangeRequest, ...ChangeRequest[]]
+          const [one] = together as [Listed, ...Listed[]]
           return [
             id,
-            one.status,
+            together.some(isStale) ? 'stale' : one.status,
             [...new Set(together.map(({ action }) => action))].sort().join(', '),
             namesOf(together, one.groupSize),
             labels.get(one.environmentId) ?? one.environmentId,
@@ -55,6 +55,10 @@ export async function list({ session, flags }: SignedIn<Options>): Promise<Outpu
         }),
         'no changes here; protect an environment with `skerry env protect <env>`, and its changes wait for approval',
       )
+      if (changeRequests.some(isStale))
+        note(
+          'a stale change can no longer be applied, because its secret, or a reader of the environment, changed: close it with `skerry changes withdraw`, and propose it again if you need it',
+        )
       if (nextCursor !== null) note('there are more changes: show them with --limit')
     },
   }
@@ -65,6 +69,11 @@ export function checkList(flags: Options): void {
   if (flags.app !== undefined && flags.env === undefined && flags.branch === undefined)
     throw usage('--app alone names no environment', 'add --env, or leave it out to list all changes')
 }
+
+type Listed = ChangeRequest & { stale?: boolean }
+
+/** An older server does not say whether a change is stale. */
+const isStale = ({ stale }: Listed): boolean => stale === true
 
 const shownNames = 5
 

@@ -1,4 +1,5 @@
 import { isReader, readerWords } from '@skerry/contract/grants/readers'
+import { distinctNames } from '@skerry/sdk/internal/distinct-names'
 import { type ComparedRekey, compareRekey, type RekeyProblem } from '@skerry/sdk/rekey-changes'
 import type { ChangeRequest } from '@skerry/sdk/secrets'
 import { openDirectory } from '../directory.ts'
@@ -60,7 +61,9 @@ const strangerWarning = (name: string, label: string) =>
   `${name} would get the new key, and is no reader of ${label} now: do not approve it`
 
 const listed = (holders: readonly { principalId: string }[], nameOf: Names): string =>
-  holders.length === 0 ? 'nobody' : holders.map(({ principalId }) => nameOf(principalId)).join(', ')
+  holders.length === 0
+    ? 'nobody'
+    : distinctNames(holders.map(({ principalId: id }) => ({ id, name: nameOf(id) }))).join(', ')
 
 async function namesOf(session: Session, { keeps, loses, strangers }: ComparedRekey): Promise<Names> {
   const holders = [...keeps, ...loses]

@@ -14,6 +14,9 @@ const reviewed = (command: Command) =>
     .addOption(new Option('--note <text>', 'the same as --comment').conflicts('comment').hideHelp())
     .addOption(new Option('--reason <text>', 'the same as --comment').conflicts(['comment', 'note']).hideHelp())
 
+/** Accepts `--yes`, which `approve` needs: a script decides with one set of options. These commands never ask. */
+const unasked = (command: Command) => command.addOption(new Option('-y, --yes').hideHelp())
+
 export function register(command: Command): void {
   explained(command, 'An admin who is signed in as a person approves and rejects. A token cannot.')
   addressed(leaf(command, 'ls', 'List changes of the organization, newest first; with --env, of one environment'))
@@ -30,6 +33,10 @@ export function register(command: Command): void {
   confirmable(
     accepting(reviewed(leaf(command, 'approve <changes...>', 'Approve changes; the last approval applies them'))),
   ).action(inOrg(approve))
-  reviewed(leaf(command, 'reject <changes...>', 'Reject changes; one rejection is enough')).action(inOrg(reject))
-  leaf(command, 'withdraw <changes...>', 'Withdraw your changes, or any change as an admin').action(inOrg(withdraw))
+  unasked(reviewed(leaf(command, 'reject <changes...>', 'Reject changes; one rejection is enough'))).action(
+    inOrg(reject),
+  )
+  unasked(leaf(command, 'withdraw <changes...>', 'Withdraw your changes, or any change as an admin')).action(
+    inOrg(withdraw),
+  )
 }

@@ -2,6 +2,7 @@ import { createEnvironment } from '@skerry/sdk/environments'
 import { type Rollback, wordsOf } from '@skerry/sdk/rollback'
 import type { Command } from 'commander'
 import { secretsIn } from '../contents.ts'
+import { unlessRefused } from '../directory.ts'
 import { usage } from '../failure.ts'
 import { warnOfLoss } from '../first-run/person.ts'
 import { type AtPlace, atNamed, type SignedIn, signedIn } from '../frame.ts'
@@ -29,6 +30,7 @@ import { noteRemoved } from '../removed-layers.ts'
 import { ownPublicKey, type Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
 import { environmentCells, environmentHeader } from '../tables.ts'
+import { shownTime } from '../times.ts'
 import { checkProtect, protect, protectionWords, unprotect } from './env-protection.ts'
 import { readers } from './env-readers.ts'
 
@@ -127,8 +129,10 @@ async function list({ session, flags }: SignedIn): Promise<Output> {
 async function show(_slug: string, { session, place }: AtPlace): Promise<Output> {
   const params = { orgId: place.orgId, envId: place.envId }
   const isApp = place.kind === 'app'
-  const [{ grantees }, { protection, openChangeRequests }, { groups }, { branches }] = await Promise.all([
+  const [{ grantees }, grants, { protection, openChangeRequests }, { groups }, { branches }] = await Promise.all([
     session.client.envs.grantees({ params }),
+    // Only admins may see when access ends.
+    unlessRefused(async () => (await session.client.grants.list({ params })).grants),
     session.client.protection.get({ params }),
     isApp ? session.client.composition.list({ params }) : { groups: [] },
     isApp ? session.client.branches.list({ params }) : { branches: [] },
@@ -141,8 +145,17 @@ async function show(_slug: string, { session, place }: AtPlace): Promise<Output>
       if (isApp) writeLine(`branches: ${branches.map((branch) => branch.slug).join(', ') || 'none'}`)
       const waiting = openChangeRequests === 0 ? '' : `; changes that wait: ${openChangeRequests}`
       writeLine(`protection: ${protection ? protectionWords(protection) : 'none'}${waiting}`)
-      const rows = grantees.map((one) => [one.name ?? '', typeName(one.principalType), one.principalId])
-      writeTable(['can read', 'type', 'id'], rows)
+      const ends = new Map(grants.map(({ principalId, endsAt }) => [principalId, endsAt ?? null]))
+      const isTemporary = grants.some(({ endsAt }) => endsAt != null)
+      writeTable(
+        ['can read', 'type', ...(isTemporary ? ['until'] : []), 'id'],
+        grantees.map(({ name, principalType, principalId }) => [
+          name ?? '',
+          typeName(principalType),
+          ...(isTemporary ? [shownTime(ends.get(principalId) ?? null, '')] : []),
+          principalId,
+        ]),
+      )
     },
   }
 }

@@ -70,7 +70,12 @@ async function grant(
   const places = isMany
     ? await everyOpenPlace(session, flags.allButProduction ? { but: 'production' } : {})
     : await openWithGroups(session, await findNamed(session, named, flags))
-  if (places.length === 0) throw new Failure('refused', 'this credential holds no key, so it can grant none')
+  if (places.length === 0)
+    throw new Failure(
+      'refused',
+      'this credential has no key, so it can grant none',
+      'if another credential of this machine has keys, add `--profile <name>`: `skerry profile ls` lists them',
+    )
   const receiver = { ...grantee, name, wantedName }
   const keep = isMany
     ? await acceptGrant(session, { labels: places.map(({ label }) => label), grantee: receiver }, flags)

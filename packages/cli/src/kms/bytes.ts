@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs'
+import { createReadStream, rmSync } from 'node:fs'
 import { open, rm } from 'node:fs/promises'
 import type { Bytes } from '@skerry/crypto/base64url'
 import { usage } from '../failure.ts'
@@ -87,6 +87,7 @@ export async function writePieces(
   }
   const target = targetOf(path, overwriting)
   const beside = `${target}.${crypto.randomUUID()}`
+  const isDone = removeOnSignal(beside)
   try {
     const file = await open(beside, 'wx', 0o600)
     try {
@@ -100,5 +101,23 @@ export async function writePieces(
   } catch (error) {
     await rm(beside, { force: true })
     throw (error as NodeJS.ErrnoException).syscall === undefined ? error : cannotWrite(path, error)
+  } finally {
+    isDone()
   }
+}
+
+const ending = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+/** Removes the file if a signal ends this process. Call the returned function when the file is no longer in use. */
+function removeOnSignal(path: string): () => void {
+  const forget = () => {
+    for (const signal of ending) process.off(signal, end)
+  }
+  const end = (signal: NodeJS.Signals) => {
+    rmSync(path, { force: true })
+    forget()
+    process.kill(process.pid, signal)
+  }
+  for (const signal of ending) process.on(signal, end)
+  return forget
 }

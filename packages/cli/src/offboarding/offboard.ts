@@ -1,5 +1,6 @@
 import type { Answer } from '@skerry/contract/endpoint'
 import type { offboardings } from '@skerry/contract/offboardings/endpoints'
+import { distinctNames } from '@skerry/sdk/internal/distinct-names'
 import { type Offboarding, type OffboardingRow, rekeyability } from '@skerry/sdk/internal/offboarding'
 import { principalIdOf } from '../directory.ts'
 import { Failure, toFailure, usage } from '../failure.ts'
@@ -52,7 +53,7 @@ async function start(session: Session, orgId: string, who: string, { yes }: Reke
   noteRemovedPerson(session, orgId, userId, preview.email)
   note(`${preview.role === null ? 'started the offboarding of' : 'removed'} ${label}`)
   const { revoked } = offboarding
-  if (revoked.length > 0) note(`revoked ${revoked.map(revokedWords).join(', ')}`)
+  if (revoked.length > 0) note(`revoked ${revokedWords(revoked)}`)
   return offboarding
 }
 
@@ -65,22 +66,30 @@ const kindWords = {
   invitation: 'the invitation of',
 } as const
 
-const revokedWords = ({ kind, name }: Preview['revokes'][number]): string => `${kindWords[kind]} ${name}`
+const revokedWords = (revoked: Preview['revokes']): string =>
+  distinctNames(revoked.map(({ kind, id, name }) => ({ id, name: `${kindWords[kind]} ${name}` }))).join(', ')
 
 function notePreview({ role, environments, revokes, recovery }: Preview, label: string): void {
   const secrets = environments.reduce((sum, one) => sum + one.secrets, 0)
   if (role !== null) note(`${label} would be removed from the organization (${role}).`)
-  if (revokes.length > 0)
-    note(`Programs that use these credentials would stop: ${revokes.map(revokedWords).join(', ')}`)
+  if (revokes.length > 0) note(`Programs that use these credentials would stop: ${revokedWords(revokes)}`)
   note(`${label} could read ${count(secrets, 'value')} in ${count(environments.length, 'environment')}.`)
   for (const { label: name, via } of environments) note(`  ${name}${via === 'token' ? ', through a token' : ''}`)
   if (environments.length > 0)
-    warn('an environment that gets a new key can no longer restore earlier versions or deleted secrets')
+    warn(
+      `an environment that gets a new key can no longer restore earlier versions or deleted secrets${restorable(environments)}`,
+    )
   if (recovery) {
     const { sharesLeft, threshold } = recovery
     const left = sharesLeft === 1 ? '1 share remains' : `${sharesLeft} shares remain`
     warn(`${label} holds a share of the recovery key: ${left}, and ${threshold} are needed`)
   }
+}
+
+/** The number of deleted secrets that could still be restored. An older server does not count them. */
+function restorable(environments: readonly { deleted?: number }[]): string {
+  const deleted = environments.reduce((sum, one) => sum + (one.deleted ?? 0), 0)
+  return deleted === 0 ? '' : `: ${count(deleted, 'deleted secret')}`
 }
 
 /** Asks the caller to type the address of the person who leaves. Refuses a script without `--yes`. */

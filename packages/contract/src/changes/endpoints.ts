@@ -20,6 +20,7 @@ import {
   ChangeRequest,
   ChangeStatus,
   changeNote,
+  ListedChange,
   Protection,
   RequiredApprovals,
   SecretChangeRequest,
@@ -85,7 +86,7 @@ export const changes = {
       applicationId: Type.Optional({ ...Id('application'), description: 'in its environments and branches' }),
       groupId: Type.Optional(Id('changeGroup')),
     }),
-    responses: { 200: Strict({ changeRequests: Type.Array(ChangeRequest), nextCursor: NextCursor }) },
+    responses: { 200: Strict({ changeRequests: Type.Array(ListedChange), nextCursor: NextCursor }) },
   }),
   propose: post('/v1/orgs/:orgId/envs/:envId/change-requests', {
     summary: 'Propose changes of several secrets of a protected environment: all of them are applied, or none',

@@ -62,6 +62,15 @@ export const ChangeRequest = Strict({
   ]),
 })
 
+/** A change in a list, which also says whether an open one can still be applied. */
+export const ListedChange = Strict({
+  ...ChangeRequest.properties,
+  stale: Type.Boolean({
+    description:
+      'It is open and can no longer be applied, because a secret or a reader changed: an approval only closes it',
+  }),
+})
+
 export const changeNote = {
   [changeNoteHeader]: {
     ...FreeText,

@@ -92,6 +92,7 @@ export const OffboardingPreview = Strict({
       rekeyed: Type.Boolean({ description: 'True if it was re-keyed after the person was removed' }),
       secrets: Type.Integer(),
       rotated: Type.Integer({ description: 'How many of the secrets have a rotation' }),
+      deleted: Type.Integer({ description: 'Deleted secrets that can be restored until the environment is re-keyed' }),
     }),
   ),
   revokes: Type.Array(OffboardingRevoked),

@@ -30,6 +30,7 @@ export interface NoticeFacts {
   change_request_decided: ChangeFacts & { status: string; decidedBy: string | null; comment: string | null }
   protection_disabled: {
     environment: string
+    environmentId: string
     by: string
     at: string
     ipAddress: string | null
@@ -64,8 +65,6 @@ export interface NoticeFacts {
 
 interface ChangeFacts {
   changeRequestId: string
-  /** The slug of the organization; null in an event of an earlier release. */
-  organization: string | null
   environment: string
   /** Null for a re-key. */
   secretName: string | null

@@ -48,7 +48,7 @@ export interface EventFacts {
   }
   'env.protection_disabled': {
     environmentId: string
-    /** Its slug. */
+    /** Its label: `web/production`. */
     environment: string
     by: string
     ipAddress: string | null
@@ -122,8 +122,6 @@ interface ChangeRequestFacts {
   environmentId: string
   /** Its label: `web/production`. */
   environment: string
-  /** The slug of the organization, as links contain it. */
-  organization?: string
   /** Null for a re-key, which is about the key. */
   secretName: string | null
   /** How many changes of other secrets belong to the same proposal, and are decided with it. */

@@ -6,7 +6,6 @@ import { routes } from './routes.ts'
 /** The change that a mail is about. */
 const changeIn = (facts: EventFacts['change_request.opened']) => ({
   changeRequestId: facts.changeRequestId,
-  organization: facts.organization ?? null,
   environment: facts.environment,
   secretName: facts.secretName,
   others: facts.others,
@@ -64,10 +63,10 @@ export const feature: Descriptor<QuotaContext> = {
             },
           }
         : null,
-    'env.protection_disabled': ({ at, facts: { environment, by, ipAddress, userAgent } }) => ({
+    'env.protection_disabled': ({ at, facts: { environmentId, environment, by, ipAddress, userAgent } }) => ({
       type: 'protection_disabled',
       to: { adminsExcept: null },
-      facts: { environment, by, at, ipAddress, userAgent },
+      facts: { environment, environmentId, by, at, ipAddress, userAgent },
     }),
   },
 }

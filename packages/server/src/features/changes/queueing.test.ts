@@ -205,11 +205,11 @@ describe('change requests', () => {
     const one = async (actor: Actor) => (await show(change.id, actor)).body.changeRequest
     const listed = async (actor: Actor) =>
       (await list({ envId }, actor)).changeRequests.find(({ id }) => id === change.id)
-    expect([await one(holder), await listed(holder)]).toEqual([change, change])
+    expect([await one(holder), await listed(holder)]).toEqual([change, { ...change, stale: false }])
     await world.call(grants.delete, { ...by(), params: { ...org(), envId, grantId: grant.id } })
     const withheld = { ...change, ciphertext: null }
     for (const actor of [holder, await newMember(world, tenant), reviewer, tenant.machine])
-      expect([await one(actor), await listed(actor)]).toEqual([withheld, withheld])
+      expect([await one(actor), await listed(actor)]).toEqual([withheld, { ...withheld, stale: false }])
   })
 
   test('of another organization are not found', async () => {

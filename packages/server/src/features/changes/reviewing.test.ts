@@ -203,6 +203,29 @@ describe('a change is superseded', () => {
     expect((await versions('MOVED')).versions.map((version) => version.ciphertext)).not.toContain(two.ciphertext)
   })
 
+  test('after it was listed as stale, which an applicable change and a closed one are not', async () => {
+    const own = await newGuarded(world, tenant, null)
+    for (const name of ['CHANGES', 'GONE', 'STAYS']) await putSecret(world, tenant, own, name)
+    await protect(world, tenant, own)
+    const names = ['CHANGES', 'GONE', 'STAYS', 'NEW']
+    const ids = await Promise.all(names.map(async (name) => (await proposePut(world, tenant, own, name)).id))
+    const staleNames = async () => {
+      const { body } = await world.call(changes.list, { ...by(), params: org(), query: { envId: own } })
+      return body.changeRequests
+        .filter(({ stale }) => stale)
+        .map(({ secretName }) => secretName)
+        .toSorted()
+    }
+    expect(await staleNames()).toEqual([])
+    await unprotect(world, tenant, own)
+    for (const name of ['CHANGES', 'NEW']) await putSecret(world, tenant, own, name)
+    await world.call(secrets.delete, { ...by(), params: { ...org(), envId: own, name: 'GONE' } })
+    expect(await staleNames()).toEqual(['CHANGES', 'GONE', 'NEW'])
+    for (const [at, status] of ['superseded', 'superseded', 'applied', 'superseded'].entries())
+      expect((await approve(ids[at] as string)).body.status).toBe(status)
+    expect(await staleNames()).toEqual([])
+  })
+
   test('if it proposed a new secret that exists by now', async () => {
     const [one, two] = [await propose('CREATED'), await propose('CREATED')]
     await approve(one.id)

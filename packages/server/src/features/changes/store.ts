@@ -3,6 +3,7 @@ import type { Static } from 'typebox'
 import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
 import { boundTo, type Principal } from '../../kernel/principal.ts'
+import { keyedState } from '../../model/environments/keyed.ts'
 import { notExpired } from '../../model/environments/table.ts'
 import { ownGrant } from '../../model/grants/table.ts'
 import { type Env, inReachOf } from '../envs/scope.ts'
@@ -60,6 +61,24 @@ export interface Filter {
   groupId?: string | undefined
 }
 
+/** SQL condition on `secrets t`: it has the name of the change `c`. */
+const named = 't.org_id = c.org_id and t.environment_id = c.environment_id and t.name = c.secret_name'
+
+/** SQL condition on a change `c` of a secret: the secret is the same one at the same version as at the proposal. */
+const isAtBase = `case when c.base_secret_id is null then not exists (select from secrets t where ${named}) else exists (
+  select from secrets t where ${named} and t.id = c.base_secret_id and t.current_version = c.base_version) end`
+
+/** SQL of whether a change `c` of the environment `e` is open, and could no longer be applied. */
+const isStale = (now: `$${number}`) => `case
+  when c.status <> 'open' then false
+  when c.action = 'rekey' then c.base_state <> ${keyedState(now)}
+  else (not (c.action = 'delete' and c.deleted_secret_id is not null) and not ${isAtBase})
+    or (c.deleted_secret_id is not null and not exists (
+          select from deleted_secrets d
+           where d.org_id = c.org_id and d.environment_id = c.environment_id and d.id = c.deleted_secret_id
+             and d.kept_until > ${now} and (c.action <> 'restore' or d.key_since_version <= d.current_version)))
+  end`
+
 export const listChanges = (
   db: Sql,
   org: Org,
@@ -68,8 +87,8 @@ export const listChanges = (
   now: string,
   cursor: KeysetCursor,
 ) =>
-  db.rows<ChangeRow>(
-    `select ${changeColumns}
+  db.rows<ChangeRow & { stale: boolean }>(
+    `select ${changeColumns}, ${isStale('$4')} as stale
        from change_requests c
        join environments e on e.org_id = c.org_id and e.id = c.environment_id
        left join key_grants k on ${ownGrant('$2', '$3', '$4')}

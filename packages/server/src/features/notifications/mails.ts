@@ -1,11 +1,14 @@
 import { type NotificationType, notificationTypes } from '@skerry/contract/notifications/types'
 import type { NoticeFacts } from '../../events/notices.ts'
 import { unlinked } from '../../model/people/names.ts'
+import { secretsPath } from './secrets-path.ts'
 
-interface Place {
+export interface Place {
   baseUrl: string
   /** The organization that the mail is about; empty if there is none. */
   orgName: string
+  /** Its slug, as links contain it; null if there is none, and for a notice of an earlier release. */
+  orgSlug: string | null
 }
 
 interface Row<T extends NotificationType> {
@@ -24,12 +27,17 @@ interface Row<T extends NotificationType> {
     subject: (count: number, place: Place) => string
     /** One line for each event. */
     line: (facts: NoticeFacts[T], place: Place) => string
+    /** The page of the organization that lists all of them. */
+    page: string
   }
 }
 
 const day = (instant: string) => instant.slice(0, 10)
 const minute = (instant: string) => `${instant.slice(0, 16).replace('T', ' ')} UTC`
 const unknown = (text: string | null) => text ?? 'unknown'
+
+/** Names a person or a program at the beginning of a sentence: `the service token ci` begins with a capital letter. */
+const atStart = (name: string | null) => (name ?? 'Somebody').replace(/^the /, 'The ')
 
 /** `API_KEY`, or `API_KEY and 3 other secrets`. A re-key changes `the key`. */
 function changed({ secretName, others }: Pick<NoticeFacts['change_request_opened'], 'secretName' | 'others'>): string {
@@ -49,11 +57,18 @@ function nameAll(labels: string[]): string {
   return `${labels.slice(0, namedMax).join(', ')} and ${others} other ${others === 1 ? 'environment' : 'environments'}`
 }
 
-type ChangePlace = Pick<NoticeFacts['change_request_opened'], 'organization' | 'changeRequestId'>
+/** The address of a page of the organization in the dashboard. */
+const pageIn = ({ baseUrl, orgSlug }: Place, path: string) =>
+  orgSlug === null ? baseUrl : `${baseUrl}/orgs/${orgSlug}/${path}`
 
-/** The page of a change in the dashboard. An event of an earlier release does not name its organization. */
-const changePage = ({ organization, changeRequestId }: ChangePlace, { baseUrl }: Place) =>
-  organization === null ? baseUrl : `${baseUrl}/orgs/${organization}/changes/${changeRequestId}`
+const changePage = ({ changeRequestId }: { changeRequestId: string }, place: Place) =>
+  pageIn(place, `changes/${changeRequestId}`)
+
+/** Leads to the secrets of each application and group whose environments were granted. */
+function secretsLines(environments: string[], place: Place): string[] {
+  const pages = [...new Set(environments.map((label) => pageIn(place, secretsPath(label))))]
+  return pages.length === 1 ? [`See the secrets at ${pages[0]}`] : ['See the secrets at', ...pages.slice(0, namedMax)]
+}
 
 const approvalsNeeded = (count: number | null) => {
   if (count === null) return []
@@ -73,7 +88,7 @@ const mails: { [T in NotificationType]: Row<T> } = {
     // Anyone may have made the organization and chosen its name.
     subject: () => 'You are invited to an organization on Skerry',
     text: ({ orgName, until, invitedBy }, { baseUrl }) => [
-      `${invitedBy ?? 'Somebody'} invited you to the organization “${unlinked(orgName)}” on Skerry.`,
+      `${atStart(invitedBy)} invited you to the organization “${unlinked(orgName)}” on Skerry.`,
       '',
       `To join, sign in with this address at ${baseUrl}, and accept the invitation. It expires on ${day(until)}.`,
       '',
@@ -83,32 +98,35 @@ const mails: { [T in NotificationType]: Row<T> } = {
   },
   access_requested: {
     subject: (_, { orgName }) => `A member asks for access in ${orgName}`,
-    text: ({ requestId, person, environments, reason }, { baseUrl }) => [
+    text: ({ requestId, person, environments, reason }, place) => [
       `${person} asks for access to ${nameAll(environments)}.`,
       ...quoted('Reason', reason),
       '',
-      `Answer at ${baseUrl}, or with \`skerry access grant ${requestId}\`.`,
+      `Answer at ${pageIn(place, 'requests')}, or with \`skerry access grant ${requestId}\`.`,
     ],
     many: {
       subject: (count, { orgName }) => `${count} requests for access wait in ${orgName}`,
       line: ({ person, environments }) => `${person}: ${nameAll(environments)}`,
+      page: 'requests',
     },
   },
   access_decided: {
     subject: ({ status }, { orgName }) => `Access that you asked for in ${orgName} was ${status}`,
-    text: ({ status, environments, closedBy, answer }, { baseUrl }) => [
+    text: ({ status, environments, closedBy, answer }, place) => [
       status === 'granted'
-        ? `${closedBy} gave you access to ${nameAll(environments)}.`
-        : `${closedBy} declined your request for access to ${nameAll(environments)}.`,
+        ? `${atStart(closedBy)} gave you access to ${nameAll(environments)}.`
+        : `${atStart(closedBy)} declined your request for access to ${nameAll(environments)}.`,
       ...quoted('Reason', answer),
       '',
-      status === 'granted' ? `Open them at ${baseUrl}.` : `See your requests at ${baseUrl}.`,
+      ...(status === 'granted'
+        ? secretsLines(environments, place)
+        : [`See your requests at ${pageIn(place, 'requests?answered=true')}`]),
     ],
   },
   change_request_opened: {
     subject: (_, { orgName }) => `A change waits for your review in ${orgName}`,
     text: ({ environment, proposedBy, note, requiredApprovals, ...change }, place) => [
-      `${proposedBy ?? 'Somebody'} proposed a change of ${changed(change)} in the protected environment “${environment}”.`,
+      `${atStart(proposedBy)} proposed a change of ${changed(change)} in the protected environment “${environment}”.`,
       ...approvalsNeeded(requiredApprovals),
       ...quoted('Note of the proposer', note),
       '',
@@ -118,6 +136,7 @@ const mails: { [T in NotificationType]: Row<T> } = {
       subject: (count, { orgName }) => `${count} changes wait for your review in ${orgName}`,
       line: ({ environment, proposedBy, ...change }, place) =>
         `${changed(change)} in the protected environment “${environment}”${proposedBy === null ? '' : `, by ${proposedBy}`}: ${changePage(change, place)}`,
+      page: 'changes',
     },
   },
   change_request_decided: {
@@ -134,11 +153,12 @@ const mails: { [T in NotificationType]: Row<T> } = {
       subject: (count, { orgName }) => `${count} of your changes in ${orgName} have been decided`,
       line: ({ environment, status, ...change }, place) =>
         `${changed(change)} in the environment “${environment}”: ${status}, ${changePage(change, place)}`,
+      page: 'changes?status=all',
     },
   },
   protection_disabled: {
     subject: (_, { orgName }) => `An environment in ${orgName} is no longer protected`,
-    text: ({ environment, by, at, ipAddress, userAgent }, { baseUrl }) => [
+    text: ({ environment, environmentId, by, at, ipAddress, userAgent }, place) => [
       `The environment “${environment}” is no longer protected. Its secrets and its key can now be changed without approval.`,
       '',
       `By: ${by}`,
@@ -146,13 +166,13 @@ const mails: { [T in NotificationType]: Row<T> } = {
       `From: ${unknown(ipAddress)}`,
       `Program, as it named itself: ${unknown(userAgent)}`,
       '',
-      `If nobody on your team meant that, protect the environment again at ${baseUrl}, and read the audit log.`,
+      `If nobody on your team meant that, protect the environment again at ${pageIn(place, `envs/${environmentId}/protection`)}, and read the audit log.`,
     ],
     urgent: true,
   },
   honey_token_tripped: {
     subject: (_, { orgName }) => `Somebody used a decoy token of ${orgName}`,
-    text: ({ tokenId, placement, at, ipAddress, userAgent }, { baseUrl }) => [
+    text: ({ tokenId, placement, at, ipAddress, userAgent }, place) => [
       `Somebody used the decoy token ${tokenId}. It opens nothing, and nobody has a reason to use it. The person or program that`,
       'used it has read the place where you put it, and may have read other secrets there.',
       '',
@@ -161,13 +181,13 @@ const mails: { [T in NotificationType]: Row<T> } = {
       `From: ${unknown(ipAddress)}`,
       `Program, as it named itself: ${unknown(userAgent)}`,
       '',
-      `The audit log at ${baseUrl} has the details.`,
+      `The audit log has the details: ${pageIn(place, 'audit')}`,
     ],
     urgent: true,
   },
   token_exposed: {
     subject: (_, { orgName }) => `A service token of ${orgName} must be replaced`,
-    text: ({ tokenId, name, at, ipAddress, userAgent }, { baseUrl }) => [
+    text: ({ tokenId, name, at, ipAddress, userAgent }, place) => [
       `A program sent the whole service token “${name}” (${tokenId}), with the seed of its private key. Skerry refused it, but`,
       'anybody who could read the request, on the network or in a log, can read every secret that this token can read.',
       '',
@@ -175,112 +195,117 @@ const mails: { [T in NotificationType]: Row<T> } = {
       `From: ${unknown(ipAddress)}`,
       `Program, as it named itself: ${unknown(userAgent)}`,
       '',
-      `Revoke the token, and re-key its environments, at ${baseUrl}. If the program cannot use such tokens, give it one that`,
+      `Revoke the token, and re-key its environments, at ${pageIn(place, 'tokens')}. If the program cannot use such tokens, give it one that`,
       'was created with `--format classic`.',
     ],
     urgent: true,
   },
   keys_replaced: {
     subject: (_, { orgName }) => `A member of ${orgName} has a new keypair`,
-    text: ({ person, environments }, { baseUrl }) => [
+    text: ({ person, environments }, place) => [
       `${person} replaced their keypair, and can read none of the ${environments} environments that they could read before.`,
       '',
       'Before you grant them access again, compare the words of the new key with them, by phone or in person. An attacker who',
       'took over the account would ask for access, too.',
       '',
-      `Grant access at ${baseUrl}.`,
+      `Grant access at ${pageIn(place, 'members')}`,
     ],
   },
   rotation_failed: {
     subject: (_, { orgName }) => `A rotation failed in ${orgName}`,
-    text: ({ environment, secretName }, { baseUrl }) => [
+    text: ({ environment, secretName }, place) => [
       `The rotation of ${secretName} in the environment “${environment}” failed. The value did not change.`,
       '',
-      `See the reason at ${baseUrl}.`,
+      `See the reason at ${pageIn(place, 'rotation')}`,
     ],
     many: {
       subject: (count, { orgName }) => `${count} rotations failed in ${orgName}`,
       line: ({ environment, secretName }) => `${secretName} in the environment “${environment}”`,
+      page: 'rotation',
     },
   },
   secret_expiring: {
     subject: ({ hasExpired }, { orgName }) => `A secret ${hasExpired ? 'has expired' : 'will expire'} in ${orgName}`,
-    text: ({ environment, secretName, expiresAt, hasExpired }, { baseUrl }) => [
+    text: ({ environment, secretName, expiresAt, hasExpired }, place) => [
       `${secretName} in the environment “${environment}” ${hasExpired ? 'expired' : 'expires'} on ${day(expiresAt)}.`,
       'Skerry does not change it. Replace it at its source, store the new value, and set the next date.',
       '',
-      `See it at ${baseUrl}.`,
+      `See it at ${pageIn(place, secretsPath(environment, secretName))}`,
     ],
     many: {
       subject: (count, { orgName }) => `${count} secrets expire in ${orgName}`,
-      line: ({ environment, secretName, expiresAt }) =>
-        `${secretName} in the environment “${environment}”, on ${day(expiresAt)}`,
+      line: ({ environment, secretName, expiresAt }, place) =>
+        `${secretName} in the environment “${environment}”, on ${day(expiresAt)}: ${pageIn(place, secretsPath(environment, secretName))}`,
+      page: 'apps',
     },
   },
   sync_failed: {
     subject: ({ cause }, { orgName }) =>
       cause === 'credential' ? `A sync credential was refused in ${orgName}` : `A sync needs you in ${orgName}`,
-    text: ({ connection, cause }, { baseUrl }) =>
+    text: ({ connection, cause }, place) =>
       cause === 'credential'
         ? [
             `The destination refused the credential of the sync connection “${connection}”. Skerry pushes nothing until you replace it.`,
             '',
-            `Replace it at ${baseUrl}, or with \`skerry sync replace\`.`,
+            `Replace it at ${pageIn(place, 'sync/connections')}, or with \`skerry sync replace\`.`,
           ]
         : [
             `The sync connection “${connection}” cannot push every secret, and needs your decision.`,
             '',
-            `See the reason at ${baseUrl}, or with \`skerry sync runs\`.`,
+            `See the reason at ${pageIn(place, 'sync/runs')}, or with \`skerry sync runs\`.`,
           ],
     many: {
       subject: (count, { orgName }) => `${count} syncs failed in ${orgName}`,
       line: ({ connection, cause }) =>
         cause === 'credential' ? `“${connection}”: its credential was refused` : `“${connection}”`,
+      page: 'sync/runs',
     },
   },
   lease_orphaned: {
     subject: (_, { orgName }) => `The account of a lease could not be removed in ${orgName}`,
-    text: ({ leaseId, target, account }, { baseUrl }) => [
+    text: ({ leaseId, target, account }, place) => [
       `For a day Skerry could not remove the account “${unknown(account)}” of lease ${leaseId} from the target “${target}”.`,
       'The account may still work. Remove it on the target.',
       '',
-      `Then revoke the lease again, or forget it. See the reason at ${baseUrl}.`,
+      `Then revoke the lease again, or forget it. See the reason at ${pageIn(place, 'leases')}`,
     ],
     many: {
       subject: (count, { orgName }) => `The accounts of ${count} leases could not be removed in ${orgName}`,
       line: ({ leaseId, target, account }) => `“${unknown(account)}” on the target “${target}”, of lease ${leaseId}`,
+      page: 'leases',
     },
   },
   lease_target_paused: {
     subject: (_, { orgName }) => `A lease target is paused in ${orgName}`,
-    text: ({ target, reason }, { baseUrl }) => [
+    text: ({ target, reason }, place) => [
       `The lease target “${target}” crashed its driver three times in a row.`,
       `The last failure: ${reason}.`,
       'Skerry makes no leases and no rotations there, and does not remove expired accounts until you verify the target.',
       '',
-      `Look at the server behind it, then verify the target at ${baseUrl}, or with \`skerry lease target verify\`.`,
+      `Look at the server behind it, then verify the target at ${pageIn(place, 'leases/targets')}, or with \`skerry lease target verify\`.`,
     ],
     many: {
       subject: (count, { orgName }) => `${count} lease targets are paused in ${orgName}`,
       line: ({ target, reason }) => `“${target}”: ${reason}`,
+      page: 'leases/targets',
     },
   },
   log_sink_disabled: {
     subject: (_, { orgName }) => `The audit log of ${orgName} is no longer sent to its collector`,
-    text: ({ endpoint, error }, { baseUrl }) => [
+    text: ({ endpoint, error }, place) => [
       `The collector at ${endpoint} refused entries: ${error}.`,
       'No entry is lost. Skerry sends them after the log sink is enabled again.',
       '',
-      `Correct the settings at ${baseUrl}, or with \`skerry log-sink set\`.`,
+      `Correct the settings at ${pageIn(place, 'log-sink')}, or with \`skerry log-sink set\`.`,
     ],
   },
   vault_webhook_disabled: {
     subject: (_, { orgName }) => `A webhook of the vault in ${orgName} was disabled`,
-    text: ({ host, error }, { baseUrl }) => [
+    text: ({ host, error }, place) => [
       `The webhook at ${host} failed many times in a row, the last time with: ${error}.`,
       'Skerry sends it nothing until an admin enables it again. It then gets the events that already waited, but no newer ones.',
       '',
-      `Correct the receiver, then enable the webhook at ${baseUrl}, or with \`skerry vault webhook enable\`.`,
+      `Correct the receiver, then enable the webhook at ${pageIn(place, 'vault')}, or with \`skerry vault webhook enable\`.`,
     ],
   },
   cli_session_approved: {
@@ -294,7 +319,7 @@ const mails: { [T in NotificationType]: Row<T> } = {
       `Approved: ${minute(at)}`,
       `Expires: ${day(expiresAt)}`,
       '',
-      `If that was not you, revoke it at ${baseUrl}.`,
+      `If that was not you, revoke it at ${baseUrl}/account/cli-sessions`,
     ],
   },
   recovery_opened: {
@@ -314,10 +339,10 @@ const mails: { [T in NotificationType]: Row<T> } = {
   },
   recovery_completed: {
     subject: (_, { orgName }) => `A recovery was completed in ${orgName}`,
-    text: ({ requestId, target, environments }, { baseUrl }) => [
+    text: ({ requestId, target, environments }, place) => [
       `${target} got the keys of ${environments === 1 ? 'one environment' : `${environments} environments`}.`,
       '',
-      `The audit log at ${baseUrl} has the details, under ${requestId}.`,
+      `The audit log has the details, under ${requestId}: ${pageIn(place, 'audit')}`,
     ],
   },
 }
@@ -355,7 +380,7 @@ function aboutMany<T extends NotificationType>({ many }: Row<T>, events: NoticeF
   const subject = many.subject(events.length, place)
   const lines = events.slice(0, listedMax).map((event) => `- ${many.line(inLines(event), place)}`)
   const more = events.length > listedMax ? [`- and ${events.length - listedMax} more`] : []
-  return { subject, text: [`${subject}:`, '', ...lines, ...more, '', `See them at ${place.baseUrl}.`] }
+  return { subject, text: [`${subject}:`, '', ...lines, ...more, '', `See them at ${pageIn(place, many.page)}`] }
 }
 
 /** Facts may come from strangers. Characters that would start a new line, or hide the text after them, are removed. */

@@ -331,18 +331,18 @@ describe('letters', () => {
   const evil = 'one\r\nBcc: mallory@example.com\u2028two\u202ethree'
   const changeOf = (environment: string) => ({
     changeRequestId: 'chr_x',
-    organization: 'acme',
     environment,
     secretName: 'KEY',
     others: 2,
   })
-  const place = { baseUrl: 'https://skerry.example', orgName: 'Acme' }
+  const place = { baseUrl: 'https://skerry.example', orgName: 'Acme', orgSlug: 'acme' }
   const samples: { [T in NotificationType]: NoticeFacts[T] } = {
     invitation: { inviteId: 'inv_x', orgName: evil, until: '2026-01-02T03:04:05.000Z', invitedBy: evil },
     change_request_opened: { ...changeOf(evil), proposedBy: evil, note: evil, requiredApprovals: 2 },
     change_request_decided: { ...changeOf(evil), status: 'rejected', decidedBy: evil, comment: evil },
     protection_disabled: {
       environment: evil,
+      environmentId: 'env_x',
       by: evil,
       at: '2026-01-02T03:04:05.000Z',
       ipAddress: null,
@@ -380,7 +380,7 @@ describe('letters', () => {
   test.each(Object.keys(notificationTypes) as NotificationType[])(
     'of type %s have a subject of one line, and no fact starts a new line',
     (type) => {
-      const { subject, text } = letterOf(type, [samples[type]], { baseUrl: 'https://skerry.example', orgName: evil })
+      const { subject, text } = letterOf(type, [samples[type]], { ...place, orgName: evil })
       expect(subject).toMatch(/^[\x20-\x7e’“”]+$/)
       expect(text).not.toMatch(/^(?:Bcc|two|three)/m)
       expect(text).not.toMatch(/[\r\u2028\u202e]/)
@@ -408,15 +408,33 @@ describe('letters', () => {
     expect(text).toContain('proposed a change of the key in the protected environment')
   })
 
+  test('lead to the page of what they are about', () => {
+    const linksIn = <T extends NotificationType>(type: T, facts: Partial<NoticeFacts[T]> = {}) =>
+      letterOf(type, [{ ...samples[type], ...facts }], place).text.match(/https:\/\/skerry\.example[^\s,]*/g)
+    const org = 'https://skerry.example/orgs/acme'
+    expect(linksIn('access_requested')).toEqual([`${org}/requests`])
+    expect(linksIn('access_decided')).toEqual([`${org}/requests?answered=true`])
+    const environments = ['shop/staging', 'shop/production@pr-7', 'shared:staging']
+    expect(linksIn('access_decided', { status: 'granted', environments })).toEqual([
+      `${org}/apps/shop`,
+      `${org}/groups/shared`,
+    ])
+    expect(linksIn('secret_expiring', { environment: 'shop/production@pr-7' })).toEqual([
+      `${org}/apps/shop?secret=KEY&in=pr-7`,
+    ])
+    expect(linksIn('protection_disabled')).toEqual([`${org}/envs/env_x/protection`])
+    expect(linksIn('keys_replaced')).toEqual([`${org}/members`])
+    expect(linksIn('cli_session_approved')).toEqual(['https://skerry.example/account/cli-sessions'])
+  })
+
   test('of a change from an earlier release lead to the dashboard', () => {
     const old = {
       ...samples.change_request_opened,
-      organization: null,
       proposedBy: null,
       note: null,
       requiredApprovals: null,
     }
-    const { text } = letterOf('change_request_opened', [old], place)
+    const { text } = letterOf('change_request_opened', [old], { ...place, orgSlug: null })
     expect(text).toMatch(
       /^Somebody proposed a change of KEY and 2 other secrets [^\n]*\n\nReview the change at https:\/\/skerry\.example\n/,
     )

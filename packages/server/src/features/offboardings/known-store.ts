@@ -5,6 +5,7 @@ import { environmentLabel, labelJoins } from '../../model/environments/label.ts'
 import { isUnprotected, notExpired } from '../../model/environments/table.ts'
 import { grantInForce } from '../../model/grants/table.ts'
 import { actingFor } from '../../model/people/made.ts'
+import { isRestorable } from '../../model/secrets/deleted.ts'
 import type { InOrg, Org } from '../orgs/scope.ts'
 
 // Facts about the person who leaves. All of them are read before the removal, which deletes their grants.
@@ -81,7 +82,9 @@ export const listKnown = (db: Sql, { org, principal }: InOrg, userId: string, no
             (select count(*) from secrets s where s.org_id = e.org_id and s.environment_id = e.id) as secrets,
             (select count(*) from secrets s join rotation_policies p
                  on p.org_id = s.org_id and p.environment_id = s.environment_id and p.secret_name = s.name
-              where s.org_id = e.org_id and s.environment_id = e.id) as rotated
+              where s.org_id = e.org_id and s.environment_id = e.id) as rotated,
+            (select count(*) from deleted_secrets d where d.org_id = e.org_id and d.environment_id = e.id
+                and ${isRestorable('$3')}) as deleted
        from (select environment_id, case when bool_or(direct) then 'grant' else 'token' end as via,
                     bool_or(granted) as granted from known group by environment_id) n
        join environments e on e.org_id = $1 and e.id = n.environment_id

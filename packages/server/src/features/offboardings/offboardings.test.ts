@@ -75,7 +75,8 @@ describe('the start of an offboarding', () => {
     const [email, holder] = [newEmail(), await newMember(world, tenant, 'admin')]
     const person = await newMember(world, tenant, 'admin', { email })
     const envId = await newKeyOf(person, holder)
-    for (const name of ['B', 'A', 'A']) await putSecret(world, tenant, envId, name)
+    for (const name of ['B', 'A', 'A', 'DELETED']) await putSecret(world, tenant, envId, name)
+    await world.call(secrets.delete, { as, params: inEnv(envId, 'DELETED'), query: { keepFor: '1d' } })
     const group = await newGroupEnv(world, tenant, (await newGroup(world, tenant)).id)
     const byPerson = { orgId: tenant.orgId, machine: person }
     const token = await newToken(world, byPerson)
@@ -88,9 +89,9 @@ describe('the start of an offboarding', () => {
 
     const seen = (await preview(person.id)).body.preview
     expect(seen).toMatchObject({ email, role: 'admin', recovery: null, runningId: null })
-    expect(seen.environments.map(({ via, secrets }) => [via, secrets])).toEqual([
-      ['grant', 2],
-      ['token', 0],
+    expect(seen.environments.map(({ via, secrets, deleted }) => [via, secrets, deleted])).toEqual([
+      ['grant', 2, 1],
+      ['token', 0, 0],
     ])
     expect(seen.revokes.map(({ kind }) => kind)).toEqual([
       'service_token',

@@ -11,6 +11,9 @@ export type DeletedRow = Static<typeof DeletedSecret>
 export const deletedColumns = `id, environment_id, name, current_version as version,
   key_since_version <= current_version as restorable, deleted_by_type, deleted_by_id, deleted_at, kept_until`
 
+/** SQL condition on `deleted_secrets d`: it is still kept, and its value opens with the key of the environment. */
+export const isRestorable = (now: `$${number}`) => `d.kept_until > ${now} and d.key_since_version <= d.current_version`
+
 interface Author {
   type: string
   id: string

@@ -1,0 +1,6 @@
+/** Names things for people. A name that two things of the list share is followed by the id. */
+export function distinctNames(things: readonly { id: string; name: string }[]): string[] {
+  const byName = Map.groupBy(things, ({ name }) => name)
+  const isShared = ({ id, name }: { id: string; name: string }) => byName.get(name)?.some((other) => other.id !== id)
+  return things.map((one) => (isShared(one) ? `${one.name} (${one.id})` : one.name))
+}
