@@ -86,7 +86,7 @@ describe('skerry access', () => {
     expect(requests).toMatchObject([{ status: 'granted' }, { status: 'declined', answer: 'use staging' }])
   })
 
-  it('says what stands in the way', async () => {
+  it('names the reason why a request cannot be answered', async () => {
     const failed = async (machine: PersonMachine, command: string) => {
       const { code, stderr } = await machine.shell(command)
       return [code, stderr]

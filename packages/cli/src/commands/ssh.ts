@@ -47,7 +47,12 @@ async function ssh(
   const principals = flags.principal ?? [named ?? user ?? noUser()]
   const make = () => mint(session, { target, ttlSeconds, principals })
   await whileLeased(session, make, async (made, start) => {
-    if (made.provider !== 'ssh') throw new Failure('failure', 'the lease is no certificate')
+    if (made.provider !== 'ssh')
+      throw new Failure(
+        'failure',
+        `the server made a lease of another kind than SSH on ${target.name}`,
+        'check the server with `skerry doctor`',
+      )
     const { key, certificate } = made
     const files = { key: key.privateKey, 'key-cert.pub': `${certificate}\n` }
     const folder = await privateFolder(new Map(Object.entries(files)))

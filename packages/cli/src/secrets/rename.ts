@@ -72,7 +72,7 @@ const hasClosedDescription = async ({ client }: Session, { orgId, envId }: Place
 export function parseRename(flags: Options, name: string, newName: string) {
   checkSecretName(name)
   checkSecretName(newName)
-  if (name === newName) throw usage(`${name} has that name already`, 'choose another one')
+  if (name === newName) throw usage(`the new name is ${name}, which the secret has already`, 'choose another one')
   return { expected: expectedVersion(flags) }
 }
 

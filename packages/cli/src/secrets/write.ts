@@ -110,9 +110,10 @@ export function wholeNumber(text: string, what: string): number {
 export const isConflict = (error: unknown) => !(error instanceof Failure) && toFailure(error).kind === 'conflict'
 
 export function changed(name: string, label: string, expected: string | undefined): Failure {
+  const at = expected === undefined ? 'no longer at the version that was read' : `not at version ${expected}`
   return new Failure(
     'conflict',
-    `${name} in ${label} is not at version ${expected ?? 'expected'}: someone else changed it; nothing was written`,
+    `${name} in ${label} is ${at}: someone else changed it; nothing was written`,
     'look at it with `skerry secrets history`, and try again with its current version',
   )
 }

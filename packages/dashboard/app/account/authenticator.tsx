@@ -10,7 +10,7 @@ import { ProblemAlert } from '../ui/problem.tsx'
 import { useConfirm } from '../ui/use-confirm.tsx'
 import { useDialog } from '../ui/use-dialog.ts'
 
-// Loaded when it first opens, because it draws a QR code.
+// This part of the page is loaded when it first opens, because it draws a QR code.
 const SetUpAuthenticator = lazy(async () => ({
   default: (await import('./set-up-authenticator.tsx')).SetUpAuthenticator,
 }))

@@ -10,7 +10,7 @@ import { showToast } from '../ui/toast.ts'
 import { useConfirm } from '../ui/use-confirm.tsx'
 import { recoveryKitQuery } from './queries.ts'
 
-// Loaded when it first opens.
+// This part of the page is loaded when it first opens.
 const NewKit = lazy(async () => ({ default: (await import('./new-kit.tsx')).NewKit }))
 
 /** Makes, replaces and removes the recovery kit. `isMaking` is true while its dialog is open. */

@@ -14,7 +14,7 @@ import { History } from './history.tsx'
 import { SecretActions } from './secret-actions.tsx'
 import { ValuePart } from './value.tsx'
 
-// Loaded when first needed.
+// This part of the page is loaded when it is first needed.
 const RotationOfSecret = lazy(async () => ({ default: (await import('../rotation/of-secret.tsx')).RotationOfSecret }))
 
 /**

@@ -14,7 +14,7 @@ import { useConfirm } from '../ui/use-confirm.tsx'
 import { useDialog } from '../ui/use-dialog.ts'
 import { branchesQuery, branchLists } from './branch-queries.ts'
 
-// Loaded when it first opens.
+// This part of the page is loaded when it first opens.
 const ForkDialog = lazy(async () => ({ default: (await import('./fork-dialog.tsx')).ForkDialog }))
 
 /** The branches of an environment: short-lived copies that store only what differs. */

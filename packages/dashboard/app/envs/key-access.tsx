@@ -24,7 +24,7 @@ import { KeyStatus } from './key-status.tsx'
 import { forgetReader } from './known-readers.ts'
 import { type Checked, useChecked } from './pins.ts'
 
-// Loaded when it first opens.
+// This part of the page is loaded when it first opens.
 const GrantDialog = lazy(async () => ({ default: (await import('./grant.tsx')).GrantDialog }))
 
 /** Lists who holds the environment's key. */

@@ -12,7 +12,7 @@ import { useConfirm } from '../ui/use-confirm.tsx'
 import { useDialog } from '../ui/use-dialog.ts'
 import type { ProtectionSettings } from './protection-dialog.tsx'
 
-// Loaded when it first opens.
+// This part of the page is loaded when it first opens.
 const ProtectionDialog = lazy(async () => ({ default: (await import('./protection-dialog.tsx')).ProtectionDialog }))
 
 /** Shows whether changes of an environment need approval. */

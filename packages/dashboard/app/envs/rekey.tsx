@@ -4,7 +4,7 @@ import type { Environment } from '../secrets/use-columns.ts'
 import { Section } from '../ui/page.tsx'
 import { useDialog } from '../ui/use-dialog.ts'
 
-// Loaded when it first opens.
+// This part of the page is loaded when it first opens.
 const RekeyDialog = lazy(async () => ({ default: (await import('./rekey-dialog.tsx')).RekeyDialog }))
 
 /** Replaces an environment's key, for example when someone must no longer read it. */

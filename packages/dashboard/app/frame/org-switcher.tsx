@@ -7,7 +7,7 @@ import { MenuItems } from '../ui/menu-items.tsx'
 import { useDialog } from '../ui/use-dialog.ts'
 import { useNavOrg } from '../use-nav-org.ts'
 
-// Loaded when it first opens.
+// This part of the page is loaded when it first opens.
 const NewOrgDialog = lazy(async () => ({ default: (await import('../new-org.tsx')).NewOrgDialog }))
 
 /** The name of the organization, with a menu of the person’s other organizations. */

@@ -20,7 +20,7 @@ import { type LeaseTarget, targetsQuery } from './queries.ts'
 import { signedInTo } from './signed-in-to.ts'
 import type { OpenTargetDialog } from './target-dialogs.tsx'
 
-// Loaded when it first opens.
+// This part of the page is loaded when it first opens.
 const TargetDialog = lazy(async () => ({ default: (await import('./target-dialogs.tsx')).TargetDialog }))
 
 /** Lists the lease targets. */

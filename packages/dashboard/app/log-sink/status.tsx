@@ -11,7 +11,7 @@ import type { LogSinkDialogKind } from './dialogs.tsx'
 import { logSinkQuery } from './queries.ts'
 import { TestRecord } from './test-record.tsx'
 
-// Loaded when it first opens.
+// This part of the page is loaded when it first opens.
 const LogSinkDialog = lazy(async () => ({ default: (await import('./dialogs.tsx')).LogSinkDialog }))
 
 /** The log sink: its delivery, a test, and its removal. */

@@ -14,7 +14,7 @@ import { isOwnDrill } from './ceremony.ts'
 import { isOpen, ownShareQuery, type RecoveryRequest, recoveryKeyQuery, requestsQuery } from './queries.ts'
 import type { OpenRequestDialog } from './request-dialogs.tsx'
 
-// Loaded when it first opens.
+// This part of the page is loaded when it first opens.
 const RequestDialog = lazy(async () => ({ default: (await import('./request-dialogs.tsx')).RequestDialog }))
 
 /**

@@ -22,7 +22,7 @@ import { acceptedRecoveryKey, ownKeysOf, recoveryHolder } from './covering.ts'
 import type { RecoveryDialogKind } from './dialogs.tsx'
 import { type Configured, type Recovery, recoveryQuery } from './queries.ts'
 
-// Loaded when it first opens.
+// This part of the page is loaded when it first opens.
 const RecoveryDialog = lazy(async () => ({ default: (await import('./dialogs.tsx')).RecoveryDialog }))
 
 /** Shows admins the recovery key, its custodians, and the environments that it covers. */

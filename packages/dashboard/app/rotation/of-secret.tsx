@@ -12,7 +12,7 @@ import { type Rotation, rotationsQuery } from './queries.ts'
 import { useRotationActions } from './rotation-list.tsx'
 import { RotationState } from './state.tsx'
 
-// Loaded when it first opens.
+// This part of the page is loaded when it first opens.
 const NewRotationDialog = lazy(async () => ({ default: (await import('./new-rotation.tsx')).NewRotationDialog }))
 
 /** Shows the rotation of a secret with its actions, or offers to create one. */

@@ -16,7 +16,7 @@ import type { OpenRotationDialog } from './dialogs.tsx'
 import { type Rotation, rotationsQuery, staleAfterRotation } from './queries.ts'
 import { RotationState } from './state.tsx'
 
-// Loaded when it first opens.
+// This part of the page is loaded when it first opens.
 const RotationDialog = lazy(async () => ({ default: (await import('./dialogs.tsx')).RotationDialog }))
 
 /** Lists the rotations: the secret, the interval and the last run. */

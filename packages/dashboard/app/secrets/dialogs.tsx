@@ -14,7 +14,7 @@ import { PasteDialog } from './paste.tsx'
 import { TransferDialog } from './transfer-dialog.tsx'
 import type { useEdits } from './use-edits.ts'
 
-// Loaded when first needed.
+// This part of the page is loaded when it is first needed.
 const RenameSecretDialog = lazy(async () => ({ default: (await import('./rename-secret.tsx')).RenameSecretDialog }))
 
 /** The open dialog of a matrix. */

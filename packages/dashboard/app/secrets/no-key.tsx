@@ -8,7 +8,7 @@ import { AnchorLink } from '../ui/links.tsx'
 import { useDialog } from '../ui/use-dialog.ts'
 import type { Column } from './columns.ts'
 
-// Loaded when it first opens.
+// This part of the page is loaded when it first opens.
 const AskDialog = lazy(async () => ({ default: (await import('../requests/ask.tsx')).AskDialog }))
 
 /**

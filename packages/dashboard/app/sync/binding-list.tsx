@@ -15,7 +15,7 @@ import { type Binding, bindingsQuery, staleAfterSync } from './queries.ts'
 import { useDescription, usePlaceOf } from './use-binding-names.ts'
 import { destinationText, runColors } from './words.ts'
 
-// Loaded when it first opens.
+// This part of the page is loaded when it first opens.
 const BindingDialog = lazy(async () => ({ default: (await import('./binding-dialogs.tsx')).BindingDialog }))
 
 /**

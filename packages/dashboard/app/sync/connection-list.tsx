@@ -11,7 +11,7 @@ import { VerifiedState } from '../ui/verified-state.tsx'
 import type { OpenConnectionDialog } from './connection-dialogs.tsx'
 import { bindingsQuery, type Connection, connectionsQuery } from './queries.ts'
 
-// Loaded when it first opens.
+// This part of the page is loaded when it first opens.
 const ConnectionDialog = lazy(async () => ({ default: (await import('./connection-dialogs.tsx')).ConnectionDialog }))
 
 /** Lists the connections: destinations whose credential the server has. */

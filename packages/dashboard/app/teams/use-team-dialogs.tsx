@@ -8,7 +8,7 @@ import { useDialog } from '../ui/use-dialog.ts'
 import { type Lost, type Team, teamQueries } from './queries.ts'
 import { countText } from './words.ts'
 
-// Loaded when it first opens.
+// This part of the page is loaded when it first opens.
 const RenameDialog = lazy(async () => ({ default: (await import('../ui/rename-dialog.tsx')).RenameDialog }))
 
 /** The queries that a lost key makes stale. */

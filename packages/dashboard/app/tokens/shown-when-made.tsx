@@ -2,7 +2,7 @@ import { type ComponentProps, lazy, Suspense } from 'react'
 import { usePlaintext } from '../keyring.ts'
 import type { ShownOnce as Dialog } from './shown-once.tsx'
 
-// Loaded when it first opens.
+// This part of the page is loaded when it first opens.
 const ShownOnce = lazy(async () => ({ default: (await import('./shown-once.tsx')).ShownOnce }))
 
 /**

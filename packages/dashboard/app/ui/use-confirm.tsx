@@ -2,7 +2,7 @@ import { lazy, type ReactNode, Suspense } from 'react'
 import type { Question } from './confirm-delete.tsx'
 import { useDialog } from './use-dialog.ts'
 
-// Loaded when it first opens.
+// This part of the page is loaded when it first opens.
 const ConfirmDelete = lazy(async () => ({ default: (await import('./confirm-delete.tsx')).ConfirmDelete }))
 
 /**

@@ -13,7 +13,7 @@ import { useConfirm } from '../ui/use-confirm.tsx'
 import { useDialog } from '../ui/use-dialog.ts'
 import { type PlatformKey, type Project, projectQuery } from './queries.ts'
 
-// Loaded when it first opens.
+// This part of the page is loaded when it first opens.
 const NewKeyDialog = lazy(async () => ({ default: (await import('./new-platform-key.tsx')).NewKeyDialog }))
 
 /** Lists the platform keys, which the product's backend uses. */

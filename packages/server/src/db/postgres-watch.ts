@@ -34,7 +34,7 @@ export interface WatchOptions {
 
 interface Link {
   generation: number
-  /** The id of the server process; null behind a connection pooler, which hides it. */
+  /** The id of the PostgreSQL process that serves the connection; null behind a connection pooler, which hides it. */
   pid: number | null
 }
 

@@ -60,7 +60,7 @@ export const proposerOrAdmin = <S extends InOrg & { change: Change }, N extends 
     base,
     async (scope) => {
       if (!isAdmin(scope) && !isProposer(scope.principal, scope.change))
-        throw fail('forbidden', 'this needs the admin role, or to be your own change request')
+        throw fail('forbidden', 'only an admin or the proposer of the change may do this')
       return scope
     },
   )

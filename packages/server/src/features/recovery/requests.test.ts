@@ -85,7 +85,7 @@ describe('a recovery request', () => {
       [{ grants: [] }, admin, 'body.grants: no key is given'],
       [{ grants: [grant, grant] }, admin, 'is named twice'],
       [{ grants: [{ ...grant, environmentId: uncovered }] }, admin, 'does not cover this environment'],
-      [{}, custodians[0] as Actor, 'this needs the admin role, or to be the target'],
+      [{}, custodians[0] as Actor, 'only an admin or the person whom the recovery is for may do this'],
     ] as const)
       expect((await complete(more, by)).error?.message).toContain(says)
     expect(await stateOf(world)).toEqual(before)

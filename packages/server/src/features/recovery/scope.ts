@@ -124,7 +124,7 @@ export const party = <S extends OnRequest, N extends string>(base: Access<S, N>)
 export const adminOrTarget = <S extends OnRequest, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed('adminOrTarget', 'As inside, as an admin or as its target', base, async (scope) => {
     if (!isOrgAdmin(scope) && !isTarget(scope, scope.recoveryRequest))
-      throw fail('forbidden', 'this needs the admin role, or to be the target')
+      throw fail('forbidden', 'only an admin or the person whom the recovery is for may do this')
     return scope
   })
 

@@ -207,7 +207,7 @@ describe('an accepted invitation', () => {
     expect((await world.call(invites.delete, { as: tenant.admin.as, params })).status).toBe(404)
   })
 
-  test('does not stand in the way of another one after the member was removed', async () => {
+  test('allows another invitation after the member was removed', async () => {
     const email = 'returns@example.com'
     const { as } = browserOf(await redeem(await invited(email)))
     const userId = (await world.call(me.get, { as })).body.principal.id

@@ -41,6 +41,6 @@ export const dispatcherOrAdmin = <S extends OnTask, N extends string>(base: Acce
   narrowed('dispatcherOrAdmin', 'As inside; an admin, or the caller who dispatched the task', base, async (scope) => {
     const { principal, task } = scope
     const isOwn = task.dispatchedByType === principal.type && task.dispatchedById === principal.id
-    if (!isAdmin(scope) && !isOwn) throw fail('forbidden', 'this needs the admin role, or to have dispatched the task')
+    if (!isAdmin(scope) && !isOwn) throw fail('forbidden', 'only an admin or the dispatcher of the task may do this')
     return scope
   })

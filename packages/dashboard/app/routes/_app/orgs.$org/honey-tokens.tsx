@@ -14,7 +14,7 @@ import { List, type ListColumn } from '../../../ui/list.tsx'
 import { RelativeTime, timeColumn } from '../../../ui/relative-time.tsx'
 import { useConfirm } from '../../../ui/use-confirm.tsx'
 
-// Loaded when it first opens.
+// This part of the page is loaded when it first opens.
 const CreateDecoyDialog = lazy(async () => ({
   default: (await import('../../../tokens/create-decoy-dialog.tsx')).CreateDecoyDialog,
 }))

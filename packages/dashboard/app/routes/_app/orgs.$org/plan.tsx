@@ -9,7 +9,7 @@ import { Features, UsageList } from '../../../plan/usage.tsx'
 import { Page } from '../../../ui/page.tsx'
 import { useDialog } from '../../../ui/use-dialog.ts'
 
-// Loaded when it first opens.
+// This part of the page is loaded when it first opens.
 const PlanDialog = lazy(async () => ({ default: (await import('../../../plan/dialogs.tsx')).PlanDialog }))
 
 export const Route = createFileRoute('/_app/orgs/$org/plan')({

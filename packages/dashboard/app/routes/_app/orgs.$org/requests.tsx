@@ -6,7 +6,7 @@ import { type CreateSearch, parseCreateSearch } from '../../../create-search.ts'
 import { RequestList } from '../../../requests/request-list.tsx'
 import { Page } from '../../../ui/page.tsx'
 
-// Loaded when it first opens.
+// This part of the page is loaded when it first opens.
 const AskDialog = lazy(async () => ({ default: (await import('../../../requests/ask.tsx')).AskDialog }))
 
 interface RequestsSearch extends CreateSearch {

@@ -8,7 +8,7 @@ import { ForAdmins } from '../../../ui/for-admins.tsx'
 import { IconPlus } from '../../../ui/icons.ts'
 import { Page } from '../../../ui/page.tsx'
 
-// Loaded when it first opens.
+// This part of the page is loaded when it first opens.
 const NewRotationDialog = lazy(async () => ({
   default: (await import('../../../rotation/new-rotation.tsx')).NewRotationDialog,
 }))

@@ -7,7 +7,7 @@ import { managedKeysQuery } from '../../../../kms/queries.ts'
 import { IconPlus } from '../../../../ui/icons.ts'
 import { Page } from '../../../../ui/page.tsx'
 
-// Loaded when it first opens.
+// This part of the page is loaded when it first opens.
 const NewKeyDialog = lazy(async () => ({ default: (await import('../../../../kms/new-key.tsx')).NewKeyDialog }))
 
 export const Route = createFileRoute('/_app/orgs/$org/kms/')({

@@ -5,7 +5,7 @@ import { LeasesPage } from '../../../../leases/leases-page.tsx'
 import { targetsQuery } from '../../../../leases/queries.ts'
 import { TargetList } from '../../../../leases/target-list.tsx'
 
-// Loaded when it first opens.
+// This part of the page is loaded when it first opens.
 const NewTargetDialog = lazy(async () => ({
   default: (await import('../../../../leases/new-target.tsx')).NewTargetDialog,
 }))

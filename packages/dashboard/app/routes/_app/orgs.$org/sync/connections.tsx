@@ -5,7 +5,7 @@ import { ConnectionList } from '../../../../sync/connection-list.tsx'
 import { connectionsQuery } from '../../../../sync/queries.ts'
 import { SyncPage } from '../../../../sync/sync-page.tsx'
 
-// Loaded when it first opens.
+// This part of the page is loaded when it first opens.
 const NewConnectionDialog = lazy(async () => ({
   default: (await import('../../../../sync/new-connection.tsx')).NewConnectionDialog,
 }))

@@ -5,7 +5,7 @@ import { BindingList } from '../../../../sync/binding-list.tsx'
 import { bindingsQuery } from '../../../../sync/queries.ts'
 import { SyncPage } from '../../../../sync/sync-page.tsx'
 
-// Loaded when it first opens.
+// This part of the page is loaded when it first opens.
 const NewBindingDialog = lazy(async () => ({
   default: (await import('../../../../sync/new-binding.tsx')).NewBindingDialog,
 }))

@@ -13,7 +13,7 @@ import { Page } from '../../../../ui/page.tsx'
 import { TabNav } from '../../../../ui/tab-nav.tsx'
 import { useDialog } from '../../../../ui/use-dialog.ts'
 
-// Loaded when it first opens.
+// This part of the page is loaded when it first opens.
 const AddPeople = lazy(async () => ({ default: (await import('../../../../teams/add-people.tsx')).AddPeople }))
 
 /** The parent route of one team's pages: the title, the keys that wait, and the tabs. */

@@ -10,7 +10,7 @@ import { WaitingKeys } from '../../../../teams/waiting-keys.tsx'
 import { IconPlus } from '../../../../ui/icons.ts'
 import { Page } from '../../../../ui/page.tsx'
 
-// Loaded when it first opens.
+// This part of the page is loaded when it first opens.
 const CreateTeam = lazy(async () => ({ default: (await import('../../../../teams/create-team.tsx')).CreateTeam }))
 
 export const Route = createFileRoute('/_app/orgs/$org/teams/')({

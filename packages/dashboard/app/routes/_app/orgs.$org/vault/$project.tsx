@@ -21,7 +21,7 @@ const SetUp = lazy(async () => ({ default: (await import('../../../../vault/set-
 // These lists are below the rest, so they may load later.
 const Connections = lazy(async () => ({ default: (await import('../../../../vault/connections.tsx')).Connections }))
 const Webhooks = lazy(async () => ({ default: (await import('../../../../vault/webhooks.tsx')).Webhooks }))
-// Loaded when it first opens.
+// This part of the page is loaded when it first opens.
 const ProjectDialog = lazy(async () => ({
   default: (await import('../../../../vault/project-dialogs.tsx')).ProjectDialog,
 }))

@@ -8,7 +8,7 @@ import { Page } from '../../../../ui/page.tsx'
 import { ProjectList } from '../../../../vault/project-list.tsx'
 import { projectsQuery } from '../../../../vault/queries.ts'
 
-// Loaded when it first opens.
+// This part of the page is loaded when it first opens.
 const NewProjectDialog = lazy(async () => ({
   default: (await import('../../../../vault/project-dialogs.tsx')).NewProjectDialog,
 }))
