@@ -77,6 +77,19 @@ test('skerry grant without a key, and a slug that is in use, name the next step'
   )
 })
 
+test.each([
+  'app create shop',
+  'env create staging --app shop',
+  'group create shared',
+  'branch create pr-1 --app shop --env development',
+  'teams create backend',
+  'invite create twice@example.com',
+])('skerry %s is refused if it was done before, with the next step', async (line) => {
+  await ada.shell(`skerry ${line}`)
+  const { code, stdout, stderr } = await ada.shell(`skerry ${line}`)
+  expect([code, stdout, stderr]).toEqual([5, '', expect.stringMatching(/^skerry: .+; .+\n$/)])
+})
+
 test('skerry env trust accepts several environments at once, and asks about each', async () => {
   await ada.ok('skerry env create one --app web && skerry env create two --app web')
   for (const env of ['one', 'two']) await ada.ok(`printf 1 | skerry secrets set KEY --app web --env ${env}`)

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { settings } from '../../server/src/settings.ts'
 import { formatAge, formatAgo, formatLocal, parseDuration } from '../src/duration.ts'
 import { exitCodes, Failure, redact, describe as tell, toFailure } from '../src/failure.ts'
@@ -15,11 +15,23 @@ import { buildLaunch } from '../src/run/environment.ts'
 import { findProgram } from '../src/run/program.ts'
 import { checkVariables } from '../src/variables.ts'
 
-it('a hint about the next command repeats --profile', () => {
-  expect(trustHint('shop/staging', 'acme@skerry.example.com:4700')).toContain(
-    '`skerry env trust shop/staging --profile acme@skerry.example.com:4700`',
-  )
-  expect(trustHint('shop/staging', undefined)).toContain('`skerry env trust shop/staging`')
+describe('the hint about a changed environment', () => {
+  afterEach(() => void vi.unstubAllEnvs())
+
+  it('repeats --profile', () => {
+    vi.stubEnv('CI', '')
+    expect(trustHint('shop/staging', 'acme@skerry.example.com:4700')).toContain(
+      'accept it with `skerry env trust shop/staging --profile acme@skerry.example.com:4700`',
+    )
+    expect(trustHint('shop/staging', undefined)).toContain('accept it with `skerry env trust shop/staging`')
+  })
+
+  it('names the command with --yes in CI, where nobody can answer a question', () => {
+    vi.stubEnv('CI', 'true')
+    expect(trustHint('shop/staging', undefined)).toContain(
+      'run `skerry env trust shop/staging --yes` in this pipeline once',
+    )
+  })
 })
 
 describe('variables', () => {

@@ -86,10 +86,10 @@ function notePreview({ role, environments, revokes, recovery }: Preview, label: 
   }
 }
 
-/** The number of deleted secrets that could still be restored. An older server does not count them. */
+/** Counts the deleted secrets that can still be restored. An older server does not count them. */
 function restorable(environments: readonly { deleted?: number }[]): string {
   const deleted = environments.reduce((sum, one) => sum + (one.deleted ?? 0), 0)
-  return deleted === 0 ? '' : `: ${count(deleted, 'deleted secret')}`
+  return deleted === 0 ? '' : `; ${count(deleted, 'deleted secret')} can be restored until then`
 }
 
 /** Asks the caller to type the address of the person who leaves. Refuses a script without `--yes`. */
