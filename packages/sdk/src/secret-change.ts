@@ -7,4 +7,5 @@ import type { ChangeRequest, SecretChange } from './secrets.ts'
  * const { changeRequest } = await client.changes.get({ params: { orgId, changeRequestId } })
  * const name = isSecretChange(changeRequest) ? changeRequest.secretName : 'the key'
  */
-export const isSecretChange = (change: ChangeRequest): change is SecretChange => change.action !== 'rekey'
+export const isSecretChange = <C extends ChangeRequest>(change: C): change is C & SecretChange =>
+  change.action !== 'rekey'
