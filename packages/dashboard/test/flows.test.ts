@@ -45,7 +45,7 @@ test('the first ten minutes: from the link of the console to the first revealed 
   await page.getByRole('button', { name: 'Make the keyring' }).click()
   await page.getByLabel('Name').fill('Web shop')
   await page.getByRole('button', { name: 'Create', exact: true }).click()
-  await page.getByText('Drop a .env file here.').waitFor()
+  await page.getByText('Drop a .env or JSON file here.').waitFor()
   await dropFile(file)
   await dialogOf(page).getByRole('button', { name: 'Store 2 secrets' }).click()
   await dialogOf(page).waitFor({ state: 'detached' })

@@ -85,7 +85,7 @@ export function Secrets({ columns, command, choices }: { columns: Column[]; comm
         choices={choices}
         empty={
           <Empty title="No secret yet" command={command}>
-            Add one, or paste a whole .env file.
+            Add one, or drop a .env or JSON file on this page.
           </Empty>
         }
       />

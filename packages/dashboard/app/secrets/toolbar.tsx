@@ -5,12 +5,14 @@ import { IconClipboardList, IconPlus, IconSearch, IconTrash } from '../ui/icons.
 import { MenuItems } from '../ui/menu-items.tsx'
 import type { Column } from './columns.ts'
 import { type Filter, filters } from './filters.ts'
+import type { FilterCounts } from './found-names.ts'
 
 export function Toolbar(props: {
   search: string
   setSearch: (search: string) => void
   filter: Filter
   setFilter: (filter: Filter) => void
+  counts: FilterCounts
   count: string
   writable: Column[]
   onAdd: () => void
@@ -20,7 +22,7 @@ export function Toolbar(props: {
   choices?: ReactNode
 }) {
   const searchLabel = useUnlocked() ? 'Find by name or value' : 'Find by name'
-  const { search, setSearch, filter, setFilter, count, writable, onAdd, onPaste, onDeleted, choices } = props
+  const { search, setSearch, filter, setFilter, counts, count, writable, onAdd, onPaste, onDeleted, choices } = props
   return (
     <div className="matrix-tools-bar">
       <TextInput
@@ -33,7 +35,7 @@ export function Toolbar(props: {
       />
       <SegmentedControl
         aria-label="Show"
-        data={filters}
+        data={filters.map((one) => ({ ...one, label: <Counted {...one} count={counts[one.value]} /> }))}
         value={filter}
         onChange={(value) => setFilter(value as Filter)}
       />
@@ -47,7 +49,7 @@ export function Toolbar(props: {
             <Button variant="default" leftSection={<IconTrash size={15} />} onClick={onDeleted}>
               Deleted
             </Button>
-            <PasteButton writable={writable} onPaste={onPaste} />
+            <ImportButton writable={writable} onPaste={onPaste} />
             <Button leftSection={<IconPlus size={15} />} onClick={onAdd}>
               Add secret
             </Button>
@@ -58,19 +60,27 @@ export function Toolbar(props: {
   )
 }
 
-function PasteButton({ writable, onPaste }: { writable: Column[]; onPaste: (column: Column) => void }) {
+/** A filter with its count. Zero is not shown, as in lists. */
+const Counted = ({ label, count = 0 }: { label: string; count?: number | undefined }) => (
+  <>
+    {label}
+    {count > 0 && <span className="matrix-filter-count"> {count}</span>}
+  </>
+)
+
+function ImportButton({ writable, onPaste }: { writable: Column[]; onPaste: (column: Column) => void }) {
   const button = { variant: 'default', leftSection: <IconClipboardList size={15} /> } as const
   const [only] = writable
   if (writable.length === 1 && only)
     return (
       <Button {...button} onClick={() => onPaste(only)}>
-        Paste .env
+        Import
       </Button>
     )
   return (
     <Menu position="bottom-end">
       <Menu.Target>
-        <Button {...button}>Paste .env</Button>
+        <Button {...button}>Import</Button>
       </Menu.Target>
       <MenuItems>
         <Menu.Label>Into</Menu.Label>

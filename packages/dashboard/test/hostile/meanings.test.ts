@@ -202,7 +202,7 @@ describe('an environment that was Staging and is now called Production', () => {
     await openEnvironment(page, 'Production')
     await protect(page, { approvals: 1, ownCounts: true })
     await openApp(page, 'Web shop')
-    await openColumnMenu(page, 'Production', 'Paste .env…')
+    await openColumnMenu(page, 'Production', 'Import a file…')
     await dialogOf(page).getByLabel('Text of the file').fill('PASTED=planted-pasted-6d1b02')
     const propose = dialogOf(page).getByRole('button', { name: 'Propose 1 secret' })
     expect(await cancelled(() => propose.click())).toEqual([])
