@@ -144,7 +144,8 @@ describe('two people who edit the same secret at once', () => {
     await addSecret(second.page, 'FRESH', 'planted-fresh-of-grace', [])
     const answer = page.waitForResponse((response) => response.status() === 409)
     await dialog.getByRole('button', { name: 'Add', exact: true }).click()
-    await answer.then(refuse)
+    await answer
+    refuse()
     await dialog.getByText('Staging already has a secret').waitFor()
     await page.unroute(isList)
     expect(await dialog.getByLabel('Value').inputValue()).toBe('planted-fresh-of-ada')

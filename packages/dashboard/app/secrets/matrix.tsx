@@ -77,7 +77,6 @@ export function Matrix({ orgId, columns: read, empty, choices }: Props) {
     <>
       <Toolbar
         {...{ search, setSearch, filter, setFilter, counts, choices }}
-        count={countText(names.length, all.length, unreadable)}
         writable={columns.filter(({ own }) => own)}
         onAdd={() => dialog.open({ kind: 'add' })}
         onPaste={(column) => dialog.open({ kind: 'paste', column })}
@@ -95,6 +94,7 @@ export function Matrix({ orgId, columns: read, empty, choices }: Props) {
           {...{ columns, rows, actions, selection, loading }}
           valueIds={comparison.valueIds}
           shown={shown}
+          count={countText(names.length, all.length, unreadable)}
           drafts={edits.drafts}
           opened={dialog.secret}
           onVisible={(read) => {

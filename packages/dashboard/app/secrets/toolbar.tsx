@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { useUnlocked } from '../keyring.ts'
 import { IconClipboardList, IconPlus, IconSearch, IconTrash } from '../ui/icons.ts'
 import { MenuItems } from '../ui/menu-items.tsx'
+import { BarActions } from './bar-actions.tsx'
 import type { Column } from './columns.ts'
 import { type Filter, filters } from './filters.ts'
 import type { FilterCounts } from './found-names.ts'
@@ -13,7 +14,6 @@ export function Toolbar(props: {
   filter: Filter
   setFilter: (filter: Filter) => void
   counts: FilterCounts
-  count: string
   writable: Column[]
   onAdd: () => void
   onPaste: (column: Column) => void
@@ -22,7 +22,7 @@ export function Toolbar(props: {
   choices?: ReactNode
 }) {
   const searchLabel = useUnlocked() ? 'Find by name or value' : 'Find by name'
-  const { search, setSearch, filter, setFilter, counts, count, writable, onAdd, onPaste, onDeleted, choices } = props
+  const { search, setSearch, filter, setFilter, counts, writable, onAdd, onPaste, onDeleted, choices } = props
   return (
     <div className="matrix-tools-bar">
       <TextInput
@@ -39,23 +39,22 @@ export function Toolbar(props: {
         value={filter}
         onChange={(value) => setFilter(value as Filter)}
       />
-      <span className="help" role="status">
-        {count}
-      </span>
       <Group gap="sm">
         {choices}
         {writable.length > 0 && (
-          <>
-            <Button variant="default" leftSection={<IconTrash size={15} />} onClick={onDeleted}>
-              Deleted
-            </Button>
-            <ImportButton writable={writable} onPaste={onPaste} />
-            <Button leftSection={<IconPlus size={15} />} onClick={onAdd}>
-              Add secret
-            </Button>
-          </>
+          <Button variant="default" leftSection={<IconTrash size={15} />} onClick={onDeleted}>
+            Deleted
+          </Button>
         )}
       </Group>
+      {writable.length > 0 && (
+        <BarActions>
+          <ImportButton writable={writable} onPaste={onPaste} />
+          <Button leftSection={<IconPlus size={15} />} onClick={onAdd}>
+            Add secret
+          </Button>
+        </BarActions>
+      )}
     </div>
   )
 }

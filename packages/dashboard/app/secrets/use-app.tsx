@@ -1,6 +1,10 @@
+import type { apps } from '@skerry/contract/apps/endpoints'
+import type { Body } from '@skerry/contract/endpoint'
 import { useQuery } from '@tanstack/react-query'
 import { useLoaderData, useRouteContext } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { api } from '../api.ts'
+import { noteMade } from '../envs/meanings.ts'
 import { Others } from '../live/others.tsx'
 import { appTabs, usableBy } from '../nav.ts'
 import { Page } from '../ui/page.tsx'
@@ -13,6 +17,19 @@ export function useApp() {
   const { app } = useLoaderData({ from: '/_app/orgs/$org/apps/$app' })
   const query = useQuery(appQuery(org.id, app.id))
   return { app: query.data?.app ?? app, query }
+}
+
+/** How an environment of the application is created. */
+export function useCreating() {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  const { app } = useApp()
+  return {
+    onCreate: async (body: Body<typeof apps.createEnv>) => {
+      const made = await api.apps.createEnv({ params: { orgId: org.id, appId: app.id }, body })
+      noteMade(org.id, app.name, made.environment)
+    },
+    stale: [appQuery(org.id, app.id)],
+  }
 }
 
 /** The tabs between the pages of an application. */
@@ -30,7 +47,8 @@ export function AppTabs() {
 }
 
 /** A page of an application, below the tabs. `part` is its tab. */
-export function AppPage({ part, width, children }: { part: string; width?: 'text' | 'table'; children: ReactNode }) {
+export function AppPage(props: { part: string; width?: 'text' | 'table'; actions?: ReactNode; children: ReactNode }) {
+  const { part, width, actions, children } = props
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const { app } = useApp()
   return (
@@ -39,6 +57,7 @@ export function AppPage({ part, width, children }: { part: string; width?: 'text
       crumbs={[{ label: 'Applications', link: { to: '/orgs/$org/apps', params: { org: org.slug } } }]}
       tabs={<AppTabs />}
       part={part}
+      actions={actions}
       {...(width && { width })}
     >
       {children}
