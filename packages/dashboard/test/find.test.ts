@@ -96,6 +96,7 @@ describe('the palette', () => {
     await dialogOf(page).waitFor({ state: 'detached' })
     await openPalette(page)
     await page.getByLabel('Find or do').fill('billing')
+    await page.getByRole('dialog').getByRole('button', { name: 'Billing' }).waitFor()
     await page.keyboard.press('Enter')
     await page.waitForURL('**/apps/billing')
     await openPalette(page)

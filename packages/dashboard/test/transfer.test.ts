@@ -1,3 +1,4 @@
+import { secrets } from '@skerry/contract/secrets/endpoints'
 import { describe, expect, test } from 'vitest'
 import {
   addSecret,
@@ -9,6 +10,7 @@ import {
   expectShown,
   openColumnMenu,
   pickTool,
+  placeOf,
   save,
   value,
 } from './apps-steps.ts'
@@ -132,10 +134,11 @@ describe('a dropped file', () => {
     await store('Store 2 secrets')
     await expectShown(page, 'NUMBER', 'Staging', '5')
     await expectShown(page, 'FROM_JSON', 'Staging', 'planted-json ↵')
-    for (const name of ['FROM_JSON', 'NUMBER']) {
-      await pickTool(page, name, `Details of ${name} in Staging`)
-      await deleteFromDrawer(page, name)
-    }
+    const { orgId, envs } = await placeOf(world, owner.bearer(), 'web-shop')
+    const params = { orgId, envId: envs.staging as string }
+    for (const name of ['FROM_JSON', 'NUMBER'])
+      await world.call(secrets.delete, { as: owner.bearer(), params: { ...params, name } })
+    await value(page, 'NUMBER', 'Staging').waitFor({ state: 'detached' })
   })
 
   test('is forgotten when the dialog closes', async () => {

@@ -1,13 +1,11 @@
-import type { apps } from '@skerry/contract/apps/endpoints'
-import type { Body } from '@skerry/contract/endpoint'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense } from 'react'
-import type { Stale } from '../queries.ts'
 import { Empty } from '../ui/empty.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Page } from '../ui/page.tsx'
 import type { Column } from './columns.ts'
+import type { EnvironmentOwner } from './new-environment.tsx'
 import type { EnvironmentWithAccess } from './use-columns.ts'
 import { useNewEnvironment } from './use-new-environment.tsx'
 
@@ -27,13 +25,12 @@ export function EnvironmentsPage<T extends { environments: EnvironmentWithAccess
   /** Explains environments on the empty page, with the command that creates one. */
   about: string
   command: string
-  onCreate: (body: Body<typeof apps.createEnv>) => Promise<unknown>
-  stale: readonly Stale[]
+  owner: EnvironmentOwner
   children: (environments: EnvironmentWithAccess[]) => ReactNode
 }) {
-  const { title, list, tabs, query, about, command, onCreate, stale, children } = props
+  const { title, list, tabs, query, about, command, owner, children } = props
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
-  const { button, dialog } = useNewEnvironment({ onCreate, stale })
+  const { button, dialog } = useNewEnvironment(owner)
   return (
     <Page
       title={title}

@@ -1,10 +1,6 @@
-import type { apps } from '@skerry/contract/apps/endpoints'
-import type { Body } from '@skerry/contract/endpoint'
 import { useQuery } from '@tanstack/react-query'
 import { useLoaderData, useRouteContext } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { api } from '../api.ts'
-import { noteMade } from '../envs/meanings.ts'
 import { Others } from '../live/others.tsx'
 import { appTabs, usableBy } from '../nav.ts'
 import { Page } from '../ui/page.tsx'
@@ -17,19 +13,6 @@ export function useApp() {
   const { app } = useLoaderData({ from: '/_app/orgs/$org/apps/$app' })
   const query = useQuery(appQuery(org.id, app.id))
   return { app: query.data?.app ?? app, query }
-}
-
-/** How an environment of the application is created. */
-export function useCreating() {
-  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
-  const { app } = useApp()
-  return {
-    onCreate: async (body: Body<typeof apps.createEnv>) => {
-      const made = await api.apps.createEnv({ params: { orgId: org.id, appId: app.id }, body })
-      noteMade(org.id, app.name, made.environment)
-    },
-    stale: [appQuery(org.id, app.id)],
-  }
 }
 
 /** The tabs between the pages of an application. */

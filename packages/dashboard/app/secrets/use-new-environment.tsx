@@ -1,11 +1,9 @@
 import { Button } from '@mantine/core'
-import type { apps } from '@skerry/contract/apps/endpoints'
-import type { Body } from '@skerry/contract/endpoint'
 import { useRouteContext } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
-import type { Stale } from '../queries.ts'
 import { IconPlus } from '../ui/icons.ts'
 import { useDialog } from '../ui/use-dialog.ts'
+import type { EnvironmentOwner } from './new-environment.tsx'
 
 // Loaded when it first opens.
 const NewEnvironmentDialog = lazy(async () => ({
@@ -13,10 +11,7 @@ const NewEnvironmentDialog = lazy(async () => ({
 }))
 
 /** Returns the button that creates an environment, and its dialog. Only admins have the button. */
-export function useNewEnvironment(settings: {
-  onCreate: (body: Body<typeof apps.createEnv>) => Promise<unknown>
-  stale: readonly Stale[]
-}) {
+export function useNewEnvironment(owner: EnvironmentOwner) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const creating = useDialog()
   return {
@@ -28,7 +23,7 @@ export function useNewEnvironment(settings: {
     dialog: (
       <Suspense>
         {creating.show((onClose) => (
-          <NewEnvironmentDialog onClose={onClose} {...settings} />
+          <NewEnvironmentDialog {...{ owner, onClose }} />
         ))}
       </Suspense>
     ),

@@ -2,7 +2,7 @@ import { Badge, Text } from '@mantine/core'
 import { useQueries } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { queuedQuery } from '../../../../../secrets/protected.ts'
-import { AppPage, useApp, useCreating } from '../../../../../secrets/use-app.tsx'
+import { AppPage, useApp } from '../../../../../secrets/use-app.tsx'
 import type { EnvironmentWithAccess } from '../../../../../secrets/use-columns.ts'
 import { useNewEnvironment } from '../../../../../secrets/use-new-environment.tsx'
 import { Empty } from '../../../../../ui/empty.tsx'
@@ -17,7 +17,7 @@ export const Route = createFileRoute('/_app/orgs/$org/apps/$app/environments')({
 function Environments() {
   const { org } = Route.useRouteContext()
   const { app, query } = useApp()
-  const { button, dialog } = useNewEnvironment(useCreating())
+  const { button, dialog } = useNewEnvironment({ kind: 'application', ...app })
   const environments = query.data?.environments ?? []
   const queues = useQueries({ queries: environments.map(({ id }) => queuedQuery(org.id, id)) })
   const isProtected = new Set(environments.filter((_, i) => queues[i]?.data?.isProtected).map(({ id }) => id))

@@ -6,7 +6,7 @@ import { OwnOverridesOf } from '../../../../../overrides/own-overrides.tsx'
 import { EnvironmentsPage, Secrets } from '../../../../../secrets/environments-page.tsx'
 import { matrixSearch } from '../../../../../secrets/matrix-search.ts'
 import { appBranchesQuery } from '../../../../../secrets/queries.ts'
-import { AppTabs, useApp, useCreating } from '../../../../../secrets/use-app.tsx'
+import { AppTabs, useApp } from '../../../../../secrets/use-app.tsx'
 import { type Environment, type EnvironmentWithAccess, useColumns } from '../../../../../secrets/use-columns.ts'
 import { IconGitBranch } from '../../../../../ui/icons.ts'
 import { MenuItems } from '../../../../../ui/menu-items.tsx'
@@ -30,7 +30,7 @@ function ApplicationSecrets() {
       query={query}
       about="An environment has its own secrets and its own key. Production comes first; others can be copied from it."
       command={`skerry env create production --app ${app.slug}`}
-      {...useCreating()}
+      owner={{ kind: 'application', ...app }}
     >
       {(environments) => (
         <WithBranches key={app.id} environments={environments} branches={data?.branches ?? noBranches} />
