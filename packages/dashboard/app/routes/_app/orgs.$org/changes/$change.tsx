@@ -10,6 +10,7 @@ import { type ChangeRequest, changeQuery, type Review, togetherQuery } from '../
 import { environmentLabelsQuery } from '../../../../people/environment-labels.ts'
 import { useNameOf } from '../../../../secrets/use-name-of.ts'
 import { CommandLine } from '../../../../ui/command-line.tsx'
+import { EnvName } from '../../../../ui/env-name.tsx'
 import { AnchorLink } from '../../../../ui/links.tsx'
 import { Loaded } from '../../../../ui/loaded.tsx'
 import { Page, Section } from '../../../../ui/page.tsx'
@@ -97,17 +98,12 @@ function Where({ change }: { change: ChangeRequest }) {
   const { org } = Route.useRouteContext()
   const nameOf = useNameOf(org.id)
   const { data: places } = useQuery(environmentLabelsQuery(org.id))
-  const place = places?.find(({ id }) => id === change.environmentId)?.label ?? change.environmentId
+  const place = places?.find(({ id }) => id === change.environmentId)
   return (
     <>
       In{' '}
-      <AnchorLink
-        to="/orgs/$org/envs/$env"
-        params={{ org: org.slug, env: change.environmentId }}
-        size="sm"
-        underline="always"
-      >
-        {place}
+      <AnchorLink to="/orgs/$org/envs/$env" params={{ org: org.slug, env: change.environmentId }} size="sm">
+        {place ? <EnvName name={place.label} slug={place.slug} solid /> : change.environmentId}
       </AnchorLink>
       , proposed by {nameOf(change.proposedById)} <RelativeTime at={change.createdAt} />
       {change.groupSize === 1 && change.baseVersion > 0 && `, on version ${change.baseVersion}`}
