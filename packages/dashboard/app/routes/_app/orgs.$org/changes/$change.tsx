@@ -3,7 +3,6 @@ import { isSecretChange } from '@skerry/sdk/secret-change'
 import { useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
-import { SecretsDecision } from '../../../../changes/decision.tsx'
 import { Differences, useComparisons } from '../../../../changes/difference.tsx'
 import { StatusBadge, titleOf } from '../../../../changes/labels.tsx'
 import { type ChangeRequest, changeQuery, type Review, togetherQuery } from '../../../../changes/queries.ts'
@@ -16,6 +15,10 @@ import { Loaded } from '../../../../ui/loaded.tsx'
 import { Page, Section } from '../../../../ui/page.tsx'
 import { RelativeTime } from '../../../../ui/relative-time.tsx'
 
+// Loaded while the values are compared.
+const SecretsDecision = lazy(async () => ({
+  default: (await import('../../../../changes/decision.tsx')).SecretsDecision,
+}))
 // Loaded when a re-key is reviewed.
 const RekeyReview = lazy(async () => ({
   default: (await import('../../../../changes/rekey-review.tsx')).RekeyReview,
@@ -83,7 +86,11 @@ function Change({ change, reviews }: { change: ChangeRequest; reviews: Review[] 
         </Section>
       )}
       <Reviews change={change} reviews={reviews} />
-      {change.status === 'open' && isSecretChange(change) && <SecretsDecision change={change} compared={compared} />}
+      {change.status === 'open' && isSecretChange(change) && (
+        <Suspense>
+          <SecretsDecision change={change} compared={compared} />
+        </Suspense>
+      )}
       <CommandLine command={`skerry changes show ${change.groupId ?? change.id} --org ${org.slug}`} />
     </Page>
   )
