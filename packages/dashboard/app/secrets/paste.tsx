@@ -126,7 +126,7 @@ function FileText(props: {
     <>
       <Textarea
         label="Text of the file"
-        description="A .env file, or a JSON object of names and texts. This browser encrypts the values before anything is sent."
+        description="A .env file or a JSON object. This browser encrypts the values before it sends them."
         placeholder={'DATABASE_URL=postgres://…\nAPI_KEY="…"'}
         classNames={{ input: 'mono' }}
         rows={8}
