@@ -1,8 +1,8 @@
 import { formatDotenv } from '@skerry/sdk/internal/dotenv-format'
+import { readJson } from '@skerry/sdk/internal/json-values'
 import { Failure, usage } from './failure.ts'
 import type { ExportFormat, Formatted, Values } from './formats/names.ts'
 import { headers } from './formats/read.ts'
-import { isSecretName } from './names.ts'
 
 interface FormatSettings {
   /** The values are stored texts with references, not the values that a program gets. */
@@ -95,25 +95,10 @@ function delimiterFor(value: string): string {
   return end
 }
 
-/**
- * Reads a JSON object of strings. Numbers and booleans are refused, because `1.0` and `1` would become the same value.
- */
+/** Reads a JSON object of names and text values. The first line that cannot be read is an error. */
 export function readJsonValues(text: string, from: string): Values {
-  let parsed: unknown
-  try {
-    parsed = JSON.parse(text.replace(/^\ufeff/, ''))
-  } catch {
-    throw usage(`${from} is not JSON`)
-  }
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
-    throw usage(`${from} must be a JSON object of names and text values`)
-  }
-  const values: Values = new Map()
-  for (const [name, value] of Object.entries(parsed)) {
-    if (!isSecretName(name))
-      throw usage(`${from}: the name of entry ${values.size + 1} is not valid for an environment variable`)
-    if (typeof value !== 'string') throw usage(`${from}: ${name} is not a text`, 'put the value in quotes')
-    values.set(name, value)
-  }
+  const { values, problems } = readJson(text)
+  const [first] = problems
+  if (first) throw usage(`${from}, line ${first.line}: ${first.message}`)
   return values
 }

@@ -29,6 +29,8 @@ await world.call(secrets.put, {
 })
 const envIds = new Map<string, string>()
 for (const name of ['Staging', 'Quality', 'Preview', 'Nightly', 'Development']) envIds.set(name, await newEnv(name))
+// The toasts about earlier grants end with the reload.
+await theirs.reload()
 await openApp(theirs, 'Web shop')
 const asked = await countPresses(theirs)
 const answered = await countPresses(page)

@@ -316,13 +316,13 @@ describe('the details', () => {
     await config.getByLabel('Description').fill('planted-again-of-ada')
     await describeSecret(sdk(), { orgId, envId, name: 'CONFIG' }, { description: 'planted-later-of-grace' }, dek)
     const isDetails = ({ pathname }: URL) => pathname.endsWith(`/envs/${envId}/secret-details`)
-    const loaded = page.waitForResponse((response) => isDetails(new URL(response.url())))
+    // A request that the page gave up for a newer one does not finish.
+    const loaded = page.waitForEvent('requestfinished', (request) => isDetails(new URL(request.url())))
     let isLoaded = false
     void loaded.then(() => (isLoaded = true))
     // The page loads again what is older than a second when a person comes back to it.
     const comeBack = () => page.evaluate(() => void dispatchEvent(new Event('visibilitychange'))).then(() => isLoaded)
     await expect.poll(comeBack).toBe(true)
-    await (await loaded).finished()
     await press('Save details')
     await config.getByText('Stored now: planted-later-of-grace').waitFor()
     expect(await noted('CONFIG')).toMatchObject({ description: 'planted-later-of-grace' })
@@ -338,6 +338,24 @@ describe('the details', () => {
     await press('Save details')
     await config.getByText('missing in this environment on purpose').waitFor()
     await closeDrawer()
+  })
+
+  test('a name that is not needed in an environment does not count as missing there', async () => {
+    await page.getByRole('button', { name: 'Set CONFIG in Staging, which is not needed' }).waitFor()
+    expect(
+      await page
+        .getByRole('row', { name: /^CONFIG/ })
+        .getByText('missing')
+        .count(),
+    ).toBe(0)
+    await page.getByRole('columnheader', { name: 'Staging' }).getByLabel('2 missing').waitFor()
+    await page.getByLabel('Show').getByText('Missing 2', { exact: true }).waitFor()
+    await pickTool(page, 'CONFIG', 'Details of CONFIG in Staging')
+    await press('Edit details')
+    await config.getByLabel('Not needed here').uncheck()
+    await press('Save details')
+    await closeDrawer()
+    await page.getByLabel('Show').getByText('Missing 3', { exact: true }).waitFor()
   })
 
   test('of another secret do not open, and saving other details keeps them', async () => {

@@ -99,8 +99,9 @@ describe('two people who edit the same secret at once', () => {
 
   test('lose nothing if they close the comparison without a decision', async () => {
     await edit(page, 'API_KEY', 'Staging', 'planted-undecided')
+    await storeElsewhere('planted-of-grace-last')
     await save(page)
-    await compare(page, 'planted-undecided', 'planted-of-grace-too')
+    await compare(page, 'planted-undecided', 'planted-of-grace-last')
     await page.keyboard.press('Escape')
     await dialogOf(page).waitFor({ state: 'detached' })
     await expect.poll(() => page.getByLabel('Value of API_KEY in Staging').inputValue()).toBe('planted-undecided')
@@ -112,9 +113,10 @@ describe('two people who edit the same secret at once', () => {
   test('see the new value in place of a revealed value that was replaced', async () => {
     const shown = value(second.page, 'API_KEY', 'Staging')
     await shown.click()
-    await second.page.locator('.matrix-shown', { hasText: 'planted-of-grace-too' }).waitFor()
-    const comeBack = () => second.page.evaluate(() => void dispatchEvent(new Event('visibilitychange')))
-    await expect.poll(() => comeBack().then(() => shown.innerText())).toBe('planted-undecided')
+    await expect.poll(() => shown.innerText()).toBe('planted-undecided')
+    await edit(page, 'API_KEY', 'Staging', 'planted-replaced')
+    await save(page)
+    await expect.poll(() => shown.innerText()).toBe('planted-replaced')
     await shown.click()
     await expect.poll(() => shown.getAttribute('aria-pressed')).toBe('false')
   })
@@ -135,9 +137,17 @@ describe('two people who edit the same secret at once', () => {
     await dialog.getByLabel('Value').fill('planted-fresh-of-ada')
     await dialog.getByRole('checkbox', { name: 'Production' }).uncheck()
     await dialog.getByRole('checkbox', { name: 'Staging' }).check()
+    // The page learns of the other secret only after it was refused.
+    const { promise: refused, resolve: refuse } = Promise.withResolvers<void>()
+    const isList = /\/envs\/[^/]+\/secrets(\?|$)/
+    await page.route(isList, (route) => refused.then(() => route.continue()))
     await addSecret(second.page, 'FRESH', 'planted-fresh-of-grace', [])
+    const answer = page.waitForResponse((response) => response.status() === 409)
     await dialog.getByRole('button', { name: 'Add', exact: true }).click()
+    await answer
+    refuse()
     await dialog.getByText('Staging already has a secret').waitFor()
+    await page.unroute(isList)
     expect(await dialog.getByLabel('Value').inputValue()).toBe('planted-fresh-of-ada')
     await page.keyboard.press('Escape')
     await expectShown(page, 'FRESH', 'Staging', 'planted-fresh-of-grace')
@@ -271,7 +281,7 @@ describe('a name that makes programs load something', () => {
     await dialogOf(page).getByRole('alert').getByText(ofNode).waitFor()
     expect(await axeProblems(page)).toEqual([])
     await page.keyboard.press('Escape')
-    await openColumnMenu(page, 'Production', 'Paste .env…')
+    await openColumnMenu(page, 'Production', 'Import a file…')
     await dialogOf(page).getByLabel('Text of the file').fill('NODE_OPTIONS=planted\nORDINARY=planted\n')
     await dialogOf(page).getByRole('alert').getByText(ofNode).waitFor()
     await dialogOf(page).getByRole('alert').getByText('passes them to a program only if').waitFor()

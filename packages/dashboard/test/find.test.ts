@@ -3,7 +3,7 @@ import { dialogOf } from './apps-steps.ts'
 import type { Visitor } from './browser.ts'
 import { openPalette } from './page-steps.ts'
 import { openSite, type Site } from './site.ts'
-import { unlockWithPasskey } from './steps.ts'
+import { lock, unlockWithPasskey } from './steps.ts'
 
 // Finding things: the search, the filter and the open secret of a matrix, the palette, and the navigation on a phone.
 
@@ -42,7 +42,25 @@ describe('a matrix', () => {
     await expect.poll(() => row.locator('.matrix-letter').allInnerTexts()).toEqual(['A', 'A'])
     await page.getByLabel('Show').getByText('Shared with production').click()
     await expect.poll(names).toEqual(['LOG_LEVEL'])
+    await page.getByLabel('Show').getByText('Shared with production 1', { exact: true }).waitFor()
     await expect.poll(() => new URL(page.url()).search).toBe('?show=production')
+  })
+
+  test('counts the secrets of each filter, and while it is locked only those that need no comparison', async () => {
+    const { page } = owner
+    const filters = page.getByLabel('Show').locator('label')
+    const counted = async () => (await filters.allInnerTexts()).filter((text) => /\d/.test(text))
+    for (const filter of ['Missing', 'Differs', 'Same']) {
+      await filters.getByText(filter).click()
+      await expect
+        .poll(async () => (await counted()).includes(`${filter} ${await page.locator('.matrix-row').count()}`))
+        .toBe(true)
+    }
+    await page.getByLabel('Find by name or value').fill('LOG_LEVEL')
+    await expect.poll(counted).toEqual(['All 1', 'Differs 1', 'Shared with production 1'])
+    await lock(page)
+    await page.getByLabel('Find by name').fill('STORAGE_BUCKET')
+    await expect.poll(counted).toEqual(['All 1', 'Missing 1'])
   })
 
   test('opens with the filter and the secret of its address', async () => {
@@ -78,6 +96,7 @@ describe('the palette', () => {
     await dialogOf(page).waitFor({ state: 'detached' })
     await openPalette(page)
     await page.getByLabel('Find or do').fill('billing')
+    await page.getByRole('dialog').getByRole('button', { name: 'Billing' }).waitFor()
     await page.keyboard.press('Enter')
     await page.waitForURL('**/apps/billing')
     await openPalette(page)

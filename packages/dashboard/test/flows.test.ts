@@ -22,7 +22,8 @@ const presses = () => {
   return count
 }
 
-const file = ['# the shop', 'DATABASE_URL=postgres://planted@localhost/shop', 'LOG_LEVEL=debug', ''].join('\n')
+const longUrl = `postgres://planted@localhost/shop?options=${'long'.repeat(20)}`
+const file = ['# the shop', `DATABASE_URL=${longUrl}`, 'LOG_LEVEL=debug', ''].join('\n')
 
 /** Drops a file as a person does with the mouse from a folder. */
 async function dropFile(text: string) {
@@ -45,7 +46,7 @@ test('the first ten minutes: from the link of the console to the first revealed 
   await page.getByRole('button', { name: 'Make the keyring' }).click()
   await page.getByLabel('Name').fill('Web shop')
   await page.getByRole('button', { name: 'Create', exact: true }).click()
-  await page.getByText('Drop a .env file here.').waitFor()
+  await page.getByText('Drop a .env or JSON file here.').waitFor()
   await dropFile(file)
   await dialogOf(page).getByRole('button', { name: 'Store 2 secrets' }).click()
   await dialogOf(page).waitFor({ state: 'detached' })
@@ -71,6 +72,29 @@ test('a secret anywhere is found and opened without a press', async () => {
   await page.keyboard.press('Escape')
   await dialogOf(page).waitFor({ state: 'detached' })
   expect(presses()).toBe(0)
+})
+
+test('a long value is edited in the drawer with 2 presses', async () => {
+  presses()
+  await edit(page, 'DATABASE_URL', 'Development', `${longUrl}&more`)
+  await dialogOf(page).getByRole('button', { name: 'Save to Development' }).click()
+  await page.getByLabel('Value of DATABASE_URL in Development').waitFor({ state: 'detached' })
+  expect(presses()).toBe(2)
+  await page.keyboard.press('Escape')
+  await dialogOf(page).waitFor({ state: 'detached' })
+})
+
+test('the values of an environment are copied to another one with 5 presses, and taken back with 1', async () => {
+  presses()
+  await openColumnMenu(page, 'Development', 'Copy to another…')
+  await dialogOf(page).getByRole('combobox', { name: 'Into' }).click()
+  await page.getByRole('option', { name: 'Staging' }).click()
+  await dialogOf(page).getByRole('button', { name: 'Copy 2 secrets' }).click()
+  await value(page, 'LOG_LEVEL', 'Staging').waitFor()
+  expect(presses()).toBe(5)
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.getByRole('button', { name: 'Set LOG_LEVEL in Staging, which is missing' }).waitFor()
+  expect(presses()).toBe(1)
 })
 
 describe('a change of a protected environment', () => {

@@ -50,7 +50,7 @@ describe('a group', () => {
   })
 
   test('accepts a pasted .env file', async () => {
-    await openColumnMenu(page, 'Staging', 'Paste .env…')
+    await openColumnMenu(page, 'Staging', 'Import a file…')
     await dialogOf(page)
       .getByLabel('Text of the file')
       .fill('MAIL_HOST=planted-host-of-staging\nMAIL_KEY=planted-mail-of-staging\nMAIL_PORT=25\n')

@@ -183,8 +183,8 @@ describe('unlocking from inside a dialog', () => {
 
   test('lets the person continue to paste a .env file', async () => {
     await steps.lock(page)
-    await openColumnMenu(page, 'Production', 'Paste .env')
-    const pasting = page.getByRole('dialog', { name: 'Paste a .env file into Production' })
+    await openColumnMenu(page, 'Production', 'Import a file')
+    const pasting = page.getByRole('dialog', { name: 'Import secrets into Production' })
     await pasting.getByLabel('Text of the file').fill('PASTED=planted-pasted')
     await unlock()
     await pasting.getByText('1 added').waitFor()

@@ -16,7 +16,7 @@ const { world, owner, page } = await openOwner()
 
 const nameOf = (row: number) => `SECRET_${String(row).padStart(5, '0')}`
 const isAbsent = (row: number, column: number) => row % 10 === 3 && column === 1
-const isSame = (row: number) => row % 3 === 0 || (isAbsent(row, 1) && columns === 2)
+const isSame = (row: number) => row % 3 === 0 && !isAbsent(row, 1)
 const sameRows = Array.from({ length: rows }, (_, row) => row).filter(isSame).length
 
 /**

@@ -224,7 +224,7 @@ export async function beginEdit(page: Page) {
 }
 
 export async function paste(page: Page) {
-  await openColumnMenu(page, 'Staging', 'Paste .env…')
+  await openColumnMenu(page, 'Staging', 'Import a file…')
   await dialogOf(page).getByLabel('Text of the file').fill('LOG_LEVEL=debug\nQUEUE_URL=amqp://queue.staging\n')
   await dialogOf(page).getByText('1 added').waitFor()
 }

@@ -164,7 +164,7 @@ describe('a proposal whose answer was lost', () => {
     const { page } = member
     await proposeLost('PASTED_ONE')
     await editor('PASTED_ONE').press('Escape')
-    await openColumnMenu(page, 'Production', 'Paste .env…')
+    await openColumnMenu(page, 'Production', 'Import a file…')
     const names = ['PASTED_ONE', 'PASTED_TWO', 'PASTED_THREE']
     await dialogOf(page)
       .getByLabel('Text of the file')

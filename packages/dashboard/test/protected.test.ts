@@ -108,7 +108,7 @@ describe('a member', () => {
 
   test('can propose a whole .env file at once, and sees each name wait', async () => {
     const { page } = member
-    await openColumnMenu(page, 'Production', 'Paste .env…')
+    await openColumnMenu(page, 'Production', 'Import a file…')
     const text = `NEW_ONE=${planted.pasted}\nNEW_TWO=${planted.alsoPasted}\nNEW_THREE=1\nROTATED=${planted.second}\nOLD_KEY=2\n`
     await dialogOf(page).getByLabel('Text of the file').fill(text)
     await dialogOf(page).getByText('3 added, 1 changed, 1 unchanged').waitFor()
@@ -211,7 +211,7 @@ describe('the member who proposed', () => {
   test('can withdraw a proposal, and is offered nothing else', async () => {
     const { page } = member
     await openApp(page, 'Web shop')
-    await openColumnMenu(page, 'Production', 'Paste .env…')
+    await openColumnMenu(page, 'Production', 'Import a file…')
     await dialogOf(page).getByLabel('Text of the file').fill('NEW_THREE=3\n')
     await dialogOf(page).getByRole('button', { name: 'Propose 1 secret' }).click()
     await told(page, '1 change waits for approval.')

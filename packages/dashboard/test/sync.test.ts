@@ -3,7 +3,7 @@ import { syncProviders } from '@skerry/contract/sync/providers'
 import { afterAll, describe, expect, test } from 'vitest'
 import { startAppPlatform } from '../../server/test/services/app-platform.ts'
 import { builtIn } from '../../server/test/world.ts'
-import { dialogOf, openApp, openEnvironment } from './apps-steps.ts'
+import { dialogOf, openApp, openEnvironment, pickTool } from './apps-steps.ts'
 import { choose as pick, row } from './changes-steps.ts'
 import { axeProblems, choose, newPlace, putSecret } from './org-steps.ts'
 import { leaks, openOwner } from './scene.ts'
@@ -120,6 +120,25 @@ describe('binding an environment', () => {
     await row(page, where).getByText('Fly.io (shop hosting)').waitFor()
     expect(held()).toEqual(['DB_PASSWORD', 'DB_URL', 'FOREIGN', 'LOG_LEVEL'])
     expect(platform.values('shop').get('FOREIGN')).toBe('theirs')
+  })
+})
+
+describe('the drawer of a secret', () => {
+  const synced = () => dialog().locator('.facts', { hasText: 'Synced to' })
+
+  test('says where the value is synced to', async () => {
+    await openApp(page, 'Web shop')
+    await pickTool(page, 'DB_URL', 'Details of DB_URL in Production')
+    await synced().getByText('Fly.io (shop hosting), shop').waitFor()
+    expect(await synced().innerText()).not.toContain('not written')
+  })
+
+  test('says why a value was not pushed', async () => {
+    await page.keyboard.press('J')
+    await synced().getByText('was not written by this binding').waitFor()
+    await page.keyboard.press('Escape')
+    await closed()
+    await steps.goTo(page, 'Sync')
   })
 })
 

@@ -1,3 +1,4 @@
+import { secrets } from '@skerry/contract/secrets/endpoints'
 import { describe, expect, test } from 'vitest'
 import {
   addSecret,
@@ -9,6 +10,7 @@ import {
   expectShown,
   openColumnMenu,
   pickTool,
+  placeOf,
   save,
   value,
 } from './apps-steps.ts'
@@ -41,7 +43,7 @@ describe('a pasted .env file', () => {
 
   test('is refused with the number of the invalid line, and the dialog keeps the text', async () => {
     const broken = 'NEW_ONE="planted-new"\nthis is nothing\nAPI_KEY=planted-api-key-of-staging\n'
-    await openColumnMenu(page, 'Staging', 'Paste .env…')
+    await openColumnMenu(page, 'Staging', 'Import a file…')
     await text().fill(broken)
     await dialogOf(page).getByText('Line 2: the line is neither NAME=value nor a comment').waitFor()
     await expect.poll(() => storing().isDisabled()).toBe(true)
@@ -56,7 +58,7 @@ describe('a pasted .env file', () => {
   })
 
   test('replaces only the values that the person chooses, and none by default', async () => {
-    await openColumnMenu(page, 'Staging', 'Paste .env…')
+    await openColumnMenu(page, 'Staging', 'Import a file…')
     await text().fill('NEW_ONE=planted-newer\nDATABASE_URL=planted-not-this\n')
     await dialogOf(page).getByText('2 changed').waitFor()
     await expect.poll(() => storing().isDisabled()).toBe(true)
@@ -68,7 +70,7 @@ describe('a pasted .env file', () => {
   })
 
   test('with a value above the limit has that name reported, and the rest is stored', async () => {
-    await openColumnMenu(page, 'Staging', 'Paste .env…')
+    await openColumnMenu(page, 'Staging', 'Import a file…')
     await text().fill(`FITS=planted-fits\nTOO_LONG=${'planted-'.repeat(100_000)}\n`)
     await dialogOf(page).getByText('2 added').waitFor()
     await dialogOf(page).getByRole('button', { name: 'Store 2 secrets' }).click()
@@ -94,11 +96,11 @@ describe('a dropped file', () => {
       { name, bytes, times },
     )
     await page.locator('.matrix').dispatchEvent('dragover', { dataTransfer })
-    await page.getByText('Drop a .env file to store its values').waitFor()
+    await page.getByText('Drop a .env or JSON file to store its values').waitFor()
     await page.locator('.matrix').dispatchEvent('drop', { dataTransfer })
-    await page.getByText('Drop a .env file to store its values').waitFor({ state: 'detached' })
+    await page.getByText('Drop a .env or JSON file to store its values').waitFor({ state: 'detached' })
   }
-  const dialog = () => page.getByRole('dialog', { name: 'Store a .env file' })
+  const dialog = () => page.getByRole('dialog', { name: 'Import secrets' })
 
   test('opens the dialog with its content, and is stored in the environment that the person chooses', async () => {
     await drop('.env', '\ufeffDROPPED="planted-dropped"\nFITS=planted-fits\n')
@@ -120,13 +122,32 @@ describe('a dropped file', () => {
     await expectShown(page, 'DROPPED', 'Staging', 'planted-dropped')
   })
 
+  test('can be a JSON object, whose mistakes are named by line', async () => {
+    await drop('values.json', '{\n  "FROM_JSON": "planted-json\\nsecond line",\n  "NUMBER": 5\n}\n')
+    await dialog().getByText('Line 3: the value of NUMBER is not a text: put it in quotes').waitFor()
+    await dialog().getByRole('combobox', { name: 'Into' }).click()
+    await page.getByRole('option', { name: 'Staging' }).click()
+    await dialog().getByText('1 added').waitFor()
+    const text = dialog().getByLabel('Text of the file')
+    await text.fill((await text.inputValue()).replace('5', '"5"'))
+    await dialog().getByText('2 added').waitFor()
+    await store('Store 2 secrets')
+    await expectShown(page, 'NUMBER', 'Staging', '5')
+    await expectShown(page, 'FROM_JSON', 'Staging', 'planted-json ↵')
+    const { orgId, envs } = await placeOf(world, owner.bearer(), 'web-shop')
+    const params = { orgId, envId: envs.staging as string }
+    for (const name of ['FROM_JSON', 'NUMBER'])
+      await world.call(secrets.delete, { as: owner.bearer(), params: { ...params, name } })
+    await value(page, 'NUMBER', 'Staging').waitFor({ state: 'detached' })
+  })
+
   test('is forgotten when the dialog closes', async () => {
     await drop('.env', 'FORGOTTEN=planted-forgotten\n')
     await expect.poll(() => dialog().getByLabel('Text of the file').inputValue()).toContain('planted-forgotten')
     await page.keyboard.press('Escape')
     await dialog().waitFor({ state: 'detached' })
     expect(await page.content()).not.toContain('planted-forgotten')
-    await openColumnMenu(page, 'Staging', 'Paste .env…')
+    await openColumnMenu(page, 'Staging', 'Import a file…')
     expect(await dialogOf(page).getByLabel('Text of the file').inputValue()).toBe('')
     await page.keyboard.press('Escape')
     await dialogOf(page).waitFor({ state: 'detached' })
@@ -140,12 +161,12 @@ describe('a dropped file', () => {
     await drop('binary', [65, 0, 66])
     await told(page, 'The file is not UTF-8 text.')
     await drop('values.yaml', 'A: planted\n')
-    await told(page, 'Import JSON and YAML with `skerry secrets import`.')
+    await told(page, 'Import YAML with `skerry secrets import`.')
     expect(await dialogOf(page).count()).toBe(0)
   })
 
   test('can also be chosen with the keyboard', async () => {
-    await openColumnMenu(page, 'Staging', 'Paste .env…')
+    await openColumnMenu(page, 'Staging', 'Import a file…')
     const [chooser] = await Promise.all([
       page.waitForEvent('filechooser'),
       dialogOf(page).getByRole('button', { name: 'Choose a file' }).press('Enter'),

@@ -1,5 +1,6 @@
 import { secretNamePattern } from '@skerry/contract/patterns'
 import { escapeReferences } from '@skerry/crypto/references'
+import { lineCounter } from './line-counter.ts'
 
 /** A remark about a line, counted from 1. It never contains the line's text, which may be a value. */
 export interface LineRemark {
@@ -130,16 +131,5 @@ function noteUnread(source: string, from: number, to: number, lineOf: (at: numbe
       out.push({ line: lineOf(at), message: 'the line is neither NAME=value nor a comment' })
     }
     at += line.length + 1
-  }
-}
-
-/** Positions come in rising order, so each line end is counted only once. */
-function lineCounter(source: string): (at: number) => number {
-  let line = 1
-  let counted = 0
-  return (at) => {
-    if (at < counted) return source.slice(0, at).split('\n').length
-    for (; counted < at; counted++) if (source[counted] === '\n') line++
-    return line
   }
 }

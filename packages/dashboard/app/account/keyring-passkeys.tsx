@@ -46,7 +46,7 @@ function Add({ person, onClose }: { person: Person; onClose: () => void }) {
           managed && (
             <Checkbox
               label="Also sign in with it"
-              description="It then also counts as a second factor."
+              description="The passkey then also counts as a second factor."
               checked={signsIn}
               onChange={(event) => setSignsIn(event.currentTarget.checked)}
             />

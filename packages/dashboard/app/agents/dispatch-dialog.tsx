@@ -75,7 +75,7 @@ export function DispatchDialog(props: { agent: Agent; onClose: () => void; onMad
       {form.values.extent === 'some' && (
         <MultiSelect
           label="Secrets of this task"
-          description="Without secrets, it may only send requests that need none."
+          description="Without any, the agent can only send requests that need no secret."
           placeholder={form.values.scopes.length === 0 ? 'None' : ''}
           searchable
           nothingFoundMessage="The policy permits no such secret"

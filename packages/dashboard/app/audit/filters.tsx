@@ -20,7 +20,7 @@ export function Filters({ filter, onChange }: { filter: AuditFilter; onChange: (
   const set = (change: Record<string, string | null>) => onChange(filterOf({ ...filter, ...change }))
   const choice = { searchable: true, clearable: true, nothingFoundMessage: 'None by that name' } as const
   return (
-    <Group mb="md" gap="sm" align="flex-end">
+    <Group className="audit-filters" mb="md" gap="sm" align="flex-end">
       <Select
         {...choice}
         label="What happened"

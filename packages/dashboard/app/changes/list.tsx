@@ -4,6 +4,7 @@ import { environmentLabelsQuery } from '../people/environment-labels.ts'
 import { useNameOf } from '../secrets/use-name-of.ts'
 import { OneLine, TwoLines } from '../ui/cells.tsx'
 import { Empty } from '../ui/empty.tsx'
+import { EnvName } from '../ui/env-name.tsx'
 import { AnchorLink } from '../ui/links.tsx'
 import { List, type ListColumn } from '../ui/list.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
@@ -49,10 +50,15 @@ function useColumns(): ListColumn<ChangeRequest>[] {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const nameOf = useNameOf(org.id)
   const { data: places } = useQuery(environmentLabelsQuery(org.id))
-  const placeOf = (id: string) => places?.find((place) => place.id === id)?.label ?? id
   return [
     { header: 'Change', cell: (change) => <Summary change={change} />, width: '36%' },
-    { header: 'Environment', cell: ({ environmentId }) => <OneLine text={placeOf(environmentId)} /> },
+    {
+      header: 'Environment',
+      cell: ({ environmentId }) => {
+        const place = places?.find(({ id }) => id === environmentId)
+        return place ? <EnvName name={place.label} slug={place.slug} /> : <OneLine text={environmentId} />
+      },
+    },
     { header: 'Proposed by', cell: ({ proposedById }) => <OneLine text={nameOf(proposedById)} /> },
     { header: 'When', cell: ({ createdAt }) => <RelativeTime at={createdAt} />, width: 130 },
     { header: 'Status', cell: ({ status }) => <StatusBadge status={status} />, width: 130 },

@@ -10,6 +10,7 @@ import { Reveal } from '../ui/reveal.tsx'
 import type { Cell } from './cell.ts'
 import { Expanded } from './expanded.tsx'
 import { versionsQuery } from './queries.ts'
+import { SyncedTo } from './synced-to.tsx'
 import { ValueEditor } from './value-editor.tsx'
 
 /** The value, masked until it is revealed, or its editor. */
@@ -92,6 +93,7 @@ function Facts({ orgId, column, name, entry }: Cell & { entry: Entry }) {
             <dd>a change waits for approval</dd>
           </>
         )}
+        <SyncedTo {...{ column, name }} />
       </dl>
       {!entry.own && (
         <Text c="dimmed" mt="xs">

@@ -10,7 +10,12 @@ import { swappedName } from './meanings.ts'
 export function SwappedDialog() {
   const name = swappedName()
   return (
-    <Dialog opened onClose={() => swappedPrompt.cancel()} title="This is another environment than before" zIndex={400}>
+    <Dialog
+      opened
+      onClose={() => swappedPrompt.cancel()}
+      title="This name now belongs to another environment"
+      zIndex={400}
+    >
       <Stack>
         <Alert color="red" variant="light" icon={<IconTriangleAlert size={18} />} role="alert">
           {name} is not the environment that this browser knows by this name.

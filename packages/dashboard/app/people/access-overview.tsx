@@ -25,7 +25,8 @@ const kindOf = ({ principalType, inForce }: Access): string => {
 }
 const kinds: Record<string, string> = { user: 'member', service_token: 'service token' }
 
-const nameOf = ({ name, principalId }: Access): string => name ?? principalId
+/** The rotator of the server has no name. */
+const nameOf = (one: Access): string => one.name ?? `the ${kindOf(one)}`
 
 function rowsBy(accesses: Access[], idOf: (one: Access) => string, nameOfRow: (one: Access) => string): Row[] {
   return [...Map.groupBy(accesses, idOf)]
@@ -40,7 +41,7 @@ export function AccessByHolder() {
       label="Holders and their environments"
       header="Holder"
       rowsOf={(all) => rowsBy(all, ({ principalId }) => principalId, nameOf)}
-      main={({ name, accesses: [first] }) => <TwoLines main={name} below={first ? kindOf(first) : ''} />}
+      main={({ name, accesses: [first] }) => <TwoLines main={name} below={first?.name == null ? '' : kindOf(first)} />}
       cell={({ accesses }) => <HeldEnvironments accesses={accesses} />}
       listed="Can read"
     />
@@ -126,7 +127,7 @@ function Holders({ accesses }: { accesses: Access[] }) {
         <span key={one.principalId}>
           {nameOf(one)}{' '}
           <span className="help">
-            {one.principalType === 'user' && one.inForce ? '' : kindOf(one)}
+            {one.name === null || (one.principalType === 'user' && one.inForce) ? '' : kindOf(one)}
             {one.endsAt !== null && (
               <>
                 {' '}

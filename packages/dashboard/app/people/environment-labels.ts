@@ -7,6 +7,8 @@ export interface Place {
   id: string
   /** `Web shop / Production`, or for a branch `Web shop / Production @ fix-login`. */
   label: string
+  /** The slug that its colour follows. Branches have one colour, that of this word. */
+  slug: string
   kind: 'application' | 'group' | 'branch'
   /** Whether this person holds its key. Undefined for branches, because their lists do not say. */
   canDecrypt: boolean | undefined
@@ -41,11 +43,11 @@ async function placesOfApp(orgId: string, appId: string, app: string, signal: Ab
   const labels = new Map(environments.map(({ id, name }) => [id, `${app} / ${name}`]))
   return [
     ...environments.map(
-      ({ id, canDecrypt }): Place => ({ id, label: labels.get(id) ?? id, kind: 'application', canDecrypt }),
+      ({ id, slug, canDecrypt }): Place => ({ id, label: labels.get(id) ?? id, slug, kind: 'application', canDecrypt }),
     ),
     ...branches.map(({ id, parentEnvironmentId, name }): Place => {
       const label = `${labels.get(parentEnvironmentId ?? '') ?? app} @ ${name}`
-      return { id, label, kind: 'branch', canDecrypt: undefined }
+      return { id, label, slug: 'branch', kind: 'branch', canDecrypt: undefined }
     }),
   ]
 }
@@ -53,8 +55,9 @@ async function placesOfApp(orgId: string, appId: string, app: string, signal: Ab
 async function placesOfGroup(orgId: string, groupId: string, group: string, signal: AbortSignal): Promise<Place[]> {
   const { environments } = await api.groups.envs({ params: { orgId, groupId } }, { signal })
   noteShown(orgId, `group ${group}`, environments)
-  return environments.map(({ id, name, canDecrypt }) => ({
+  return environments.map(({ id, name, slug, canDecrypt }) => ({
     id,
+    slug,
     label: `${group} / ${name}`,
     kind: 'group',
     canDecrypt,

@@ -141,7 +141,7 @@ function Cell({ column, name, letter, isProductions, valueIds, shown, isEdited, 
   const entry = column.entries.get(name)
   const where = `${name} in ${column.name}`
   const isQueued = column.queued.has(name)
-  if (!entry) return <Missing {...{ column, name, where, isQueued, isEdited, actions }} />
+  if (!entry) return <Missing {...{ column, name, where, isQueued, isEdited, actions, touched }} />
   const broken = valueIds.of(entry.layer, entry.secret) === -1 || (isShown(entry, shown) && 'problem' in shown!)
   return (
     <>
@@ -192,9 +192,7 @@ function Cell({ column, name, letter, isProductions, valueIds, shown, isEdited, 
               <IconPencil size={15} />
             </Tool>
           )}
-          <Tool label={`Details of ${where}`} onClick={() => actions.open(column, name)}>
-            <IconEllipsis size={15} />
-          </Tool>
+          <DetailsTool {...{ column, name, where, actions }} />
         </span>
       )}
     </>
@@ -237,28 +235,48 @@ function firstLines(value: string): string {
 }
 
 function Missing(
-  props: Pick<CellProps, 'column' | 'name' | 'isEdited' | 'actions'> & { where: string; isQueued: boolean },
+  props: Pick<CellProps, 'column' | 'name' | 'isEdited' | 'actions' | 'touched'> & { where: string; isQueued: boolean },
 ) {
-  const { column, name, where, isQueued, isEdited, actions } = props
+  const { column, name, where, isQueued, isEdited, actions, touched } = props
   if (column.loading) return <span className="matrix-value matrix-quiet">{column.error ? 'not loaded' : '…'}</span>
   if (!column.own) return <span className="matrix-value matrix-quiet">no key</span>
   const from = column.unreadable.join(', ')
   const isHidden = isUnreadable(column, name)
+  const isNotNeeded = !isHidden && column.notNeeded.has(name)
+  const says = isHidden ? 'unreadable' : isNotNeeded ? 'not needed' : 'missing'
   return (
     <>
       <button
         type="button"
-        className={`matrix-value ${isHidden ? 'matrix-quiet' : 'matrix-missing'}`}
-        aria-label={isHidden ? `Set ${where}: unreadable, may come from ${from}` : `Set ${where}, which is missing`}
+        className={`matrix-value ${says === 'missing' ? 'matrix-missing' : 'matrix-quiet'}`}
+        aria-label={isHidden ? `Set ${where}: unreadable, may come from ${from}` : `Set ${where}, which is ${says}`}
         title={isHidden ? `It may come from ${from}, which you cannot read` : undefined}
         onClick={() => actions.edit(column, name)}
       >
-        {isHidden ? 'unreadable' : 'missing'}
+        {says}
       </button>
       <OwnMark column={column} name={name} />
       {isEdited && <span className="matrix-tag">edited</span>}
       {isQueued && <span className="matrix-tag">queued</span>}
+      {touched && (
+        <span className="matrix-tools">
+          <DetailsTool {...{ column, name, where, actions }} />
+        </span>
+      )}
     </>
+  )
+}
+
+function DetailsTool({
+  column,
+  name,
+  where,
+  actions,
+}: Pick<CellProps, 'column' | 'name' | 'actions'> & { where: string }) {
+  return (
+    <Tool label={`Details of ${where}`} onClick={() => actions.open(column, name)}>
+      <IconEllipsis size={15} />
+    </Tool>
   )
 }
 

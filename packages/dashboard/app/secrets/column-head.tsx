@@ -128,7 +128,7 @@ function ColumnMenu({ column, onOpenDialog, onReveal, onHide }: Props) {
             leftSection={<IconClipboardList size={15} />}
             onClick={() => onOpenDialog({ kind: 'paste', column })}
           >
-            Paste .env…
+            Import a file…
           </Menu.Item>
         )}
         <MenuLink

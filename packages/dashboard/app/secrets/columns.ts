@@ -35,6 +35,8 @@ export interface Column {
   error: unknown
   isProtected: boolean
   queued: ReadonlySet<string>
+  /** The names that the environment does not need. Only the matrix fills this. */
+  notNeeded: ReadonlySet<string>
 }
 
 /** Merges layers. Later layers override earlier ones. A null layer is one that this person cannot read. */
@@ -55,6 +57,10 @@ export function isUnreadable({ entries, own, unreadable, loading }: Column, name
   if (entry) return !entry.isCertain
   return !loading && (own === null || unreadable.length > 0)
 }
+
+/** Whether the environment needs a secret that it does not have. */
+export const isMissing = (column: Column, name: string): boolean =>
+  !column.loading && !column.entries.has(name) && !column.notNeeded.has(name) && !isUnreadable(column, name)
 
 /** Returns all names, including proposed secrets that do not exist yet. */
 export function namesOf(columns: Column[]): string[] {

@@ -1,22 +1,14 @@
-import { Button } from '@mantine/core'
-import type { apps } from '@skerry/contract/apps/endpoints'
-import type { Body } from '@skerry/contract/endpoint'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense } from 'react'
-import type { Stale } from '../queries.ts'
 import { Empty } from '../ui/empty.tsx'
-import { IconPlus } from '../ui/icons.ts'
 import { Loaded } from '../ui/loaded.tsx'
 import { Page } from '../ui/page.tsx'
-import { useDialog } from '../ui/use-dialog.ts'
 import type { Column } from './columns.ts'
+import type { EnvironmentOwner } from './new-environment.tsx'
 import type { EnvironmentWithAccess } from './use-columns.ts'
+import { useNewEnvironment } from './use-new-environment.tsx'
 
-// Loaded when it first opens.
-const NewEnvironmentDialog = lazy(async () => ({
-  default: (await import('./new-environment.tsx')).NewEnvironmentDialog,
-}))
 // Loaded while the secrets load, so that the page appears sooner.
 const Matrix = lazy(async () => ({ default: (await import('./matrix.tsx')).Matrix }))
 
@@ -33,43 +25,32 @@ export function EnvironmentsPage<T extends { environments: EnvironmentWithAccess
   /** Explains environments on the empty page, with the command that creates one. */
   about: string
   command: string
-  onCreate: (body: Body<typeof apps.createEnv>) => Promise<unknown>
-  stale: readonly Stale[]
+  owner: EnvironmentOwner
   children: (environments: EnvironmentWithAccess[]) => ReactNode
 }) {
-  const { title, list, tabs, query, about, command, onCreate, stale, children } = props
+  const { title, list, tabs, query, about, command, owner, children } = props
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
-  const creating = useDialog()
-  const mayCreate = org.role !== 'member'
-  const newButton = mayCreate && (
-    <Button variant="default" leftSection={<IconPlus size={16} />} onClick={() => creating.open()}>
-      New environment
-    </Button>
-  )
+  const { button, dialog } = useNewEnvironment(owner)
   return (
     <Page
       title={title}
       width="flush"
       crumbs={[{ label: list.label, link: { to: list.to, params: { org: org.slug } } }]}
-      actions={query.data?.environments.length ? newButton : null}
+      actions={query.data?.environments.length ? <div className="desk-only">{button}</div> : null}
       tabs={tabs}
     >
       <Loaded query={query}>
         {({ environments }) =>
           environments.length === 0 ? (
-            <Empty title="No environment yet" action={newButton} command={mayCreate && command}>
-              {about} {!mayCreate && 'Ask an admin of the organization to create the first one.'}
+            <Empty title="No environment yet" action={button} command={button && command}>
+              {about} {!button && 'Ask an admin of the organization to create the first one.'}
             </Empty>
           ) : (
             children(environments)
           )
         }
       </Loaded>
-      <Suspense>
-        {creating.show((onClose) => (
-          <NewEnvironmentDialog onClose={onClose} onCreate={onCreate} stale={stale} />
-        ))}
-      </Suspense>
+      {dialog}
     </Page>
   )
 }
@@ -85,7 +66,7 @@ export function Secrets({ columns, command, choices }: { columns: Column[]; comm
         choices={choices}
         empty={
           <Empty title="No secret yet" command={command}>
-            Add one, or paste a whole .env file.
+            Add one, or drop a .env or JSON file on this page.
           </Empty>
         }
       />

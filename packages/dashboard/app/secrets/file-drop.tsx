@@ -1,7 +1,7 @@
 import './file-drop.css'
 import { lazy, Suspense, useEffect, useRef, useState } from 'react'
 import { usePlaintext } from '../keyring.ts'
-import { readDotenvFile } from '../ui/read-text-file.ts'
+import { readSecretsFile } from '../ui/read-text-file.ts'
 import { showErrorToast } from '../ui/toast.ts'
 import type { Column } from './columns.ts'
 
@@ -20,7 +20,7 @@ export function FileDrop({ orgId, columns }: { orgId: string; columns: Column[] 
     const notOpened = (problem: string) => showErrorToast(`${file.name} was not opened`, problem)
     if (files.length > 1) return notOpened('Drop one file at a time.')
     if (writable.length === 0) return notOpened('You hold no key of these environments.')
-    const read = await readDotenvFile(file)
+    const read = await readSecretsFile(file)
     if ('problem' in read) return notOpened(read.problem)
     setText(read.text)
     setOpen(true)
@@ -33,7 +33,7 @@ export function FileDrop({ orgId, columns }: { orgId: string; columns: Column[] 
     <>
       {isOver && (
         <div className="drop-over" aria-hidden>
-          Drop a .env file to store its values
+          Drop a .env or JSON file to store its values
         </div>
       )}
       <Suspense>{isOpen && <PasteDialog {...{ orgId, text }} columns={writable} onClose={close} />}</Suspense>

@@ -26,13 +26,15 @@ export function Grid(props: {
   actions: Parameters<typeof Row>[0]['actions']
   selection: Selection
   loading: boolean
+  /** How many secrets are shown. */
+  count: string
   /** The name of the secret in the drawer. */
   opened: string | undefined
   /** Rendered by the parent, so that scrolling does not render them again. */
   heads: ReactNode[]
   onVisible: (read: () => string[]) => void
 }) {
-  const { columns, rows, valueIds, shown, drafts, actions, selection, loading, opened, heads, onVisible } = props
+  const { columns, rows, valueIds, shown, drafts, actions, selection, loading, count, opened, heads, onVisible } = props
   const changed = useChangedCells(columns)
   const scroller = useRef<HTMLDivElement>(null)
   const { rowHeight, only, choose } = useLayout(columns)
@@ -55,7 +57,7 @@ export function Grid(props: {
         tabIndex={0}
         onKeyDown={moveByArrow}
       >
-        <Head {...{ columns, heads, only, selection }} style={{ gridTemplateColumns, minWidth }} />
+        <Head {...{ columns, heads, only, selection, count }} style={{ gridTemplateColumns, minWidth }} />
         <div role="rowgroup" className="matrix-body" style={{ height: virtual.getTotalSize(), minWidth }}>
           {items.map(({ index, start, key }) => {
             const name = rows[index] as string
@@ -127,10 +129,11 @@ interface HeadProps {
   only: Column | null
   heads: ReactNode[]
   selection: Selection
+  count: string
   style: CSSProperties
 }
 
-function Head({ columns, only, heads, selection, style }: HeadProps) {
+function Head({ columns, only, heads, selection, count, style }: HeadProps) {
   return (
     <div role="rowgroup" style={{ display: 'contents' }}>
       <div role="row" className="matrix-head" style={style} aria-rowindex={1}>
@@ -141,7 +144,9 @@ function Head({ columns, only, heads, selection, style }: HeadProps) {
             isMixed={selection.state === 'some'}
             onChange={selection.selectAll}
           />
-          Secret
+          <span className="matrix-count" role="status" title={count}>
+            {count}
+          </span>
         </div>
         {columns.map((column, i) =>
           only !== null && only !== column ? null : (

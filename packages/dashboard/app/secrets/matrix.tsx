@@ -14,20 +14,22 @@ import { describeProblem } from '../ui/problem.tsx'
 import { useDialog } from '../ui/use-dialog.ts'
 import { BulkBar } from './bulk.tsx'
 import { ColumnHead } from './column-head.tsx'
-import { type Column, isUnreadable, namesOf } from './columns.ts'
+import { type Column, isMissing, isUnreadable, namesOf } from './columns.ts'
 import { FileDrop } from './file-drop.tsx'
 import type { Filter } from './filters.ts'
+import { useFilterCounts, useFiltered, useSearched } from './found-names.ts'
 import { Grid } from './grid.tsx'
 import type { MatrixDialog } from './matrix-dialog.ts'
 import { type MatrixSearch, matrixSearch } from './matrix-search.ts'
 import { EnvironmentLinks, NoKey } from './no-key.tsx'
+import { useNotNeeded } from './not-needed.ts'
 import { secretsText } from './secrets-text.ts'
 import { Toolbar } from './toolbar.tsx'
 import { UndoNotice } from './undo-notice.tsx'
 import { useCellActions } from './use-cell-actions.ts'
 import { useSelection } from './use-selection.ts'
 import { useValueMatches } from './use-value-matches.ts'
-import { rowState, useValueIds, type ValueIds } from './value-ids.ts'
+import { useValueIds } from './value-ids.ts'
 
 interface Props {
   orgId: string
@@ -42,15 +44,19 @@ interface Props {
 const Dialogs = lazy(async () => ({ default: (await import('./dialogs.tsx')).Dialogs }))
 
 /** The matrix of secrets by environment. Values are masked, compared and edited in place. */
-export function Matrix({ orgId, columns, empty, choices }: Props) {
+export function Matrix({ orgId, columns: read, empty, choices }: Props) {
+  const columns = useNotNeeded(orgId, read)
   // The text of the search may be a value, so locking the keyring clears it.
   const [search, setSearch] = usePlaintext('')
   const { filter, setFilter, dialog } = useAddress(columns)
   const matches = useValueMatches(columns, search)
   const visible = useRef<() => string[]>(() => [])
-  const { valueIds, version } = useValueIds(columns, () => visible.current())
+  const comparison = useValueIds(read, () => visible.current())
+  const compared = { columns, ...comparison }
   const all = useMemo(() => namesOf(columns), [columns])
-  const names = useFound({ all, columns, search, matches, filter, valueIds, version })
+  const searched = useSearched(all, search, matches)
+  const names = useFiltered(searched, filter, compared)
+  const counts = useFilterCounts(searched, compared)
   const unreadable = useMemo(() => countUnreadable(names, columns), [names, columns])
   const { actions, edits, shown, reveal, hide } = useCellActions(orgId, columns, dialog.open)
   // New secrets get a row as soon as someone types them.
@@ -70,8 +76,7 @@ export function Matrix({ orgId, columns, empty, choices }: Props) {
   return (
     <>
       <Toolbar
-        {...{ search, setSearch, filter, setFilter, choices }}
-        count={countText(names.length, all.length, unreadable)}
+        {...{ search, setSearch, filter, setFilter, counts, choices }}
         writable={columns.filter(({ own }) => own)}
         onAdd={() => dialog.open({ kind: 'add' })}
         onPaste={(column) => dialog.open({ kind: 'paste', column })}
@@ -86,8 +91,10 @@ export function Matrix({ orgId, columns, empty, choices }: Props) {
         <NoSecrets {...{ orgId, columns, empty }} />
       ) : (
         <Grid
-          {...{ columns, rows, valueIds, actions, selection, loading }}
+          {...{ columns, rows, actions, selection, loading }}
+          valueIds={comparison.valueIds}
           shown={shown}
+          count={countText(names.length, all.length, unreadable)}
           drafts={edits.drafts}
           opened={dialog.secret}
           onVisible={(read) => {
@@ -128,26 +135,6 @@ function NoSecrets({ orgId, columns, empty }: Pick<Props, 'orgId' | 'columns' | 
   return columns.every(({ error }) => !error) ? <NoKey orgId={orgId} columns={columns} /> : null
 }
 
-/** Returns the names that the search and the filter leave. */
-function useFound(given: {
-  all: string[]
-  columns: Column[]
-  search: string
-  matches: ReadonlySet<string>
-  filter: Filter
-  valueIds: ValueIds
-  version: number
-}): string[] {
-  const { all, columns, search, matches, filter, valueIds, version } = given
-  // biome-ignore lint/correctness/useExhaustiveDependencies: valueIds are read as of `version`
-  return useMemo(() => {
-    const wanted = search.trim().toLowerCase()
-    const found = wanted === '' ? all : all.filter((name) => name.toLowerCase().includes(wanted) || matches.has(name))
-    if (filter === 'all') return found
-    return found.filter((name) => passes(filter, rowState(name, columns, valueIds)))
-  }, [all, search, matches, filter, columns, filter === 'all' ? 0 : version])
-}
-
 /** The filter and the open drawer are in the address, so that a link leads to them. Other dialogs are not. */
 function useAddress(columns: Column[]) {
   const { show, secret, in: place }: MatrixSearch = useSearch({ strict: false })
@@ -186,15 +173,7 @@ function useAddress(columns: Column[]) {
 const columnOf = (columns: Column[], secret: string, slug: string | undefined) =>
   columns.find((column) => column.slug === slug) ?? columns.find(({ entries }) => entries.has(secret))
 
-function passes(filter: Filter, { kind, missing, tampered, productionLetter }: ReturnType<typeof rowState>): boolean {
-  if (filter === 'missing') return missing > 0
-  if (filter === 'broken') return tampered
-  if (filter === 'production') return productionLetter !== null
-  return kind === filter
-}
-
-const countMissing = (column: Column, names: string[]): number =>
-  column.loading ? 0 : names.filter((name) => !column.entries.has(name) && !isUnreadable(column, name)).length
+const countMissing = (column: Column, names: string[]): number => names.filter((name) => isMissing(column, name)).length
 
 const countUnreadable = (names: string[], columns: Column[]): number =>
   columns.reduce((sum, column) => sum + names.filter((name) => isUnreadable(column, name)).length, 0)

@@ -1,8 +1,10 @@
 import { Button, Text } from '@mantine/core'
+import { useIntersection } from '@mantine/hooks'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { type LinkProps, useNavigate, useRouteContext } from '@tanstack/react-router'
 import { invalidate, type Stale } from '../queries.ts'
 import { Empty } from '../ui/empty.tsx'
+import { EnvStrip } from '../ui/env-strip.tsx'
 import { IconPlus } from '../ui/icons.ts'
 import { AnchorLink } from '../ui/links.tsx'
 import { List, type ListColumn, type RowAction } from '../ui/list.tsx'
@@ -12,6 +14,7 @@ import { RenameDialog } from '../ui/rename-dialog.tsx'
 import { useConfirm } from '../ui/use-confirm.tsx'
 import { useDialog } from '../ui/use-dialog.ts'
 import { CreateDialog } from './create-dialog.tsx'
+import type { EnvironmentWithAccess } from './use-columns.ts'
 
 interface Thing {
   id: string
@@ -27,6 +30,7 @@ interface Props<T> {
   query: UseQueryResult<T>
   thingsOf: (data: T) => Thing[]
   linkTo: (slug: string) => LinkProps
+  useEnvironments: UseEnvironments
   /** How an admin creates the first one. */
   begin: string
   command: string
@@ -61,7 +65,7 @@ export function NamedThingsPage<T>(props: Props<T>) {
         label={title}
         query={query}
         rows={thingsOf}
-        columns={columnsOf(linkTo)}
+        columns={columnsOf(linkTo, props.useEnvironments)}
         minWidth={480}
         rowId={({ id }) => id}
         rowName={({ name }) => name}
@@ -116,7 +120,16 @@ function useDialogs<T>({ what, linkTo, placeholder, deleteMeans, onCreate, onRen
   return { creating, renaming, deleting, dialogs }
 }
 
-const columnsOf = (linkTo: (slug: string) => LinkProps): ListColumn<Thing>[] => [
+/** Returns the environments of an application or a group, which are loaded when its row comes into sight. */
+type UseEnvironments = (id: string, isInSight: boolean) => EnvironmentWithAccess[] | undefined
+
+function Environments({ id, useEnvironments }: { id: string; useEnvironments: UseEnvironments }) {
+  const { ref, entry } = useIntersection()
+  const environments = useEnvironments(id, entry?.isIntersecting ?? false)
+  return <div ref={ref}>{environments && <EnvStrip environments={environments} />}</div>
+}
+
+const columnsOf = (linkTo: (slug: string) => LinkProps, useEnvironments: UseEnvironments): ListColumn<Thing>[] => [
   {
     header: 'Name',
     cell: ({ name, slug }) => (
@@ -135,5 +148,6 @@ const columnsOf = (linkTo: (slug: string) => LinkProps): ListColumn<Thing>[] => 
     ),
     sort: ({ slug }) => slug,
   },
+  { header: 'Environments', cell: ({ id }) => <Environments {...{ id, useEnvironments }} /> },
   timeColumn('Changed', 'updatedAt', 150),
 ]

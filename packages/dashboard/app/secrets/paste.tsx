@@ -1,16 +1,17 @@
 import { Alert, Button, FileButton, Group, List, Select, Text, Textarea } from '@mantine/core'
 import { limits } from '@skerry/contract/limits'
-import { type DotenvFile, readDotenv } from '@skerry/sdk/dotenv'
+import type { DotenvFile } from '@skerry/sdk/dotenv'
 import { useCallback, useEffect, useMemo, useState } from 'react'
 import { clearedMessage, usePlaintext } from '../keyring.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
-import { readDotenvFile } from '../ui/read-text-file.ts'
+import { readSecretsFile } from '../ui/read-text-file.ts'
 import { showToast } from '../ui/toast.ts'
 import { type Change, changeOf } from './changes.ts'
 import type { Column, Entry } from './columns.ts'
 import { LoadingNames } from './loading-names.tsx'
 import { Failures, NoteField, outcomeMessage, Preview, Progressing } from './preview.tsx'
+import { readSecrets } from './read-secrets.ts'
 import { secretsText } from './secrets-text.ts'
 import { useChoice } from './use-choice.ts'
 import { openCell, openCells } from './use-revealed.ts'
@@ -29,7 +30,7 @@ interface Props {
 
 const nothing: DotenvFile = { values: new Map(), stored: new Map(), problems: [], warnings: [], differences: [] }
 
-/** Pastes a `.env` file into an environment. It shows what would change before anything is stored. */
+/** Imports a `.env` or JSON file into an environment. It shows what would change before anything is stored. */
 export function PasteDialog({ orgId, column: fixed, columns = [], text: given = '', onClose }: Props) {
   const [chosenId, setChosenId] = useState<string | null>(null)
   const column = fixed ?? columns.find(({ environmentId }) => environmentId === chosenId)
@@ -69,7 +70,7 @@ export function PasteDialog({ orgId, column: fixed, columns = [], text: given = 
   }
   return (
     <FormDialog
-      title={fixed ? `Paste a .env file into ${fixed.name}` : 'Store a .env file'}
+      title={fixed ? `Import secrets into ${fixed.name}` : 'Import secrets'}
       submit={submitLabel('Store', names.length, column?.isProtected ?? false)}
       size="lg"
       onClose={onClose}
@@ -102,7 +103,7 @@ function useFile(given: string) {
   const read = useCallback(
     (text: string) => {
       setText(text)
-      setFile(readDotenv(text))
+      setFile(readSecrets(text))
     },
     [setText, setFile],
   )
@@ -125,7 +126,7 @@ function FileText(props: {
     <>
       <Textarea
         label="Text of the file"
-        description="This browser reads and encrypts it before anything is sent."
+        description="A .env file or a JSON object. This browser encrypts the values before it sends them."
         placeholder={'DATABASE_URL=postgres://…\nAPI_KEY="…"'}
         classNames={{ input: 'mono' }}
         rows={8}
@@ -164,7 +165,7 @@ function ChooseFile({ onText }: { onText: (text: string) => void }) {
   const [problem, setProblem] = useState<string | null>(null)
   const take = async (file: File | null) => {
     if (!file) return
-    const read = await readDotenvFile(file)
+    const read = await readSecretsFile(file)
     setProblem('problem' in read ? read.problem : null)
     if ('text' in read) onText(read.text)
   }

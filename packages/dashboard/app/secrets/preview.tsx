@@ -62,7 +62,7 @@ function ReplaceAll({ changes, choice, where }: Pick<Props, 'changes' | 'choice'
     <Checkbox
       size="xs"
       label={`Replace ${replaced.length === 1 ? 'the value' : `all ${replaced.length} values`} that ${where} has now`}
-      description="These values stay as they are unless you tick this."
+      description="Values stay as they are unless you tick this."
       checked={chosen === replaced.length}
       indeterminate={chosen > 0 && chosen < replaced.length}
       onChange={(event) => choice.chooseReplaced(event.currentTarget.checked)}

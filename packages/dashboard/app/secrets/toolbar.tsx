@@ -3,15 +3,17 @@ import type { ReactNode } from 'react'
 import { useUnlocked } from '../keyring.ts'
 import { IconClipboardList, IconPlus, IconSearch, IconTrash } from '../ui/icons.ts'
 import { MenuItems } from '../ui/menu-items.tsx'
+import { BarActions } from './bar-actions.tsx'
 import type { Column } from './columns.ts'
 import { type Filter, filters } from './filters.ts'
+import type { FilterCounts } from './found-names.ts'
 
 export function Toolbar(props: {
   search: string
   setSearch: (search: string) => void
   filter: Filter
   setFilter: (filter: Filter) => void
-  count: string
+  counts: FilterCounts
   writable: Column[]
   onAdd: () => void
   onPaste: (column: Column) => void
@@ -20,7 +22,7 @@ export function Toolbar(props: {
   choices?: ReactNode
 }) {
   const searchLabel = useUnlocked() ? 'Find by name or value' : 'Find by name'
-  const { search, setSearch, filter, setFilter, count, writable, onAdd, onPaste, onDeleted, choices } = props
+  const { search, setSearch, filter, setFilter, counts, writable, onAdd, onPaste, onDeleted, choices } = props
   return (
     <div className="matrix-tools-bar">
       <TextInput
@@ -33,44 +35,51 @@ export function Toolbar(props: {
       />
       <SegmentedControl
         aria-label="Show"
-        data={filters}
+        data={filters.map((one) => ({ ...one, label: <Counted {...one} count={counts[one.value]} /> }))}
         value={filter}
         onChange={(value) => setFilter(value as Filter)}
       />
-      <span className="help" role="status">
-        {count}
-      </span>
       <Group gap="sm">
         {choices}
         {writable.length > 0 && (
-          <>
-            <Button variant="default" leftSection={<IconTrash size={15} />} onClick={onDeleted}>
-              Deleted
-            </Button>
-            <PasteButton writable={writable} onPaste={onPaste} />
-            <Button leftSection={<IconPlus size={15} />} onClick={onAdd}>
-              Add secret
-            </Button>
-          </>
+          <Button variant="default" leftSection={<IconTrash size={15} />} onClick={onDeleted}>
+            Deleted
+          </Button>
         )}
       </Group>
+      {writable.length > 0 && (
+        <BarActions>
+          <ImportButton writable={writable} onPaste={onPaste} />
+          <Button leftSection={<IconPlus size={15} />} onClick={onAdd}>
+            Add secret
+          </Button>
+        </BarActions>
+      )}
     </div>
   )
 }
 
-function PasteButton({ writable, onPaste }: { writable: Column[]; onPaste: (column: Column) => void }) {
+/** A filter with its count. Zero is not shown, as in lists. */
+const Counted = ({ label, count = 0 }: { label: string; count?: number | undefined }) => (
+  <>
+    {label}
+    {count > 0 && <span className="matrix-filter-count"> {count}</span>}
+  </>
+)
+
+function ImportButton({ writable, onPaste }: { writable: Column[]; onPaste: (column: Column) => void }) {
   const button = { variant: 'default', leftSection: <IconClipboardList size={15} /> } as const
   const [only] = writable
   if (writable.length === 1 && only)
     return (
       <Button {...button} onClick={() => onPaste(only)}>
-        Paste .env
+        Import
       </Button>
     )
   return (
     <Menu position="bottom-end">
       <Menu.Target>
-        <Button {...button}>Paste .env</Button>
+        <Button {...button}>Import</Button>
       </Menu.Target>
       <MenuItems>
         <Menu.Label>Into</Menu.Label>

@@ -30,7 +30,8 @@ export function AppTabs() {
 }
 
 /** A page of an application, below the tabs. `part` is its tab. */
-export function AppPage({ part, width, children }: { part: string; width?: 'text' | 'table'; children: ReactNode }) {
+export function AppPage(props: { part: string; width?: 'text' | 'table'; actions?: ReactNode; children: ReactNode }) {
+  const { part, width, actions, children } = props
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const { app } = useApp()
   return (
@@ -39,6 +40,7 @@ export function AppPage({ part, width, children }: { part: string; width?: 'text
       crumbs={[{ label: 'Applications', link: { to: '/orgs/$org/apps', params: { org: org.slug } } }]}
       tabs={<AppTabs />}
       part={part}
+      actions={actions}
       {...(width && { width })}
     >
       {children}

@@ -71,6 +71,7 @@ function columnOf({ environment, layers, error }: Stack, found: Found, queue: Qu
         .find(Boolean),
     isProtected: queue?.isProtected ?? false,
     queued: queue?.names ?? new Set(),
+    notNeeded: new Set(),
   }
 }
 

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { KeyringError, keyring, useUnlocked } from '../keyring.ts'
 import { isProduction } from '../look/environments.ts'
-import { type Column, isUnreadable, type Layer, sealedPart } from './columns.ts'
+import { type Column, isMissing, isUnreadable, type Layer, sealedPart } from './columns.ts'
 import type { Secret } from './queries.ts'
 
 // Finds equal values without showing them. The keyring's worker decrypts the values and numbers them: equal values of
@@ -69,14 +69,18 @@ function createValueIds() {
 
 /**
  * Returns the numbers of all values in the columns, starting with the names of `visible`. `version` rises as batches
- * arrive.
+ * arrive. `isComplete` says whether all have arrived.
  */
-export function useValueIds(columns: Column[], visible: () => string[]): { valueIds: ValueIds; version: number } {
+export function useValueIds(
+  columns: Column[],
+  visible: () => string[],
+): { valueIds: ValueIds; version: number; isComplete: boolean } {
   const [store] = useState(createValueIds)
   const unlocked = useUnlocked()
   const version = useSyncExternalStore(store.subscribe, store.version)
   const latestVisible = useRef(visible)
   latestVisible.current = visible
+  const [numbered, setNumbered] = useState<Column[] | null>(null)
   useEffect(() => {
     if (!unlocked) return store.clear()
     let ended = false
@@ -85,20 +89,21 @@ export function useValueIds(columns: Column[], visible: () => string[]): { value
       columns,
       () => latestVisible.current(),
       () => ended,
-    )
+    ).then((isWhole) => !ended && isWhole && setNumbered(columns))
     return () => {
       ended = true
     }
   }, [store, columns, unlocked])
-  return { valueIds: store, version }
+  return { valueIds: store, version, isComplete: unlocked && numbered === columns }
 }
 
+/** Returns false if the keyring was locked before all values were numbered. */
 async function fill(
   store: ReturnType<typeof createValueIds>,
   columns: Column[],
   visible: () => string[],
   ended: () => boolean,
-): Promise<void> {
+): Promise<boolean> {
   const layers = [
     ...new Map(columns.flatMap((one) => one.layers).map((layer) => [layer.environmentId, layer])).values(),
   ]
@@ -116,9 +121,11 @@ async function fill(
         await first()
       }
     }
+    return true
   } catch (error) {
-    // The keyring locked meanwhile, which also clears the numbers.
+    // Locking the keyring also clears the numbers.
     if (!(error instanceof KeyringError)) throw error
+    return false
   }
 }
 
@@ -155,12 +162,14 @@ export function rowState(name: string, columns: Column[], valueIds: ValueIds): R
   let missing = 0
   let unreadable = 0
   let tampered = false
+  let isWhole = true
   const ids = columns.map((column) => {
     const entry = column.entries.get(name)
     const isHidden = isUnreadable(column, name)
     if (isHidden) unreadable++
     if (!entry) {
-      if (!isHidden && !column.loading) missing++
+      isWhole = false
+      if (isMissing(column, name)) missing++
       return null
     }
     const id = valueIds.of(entry.layer, entry.secret)
@@ -172,7 +181,7 @@ export function rowState(name: string, columns: Column[], valueIds: ValueIds): R
     return id
   })
   const kind = !known ? 'unknown' : order.length > 1 ? 'different' : unreadable > 0 ? 'unknown' : 'same'
-  return { ...marksOf(ids, columns, kind === 'same' && missing === 0), kind, missing, unreadable, tampered }
+  return { ...marksOf(ids, columns, kind === 'same' && isWhole), kind, missing, unreadable, tampered }
 }
 
 /** Marks the values that several environments have. A value that one environment has alone is normal and gets no mark. */

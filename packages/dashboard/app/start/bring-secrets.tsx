@@ -37,7 +37,8 @@ export function BringSecrets(props: { environments: EnvironmentWithAccess[]; onP
     <>
       <DropFile onText={open}>
         <div>
-          <strong>Drop a .env file here.</strong> Its values are encrypted in this browser before anything is sent.
+          <strong>Drop a .env or JSON file here.</strong> Its values are encrypted in this browser before anything is
+          sent.
         </div>
       </DropFile>
       <Group mt="md" gap="sm">

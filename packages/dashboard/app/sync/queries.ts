@@ -51,6 +51,16 @@ export const runsQuery = (orgId: string, bindingId: string | undefined) =>
     refetchInterval: ({ state }) => (state.data?.pages[0]?.runs.some(isUnderWay) ? refreshMs : false),
   })
 
+/** The newest run of a binding. */
+export const newestRunQuery = (orgId: string, bindingId: string) =>
+  queryOptions({
+    queryKey: ['orgs', orgId, 'sync', 'newest-run', bindingId],
+    queryFn: async ({ signal }): Promise<Run | null> => {
+      const { runs } = await api.sync.runs({ params: { orgId }, query: { bindingId, limit: 1 } }, { signal })
+      return runs[0] ?? null
+    },
+  })
+
 const isUnderWay = (run: Pick<Run, 'status'> | null) => run?.status === 'running'
 
 /** The plan of a push with these settings. To make it, the server asks the destination for its current names. */

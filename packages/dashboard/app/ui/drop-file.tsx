@@ -1,6 +1,6 @@
 import { Button, FileButton } from '@mantine/core'
 import { type DragEvent, type ReactNode, useState } from 'react'
-import { readDotenvFile } from './read-text-file.ts'
+import { readSecretsFile } from './read-text-file.ts'
 
 /** Takes a text file that is dropped here or chosen. The file is read in this page. */
 export function DropFile({ onText, children }: { onText: (text: string) => void; children: ReactNode }) {
@@ -8,7 +8,7 @@ export function DropFile({ onText, children }: { onText: (text: string) => void;
   const [problem, setProblem] = useState<string | null>(null)
   const take = async (file: File | null | undefined) => {
     if (!file) return
-    const read = await readDotenvFile(file)
+    const read = await readSecretsFile(file)
     setProblem('problem' in read ? read.problem : null)
     if ('text' in read) onText(read.text)
   }

@@ -36,7 +36,10 @@ export function Page(props: {
     <>
       <header className="bar">
         <Place title={title} crumbs={crumbs} />
-        {actions && <div className="bar-actions">{actions}</div>}
+        <div className="bar-actions">
+          {actions}
+          <div id="bar-more" />
+        </div>
       </header>
       {tabs}
       <div className="body" data-width={width}>

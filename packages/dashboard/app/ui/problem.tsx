@@ -13,7 +13,7 @@ const advice: Record<string, string> = {
   unavailable: 'Check that the server is running and that you are connected, then try again.',
   timeout: 'The server is slow or cannot be reached. Try again in a moment.',
   unauthorized: 'Sign in again.',
-  forbidden: 'Ask an administrator of the organization for access.',
+  forbidden: 'Ask an admin of the organization for access.',
   not_found: 'It may have been deleted, or you have no access to it.',
   conflict: 'Someone else has changed it, or it exists already. Look at the current state, then try again.',
   rate_limited: 'Wait a minute, then try again.',

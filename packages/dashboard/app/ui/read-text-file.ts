@@ -3,10 +3,10 @@ const bytesMax = 5 * 1024 * 1024
 
 type TextFile = { text: string } | { problem: string }
 
-/** Reads a `.env` file that was dropped or chosen, in this page. Returns its text, or why it cannot be used. */
-export async function readDotenvFile(file: File): Promise<TextFile> {
-  if (/\.(json|ya?ml)$/i.test(file.name))
-    return { problem: 'The page reads .env files. Import JSON and YAML with `skerry secrets import`.' }
+/** Reads a file of secrets that was dropped or chosen, in this page. Returns its text, or why it cannot be used. */
+export async function readSecretsFile(file: File): Promise<TextFile> {
+  if (/\.ya?ml$/i.test(file.name))
+    return { problem: 'This page reads .env and JSON files. Import YAML with `skerry secrets import`.' }
   return readTextFile(file)
 }
 

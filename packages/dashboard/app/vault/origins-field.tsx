@@ -12,7 +12,7 @@ export function OriginsField(props: {
   return (
     <Textarea
       label="Return origins"
-      description="Addresses of your product, such as https://app.example.com, to which people return after they connected an account. One on each line."
+      description="Addresses of your product to which people return after they connect an account, such as https://app.example.com. Write one on each line."
       placeholder="https://app.example.com"
       classNames={{ input: 'mono' }}
       autosize

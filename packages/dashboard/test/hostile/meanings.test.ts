@@ -60,7 +60,7 @@ test('the key of an environment under another environment’s name is granted on
   await page.getByRole('option', { name: grantee }).click()
   await granting.getByLabel(`I compared these words with ${grantee}`).check()
   await granting.getByRole('button', { name: 'Grant' }).click()
-  const asked = page.getByRole('dialog', { name: 'This is another environment than before' })
+  const asked = page.getByRole('dialog', { name: 'This name now belongs to another environment' })
   await asked.getByText('Web shop / Staging is not the environment that this browser knows by this name.').waitFor()
   expect(await axeProblems(page)).toEqual([])
   await asked.getByRole('button', { name: 'Cancel' }).click()
@@ -86,7 +86,7 @@ describe('an environment that was Staging and is now called Production', () => {
   const cancelled = async (act: () => Promise<unknown>) => {
     const since = owner.sent.length
     await act()
-    const asked = page.getByRole('dialog', { name: 'This is another environment than before' })
+    const asked = page.getByRole('dialog', { name: 'This name now belongs to another environment' })
     await asked.getByText('Web shop / Production is not the environment').waitFor()
     await asked.getByRole('button', { name: 'Cancel' }).click()
     await asked.waitFor({ state: 'hidden' })
@@ -202,7 +202,7 @@ describe('an environment that was Staging and is now called Production', () => {
     await openEnvironment(page, 'Production')
     await protect(page, { approvals: 1, ownCounts: true })
     await openApp(page, 'Web shop')
-    await openColumnMenu(page, 'Production', 'Paste .env…')
+    await openColumnMenu(page, 'Production', 'Import a file…')
     await dialogOf(page).getByLabel('Text of the file').fill('PASTED=planted-pasted-6d1b02')
     const propose = dialogOf(page).getByRole('button', { name: 'Propose 1 secret' })
     expect(await cancelled(() => propose.click())).toEqual([])

@@ -3,18 +3,22 @@ import { isSecretChange } from '@skerry/sdk/secret-change'
 import { useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
-import { SecretsDecision } from '../../../../changes/decision.tsx'
 import { Differences, useComparisons } from '../../../../changes/difference.tsx'
 import { StatusBadge, titleOf } from '../../../../changes/labels.tsx'
 import { type ChangeRequest, changeQuery, type Review, togetherQuery } from '../../../../changes/queries.ts'
 import { environmentLabelsQuery } from '../../../../people/environment-labels.ts'
 import { useNameOf } from '../../../../secrets/use-name-of.ts'
 import { CommandLine } from '../../../../ui/command-line.tsx'
+import { EnvName } from '../../../../ui/env-name.tsx'
 import { AnchorLink } from '../../../../ui/links.tsx'
 import { Loaded } from '../../../../ui/loaded.tsx'
 import { Page, Section } from '../../../../ui/page.tsx'
 import { RelativeTime } from '../../../../ui/relative-time.tsx'
 
+// Loaded while the values are compared.
+const SecretsDecision = lazy(async () => ({
+  default: (await import('../../../../changes/decision.tsx')).SecretsDecision,
+}))
 // Loaded when a re-key is reviewed.
 const RekeyReview = lazy(async () => ({
   default: (await import('../../../../changes/rekey-review.tsx')).RekeyReview,
@@ -82,7 +86,11 @@ function Change({ change, reviews }: { change: ChangeRequest; reviews: Review[] 
         </Section>
       )}
       <Reviews change={change} reviews={reviews} />
-      {change.status === 'open' && isSecretChange(change) && <SecretsDecision change={change} compared={compared} />}
+      {change.status === 'open' && isSecretChange(change) && (
+        <Suspense>
+          <SecretsDecision change={change} compared={compared} />
+        </Suspense>
+      )}
       <CommandLine command={`skerry changes show ${change.groupId ?? change.id} --org ${org.slug}`} />
     </Page>
   )
@@ -97,17 +105,12 @@ function Where({ change }: { change: ChangeRequest }) {
   const { org } = Route.useRouteContext()
   const nameOf = useNameOf(org.id)
   const { data: places } = useQuery(environmentLabelsQuery(org.id))
-  const place = places?.find(({ id }) => id === change.environmentId)?.label ?? change.environmentId
+  const place = places?.find(({ id }) => id === change.environmentId)
   return (
     <>
       In{' '}
-      <AnchorLink
-        to="/orgs/$org/envs/$env"
-        params={{ org: org.slug, env: change.environmentId }}
-        size="sm"
-        underline="always"
-      >
-        {place}
+      <AnchorLink to="/orgs/$org/envs/$env" params={{ org: org.slug, env: change.environmentId }} size="sm">
+        {place ? <EnvName name={place.label} slug={place.slug} solid /> : change.environmentId}
       </AnchorLink>
       , proposed by {nameOf(change.proposedById)} <RelativeTime at={change.createdAt} />
       {change.groupSize === 1 && change.baseVersion > 0 && `, on version ${change.baseVersion}`}

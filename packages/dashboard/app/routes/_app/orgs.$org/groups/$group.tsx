@@ -1,7 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
 import { createFileRoute, notFound } from '@tanstack/react-router'
-import { api } from '../../../../api.ts'
-import { noteMade } from '../../../../envs/meanings.ts'
 import { EnvironmentsPage, Secrets } from '../../../../secrets/environments-page.tsx'
 import { matrixSearch } from '../../../../secrets/matrix-search.ts'
 import { groupQuery, groupsQuery } from '../../../../secrets/queries.ts'
@@ -30,11 +28,7 @@ function Group() {
       query={query}
       about="An application’s environment gets the secrets of the group’s environment with the same slug."
       command={`skerry env create production --group ${group.slug}`}
-      onCreate={async (body) => {
-        const made = await api.groups.createEnv({ params: { orgId: org.id, groupId: group.id }, body })
-        noteMade(org.id, `group ${query.data?.group.name ?? group.name}`, made.environment)
-      }}
-      stale={[groupQuery(org.id, group.id)]}
+      owner={{ kind: 'group', ...group, ...query.data?.group }}
     >
       {(environments) => <GroupSecrets key={group.id} environments={environments} />}
     </EnvironmentsPage>

@@ -4,6 +4,7 @@ import { createFileRoute } from '@tanstack/react-router'
 import { queuedQuery } from '../../../../../secrets/protected.ts'
 import { AppPage, useApp } from '../../../../../secrets/use-app.tsx'
 import type { EnvironmentWithAccess } from '../../../../../secrets/use-columns.ts'
+import { useNewEnvironment } from '../../../../../secrets/use-new-environment.tsx'
 import { Empty } from '../../../../../ui/empty.tsx'
 import { EnvName } from '../../../../../ui/env-name.tsx'
 import { AnchorLink } from '../../../../../ui/links.tsx'
@@ -16,11 +17,12 @@ export const Route = createFileRoute('/_app/orgs/$org/apps/$app/environments')({
 function Environments() {
   const { org } = Route.useRouteContext()
   const { app, query } = useApp()
+  const { button, dialog } = useNewEnvironment({ kind: 'application', ...app })
   const environments = query.data?.environments ?? []
   const queues = useQueries({ queries: environments.map(({ id }) => queuedQuery(org.id, id)) })
   const isProtected = new Set(environments.filter((_, i) => queues[i]?.data?.isProtected).map(({ id }) => id))
   return (
-    <AppPage part="Environments">
+    <AppPage part="Environments" actions={query.data?.environments.length ? button : null}>
       <List
         label="Environments"
         query={query}
@@ -29,11 +31,12 @@ function Environments() {
         rowId={({ id }) => id}
         rowName={({ name }) => name}
         empty={
-          <Empty title="No environment yet" command={`skerry env create production --app ${app.slug}`}>
+          <Empty title="No environment yet" action={button} command={`skerry env create production --app ${app.slug}`}>
             An environment has its own secrets and its own key.
           </Empty>
         }
       />
+      {dialog}
     </AppPage>
   )
 }

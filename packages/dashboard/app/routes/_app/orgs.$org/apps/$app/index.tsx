@@ -2,12 +2,10 @@ import { Button, Checkbox, Menu } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
-import { api } from '../../../../../api.ts'
-import { noteMade } from '../../../../../envs/meanings.ts'
 import { OwnOverridesOf } from '../../../../../overrides/own-overrides.tsx'
 import { EnvironmentsPage, Secrets } from '../../../../../secrets/environments-page.tsx'
 import { matrixSearch } from '../../../../../secrets/matrix-search.ts'
-import { appBranchesQuery, appQuery } from '../../../../../secrets/queries.ts'
+import { appBranchesQuery } from '../../../../../secrets/queries.ts'
 import { AppTabs, useApp } from '../../../../../secrets/use-app.tsx'
 import { type Environment, type EnvironmentWithAccess, useColumns } from '../../../../../secrets/use-columns.ts'
 import { IconGitBranch } from '../../../../../ui/icons.ts'
@@ -32,11 +30,7 @@ function ApplicationSecrets() {
       query={query}
       about="An environment has its own secrets and its own key. Production comes first; others can be copied from it."
       command={`skerry env create production --app ${app.slug}`}
-      onCreate={async (body) => {
-        const made = await api.apps.createEnv({ params: { orgId: org.id, appId: app.id }, body })
-        noteMade(org.id, query.data?.app.name ?? app.name, made.environment)
-      }}
-      stale={[appQuery(org.id, app.id)]}
+      owner={{ kind: 'application', ...app }}
     >
       {(environments) => (
         <WithBranches key={app.id} environments={environments} branches={data?.branches ?? noBranches} />
