@@ -30,6 +30,16 @@ export interface EventFacts {
     closedBy: string
     answer: string | null
   }
+  /** A row of an offboarding was handed to an admin, or they are reminded of it. `person` is the one who leaves. */
+  'offboarding.row_handed': {
+    offboardingId: string
+    assigneeId: string
+    person: string
+    task: string
+    by: string
+    note: string | null
+    reminder: boolean
+  }
   'change_request.opened': ChangeRequestFacts & {
     /** The name of the proposer. */
     proposedBy?: string
@@ -122,8 +132,6 @@ interface ChangeRequestFacts {
   environmentId: string
   /** Its label: `web/production`. */
   environment: string
-  /** The slug of the organization, as links contain it. */
-  organization?: string
   /** Null for a re-key, which is about the key. */
   secretName: string | null
   /** How many changes of other secrets belong to the same proposal, and are decided with it. */

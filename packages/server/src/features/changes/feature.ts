@@ -6,7 +6,6 @@ import { routes } from './routes.ts'
 /** The change that a mail is about. */
 const changeIn = (facts: EventFacts['change_request.opened']) => ({
   changeRequestId: facts.changeRequestId,
-  organization: facts.organization ?? null,
   environment: facts.environment,
   secretName: facts.secretName,
   others: facts.others,

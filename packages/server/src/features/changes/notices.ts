@@ -3,7 +3,7 @@ import type { Tx } from '../../db/database.ts'
 import type { Emit } from '../../events/events.ts'
 import type { Metadata } from '../../kernel/audit.ts'
 import type { Principal } from '../../kernel/principal.ts'
-import { type EnvironmentNames, findEnvironmentNames } from '../../model/environments/label.ts'
+import { findEnvironmentLabel } from '../../model/environments/label.ts'
 import { called } from '../../model/people/names.ts'
 import type { Env } from '../envs/scope.ts'
 import { listVotes, type Proposed, type Status, supersedeOpen } from './store.ts'
@@ -15,14 +15,10 @@ interface Work {
 }
 
 /** The facts of a change request in an event. A group is one event, which has the number of the other changes. */
-export const factsOf = (
-  change: Omit<Proposed, 'orgId' | 'action' | 'groupId'>,
-  { label, organization }: EnvironmentNames,
-) => ({
+export const factsOf = (change: Omit<Proposed, 'orgId' | 'action' | 'groupId'>, label: string) => ({
   changeRequestId: change.id,
   environmentId: change.environmentId,
   environment: label,
-  organization,
   secretName: change.secretName,
   others: change.groupSize - 1,
   proposedByType: change.proposedByType,
@@ -33,18 +29,13 @@ export const factsOf = (
  * Tells the proposer of a decision. Nobody decides that a change is superseded, so that event has no names and no
  * comment.
  */
-export async function tellDecided(
-  work: Work,
-  change: Proposed,
-  status: Status,
-  found?: EnvironmentNames,
-): Promise<void> {
+export async function tellDecided(work: Work, change: Proposed, status: Status, found?: string): Promise<void> {
   const { db, principal, emit } = work
-  const names = found ?? (await findEnvironmentNames(db, change.orgId, change.environmentId))
+  const label = found ?? (await findEnvironmentLabel(db, change.orgId, change.environmentId))
   const vote = ({ applied: 'approve', rejected: 'reject' } as const)[status as 'applied' | 'rejected']
   const votes = vote === undefined ? [] : await listVotes(db, change, vote)
   await emit('change_request.decided', {
-    ...factsOf(change, names),
+    ...factsOf(change, label),
     status,
     decidedById: principal.id,
     decidedBy: votes.length === 0 ? null : votes.map(called).join(', '),
@@ -64,7 +55,7 @@ export async function supersedeAll(
   appliedId: string | null = null,
 ): Promise<void> {
   const told = new Set<string>()
-  const names = await findEnvironmentNames(work.db, env.orgId, env.id)
+  const label = await findEnvironmentLabel(work.db, env.orgId, env.id)
   for (const change of await supersedeOpen(work.db, env, work.now, appliedId)) {
     const { id, groupId, environmentId, secretName, action } = change
     work.audit('change_request.superseded', id, {
@@ -72,7 +63,7 @@ export async function supersedeAll(
       ...(secretName !== null && { name: secretName }),
       action,
     })
-    if (!told.has(groupId ?? id)) await tellDecided(work, change, 'superseded', names)
+    if (!told.has(groupId ?? id)) await tellDecided(work, change, 'superseded', label)
     told.add(groupId ?? id)
   }
 }

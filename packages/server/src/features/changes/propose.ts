@@ -1,5 +1,5 @@
 import { Reply } from '../../http/route.ts'
-import { findEnvironmentNames } from '../../model/environments/label.ts'
+import { findEnvironmentLabel } from '../../model/environments/label.ts'
 import { findName } from '../../model/people/names.ts'
 import type { Proposal, Propose, ProposeInput, ProtectedEnv } from '../secrets/proposal.ts'
 import { noteFrom } from './note.ts'
@@ -31,9 +31,9 @@ export async function proposeTogether(
 
 export async function tellOpened({ db, emit }: ProposeInput, env: ProtectedEnv, change: ChangeRow): Promise<void> {
   const { note, requiredApprovals } = change
-  const names = await findEnvironmentNames(db, env.orgId, env.id)
+  const label = await findEnvironmentLabel(db, env.orgId, env.id)
   const proposedBy = await findName(db, env.orgId, { type: change.proposedByType, id: change.proposedById })
-  await emit('change_request.opened', { ...factsOf(change, names), proposedBy, note, requiredApprovals })
+  await emit('change_request.opened', { ...factsOf(change, label), proposedBy, note, requiredApprovals })
 }
 
 const alone = { groupId: null, groupSize: 1 }

@@ -3,7 +3,7 @@ import { limits } from '@skerry/contract/limits'
 import type { In, Out } from '../../http/route.ts'
 import { userAgentOf } from '../../kernel/audit.ts'
 import { fail } from '../../kernel/errors.ts'
-import { findEnvironmentNames } from '../../model/environments/label.ts'
+import { findEnvironmentLabel } from '../../model/environments/label.ts'
 import { lockEnvironment } from '../../model/environments/table.ts'
 import { putProtection } from '../../model/environments/write.ts'
 import { findName } from '../../model/people/names.ts'
@@ -47,7 +47,7 @@ export async function remove(input: In<typeof endpoints.delete, InEnv>): Out<typ
   const { ipAddress } = origin
   await emit('env.protection_disabled', {
     environmentId: env.id,
-    environment: (await findEnvironmentNames(db, env.orgId, env.id)).label,
+    environment: await findEnvironmentLabel(db, env.orgId, env.id),
     by: await findName(db, env.orgId, principal),
     ipAddress,
     userAgent: userAgentOf(origin),

@@ -5,9 +5,9 @@ import type { Notice, Notices } from '../../events/notices.ts'
 import type { EventType } from '../../events/types.ts'
 import type { Context } from '../../http/context.ts'
 import { idOf } from '../../jobs/schedule.ts'
-import { gathering, mail, type PendingNotice } from './jobs.ts'
+import { gathering, mail, type PendingNotice, placeOf } from './jobs.ts'
 import { isGathered, isUrgent, letterOf } from './mails.ts'
-import { isWantedAt, listAdminAddresses, listPartyAddresses, listUserAddress } from './store.ts'
+import { isWantedAt, listAdminAddresses, listPartyAddresses, listUserAddress, type Recipient } from './store.ts'
 
 /** Subscribes to every event that becomes a notice. */
 export const mailNotices = (notices: Notices): Subscriber<Context> =>
@@ -25,9 +25,10 @@ const gatherSeconds = 60
 async function deliver(context: Context, event: EventOf<EventType>, notice: Notice | null): Promise<void> {
   if (!notice) return
   await context.db.transaction(async (tx) => {
-    for (const { email, orgName } of await listRecipients(tx, event.orgId, notice)) {
+    for (const { email: to, orgName, orgSlug } of await listRecipients(tx, event.orgId, notice)) {
       const { type, facts } = notice
-      await post(context, tx, { to: email, type, facts, orgId: event.orgId, orgName: orgName ?? '', eventId: event.id })
+      const { id: eventId, orgId } = event
+      await post(context, tx, { to, type, facts, orgId, orgName: orgName ?? '', orgSlug, eventId })
     }
   })
   context.queue.nudge(mail)
@@ -38,8 +39,7 @@ async function post(context: Context, tx: Tx, notice: PendingNotice): Promise<vo
   const id = idOf(notice.eventId, notice.to)
   if (isGathered(notice.type))
     return context.queue.enqueue(tx, gathering, notice, { id, startAfterSeconds: gatherSeconds })
-  const place = { baseUrl: context.config.baseUrl ?? '', orgName: notice.orgName }
-  const letter = { to: notice.to, ...letterOf(notice.type, [notice.facts], place) }
+  const letter = { to: notice.to, ...letterOf(notice.type, [notice.facts], placeOf(context, notice)) }
   await context.queue.enqueue(tx, mail, letter, { id, urgent: isUrgent(notice.type) })
 }
 
@@ -52,10 +52,5 @@ function listRecipients(db: Sql, orgId: string | null, { type, to }: Notice): Pr
   return orgId === null ? Promise.resolve([]) : listAdminAddresses(db, orgId, type, byDefault, to.adminsExcept)
 }
 
-interface Recipient {
-  email: string
-  orgName: string | null
-}
-
 const listAddress = async (db: Sql, email: string, type: string, byDefault: boolean): Promise<Recipient[]> =>
-  (await isWantedAt(db, email, type, byDefault)) ? [{ email, orgName: null }] : []
+  (await isWantedAt(db, email, type, byDefault)) ? [{ email, orgName: null, orgSlug: null }] : []

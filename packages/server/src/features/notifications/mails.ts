@@ -2,10 +2,12 @@ import { type NotificationType, notificationTypes } from '@skerry/contract/notif
 import type { NoticeFacts } from '../../events/notices.ts'
 import { unlinked } from '../../model/people/names.ts'
 
-interface Place {
+export interface Place {
   baseUrl: string
   /** The organization that the mail is about; empty if there is none. */
   orgName: string
+  /** Its slug, as links contain it; null if there is none, and for a notice of an earlier release. */
+  orgSlug: string | null
 }
 
 interface Row<T extends NotificationType> {
@@ -24,6 +26,8 @@ interface Row<T extends NotificationType> {
     subject: (count: number, place: Place) => string
     /** One line for each event. */
     line: (facts: NoticeFacts[T], place: Place) => string
+    /** The page of the organization that lists all of them. Unless given, the mail links to the dashboard. */
+    page?: string
   }
 }
 
@@ -49,11 +53,12 @@ function nameAll(labels: string[]): string {
   return `${labels.slice(0, namedMax).join(', ')} and ${others} other ${others === 1 ? 'environment' : 'environments'}`
 }
 
-type ChangePlace = Pick<NoticeFacts['change_request_opened'], 'organization' | 'changeRequestId'>
+/** The address of a page of the organization in the dashboard. */
+const pageIn = ({ baseUrl, orgSlug }: Place, path: string) =>
+  orgSlug === null ? baseUrl : `${baseUrl}/orgs/${orgSlug}/${path}`
 
-/** The page of a change in the dashboard. An event of an earlier release does not name its organization. */
-const changePage = ({ organization, changeRequestId }: ChangePlace, { baseUrl }: Place) =>
-  organization === null ? baseUrl : `${baseUrl}/orgs/${organization}/changes/${changeRequestId}`
+const changePage = ({ changeRequestId }: { changeRequestId: string }, place: Place) =>
+  pageIn(place, `changes/${changeRequestId}`)
 
 const approvalsNeeded = (count: number | null) => {
   if (count === null) return []
@@ -83,27 +88,45 @@ const mails: { [T in NotificationType]: Row<T> } = {
   },
   access_requested: {
     subject: (_, { orgName }) => `A member asks for access in ${orgName}`,
-    text: ({ requestId, person, environments, reason }, { baseUrl }) => [
+    text: ({ requestId, person, environments, reason }, place) => [
       `${person} asks for access to ${nameAll(environments)}.`,
       ...quoted('Reason', reason),
       '',
-      `Answer at ${baseUrl}, or with \`skerry access grant ${requestId}\`.`,
+      `Answer at ${pageIn(place, 'requests')}, or with \`skerry access grant ${requestId}\`.`,
     ],
     many: {
       subject: (count, { orgName }) => `${count} requests for access wait in ${orgName}`,
       line: ({ person, environments }) => `${person}: ${nameAll(environments)}`,
+      page: 'requests',
     },
   },
   access_decided: {
     subject: ({ status }, { orgName }) => `Access that you asked for in ${orgName} was ${status}`,
-    text: ({ status, environments, closedBy, answer }, { baseUrl }) => [
+    text: ({ status, environments, closedBy, answer }, place) => [
       status === 'granted'
         ? `${closedBy} gave you access to ${nameAll(environments)}.`
         : `${closedBy} declined your request for access to ${nameAll(environments)}.`,
       ...quoted('Reason', answer),
       '',
-      status === 'granted' ? `Open them at ${baseUrl}.` : `See your requests at ${baseUrl}.`,
+      status === 'granted'
+        ? `Open them at ${pageIn(place, 'apps')}.`
+        : `See your requests at ${pageIn(place, 'requests')}.`,
     ],
+  },
+  offboarding_row_handed: {
+    subject: ({ reminder }, { orgName }) =>
+      reminder ? `An offboarding in ${orgName} waits for you` : `A task of an offboarding in ${orgName} is yours now`,
+    text: ({ offboardingId, person, task, by, note, reminder }, place) => [
+      `${by} ${reminder ? 'reminds you of' : 'handed you'} a task of the offboarding of ${person}: ${task}.`,
+      ...quoted('Note', note),
+      '',
+      `Do it at ${pageIn(place, `offboardings/${offboardingId}`)}`,
+    ],
+    many: {
+      subject: (count, { orgName }) => `${count} tasks of offboardings in ${orgName} wait for you`,
+      line: ({ offboardingId, person, task, by }, place) =>
+        `${task}, in the offboarding of ${person}, from ${by}: ${pageIn(place, `offboardings/${offboardingId}`)}`,
+    },
   },
   change_request_opened: {
     subject: (_, { orgName }) => `A change waits for your review in ${orgName}`,
@@ -355,8 +378,11 @@ function aboutMany<T extends NotificationType>({ many }: Row<T>, events: NoticeF
   const subject = many.subject(events.length, place)
   const lines = events.slice(0, listedMax).map((event) => `- ${many.line(inLines(event), place)}`)
   const more = events.length > listedMax ? [`- and ${events.length - listedMax} more`] : []
-  return { subject, text: [`${subject}:`, '', ...lines, ...more, '', `See them at ${place.baseUrl}.`] }
+  return { subject, text: [`${subject}:`, '', ...lines, ...more, '', `See them at ${pageOfAll(many, place)}.`] }
 }
+
+const pageOfAll = ({ page }: { page?: string }, place: Place): string =>
+  page === undefined ? place.baseUrl : pageIn(place, page)
 
 /** Facts may come from strangers. Characters that would start a new line, or hide the text after them, are removed. */
 const inLines = <F extends object>(facts: F): F =>

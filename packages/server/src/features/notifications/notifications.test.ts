@@ -331,14 +331,21 @@ describe('letters', () => {
   const evil = 'one\r\nBcc: mallory@example.com\u2028two\u202ethree'
   const changeOf = (environment: string) => ({
     changeRequestId: 'chr_x',
-    organization: 'acme',
     environment,
     secretName: 'KEY',
     others: 2,
   })
-  const place = { baseUrl: 'https://skerry.example', orgName: 'Acme' }
+  const place = { baseUrl: 'https://skerry.example', orgName: 'Acme', orgSlug: 'acme' }
   const samples: { [T in NotificationType]: NoticeFacts[T] } = {
     invitation: { inviteId: 'inv_x', orgName: evil, until: '2026-01-02T03:04:05.000Z', invitedBy: evil },
+    offboarding_row_handed: {
+      offboardingId: 'ofb_x',
+      person: evil,
+      task: evil,
+      by: evil,
+      note: evil,
+      reminder: true,
+    },
     change_request_opened: { ...changeOf(evil), proposedBy: evil, note: evil, requiredApprovals: 2 },
     change_request_decided: { ...changeOf(evil), status: 'rejected', decidedBy: evil, comment: evil },
     protection_disabled: {
@@ -380,7 +387,7 @@ describe('letters', () => {
   test.each(Object.keys(notificationTypes) as NotificationType[])(
     'of type %s have a subject of one line, and no fact starts a new line',
     (type) => {
-      const { subject, text } = letterOf(type, [samples[type]], { baseUrl: 'https://skerry.example', orgName: evil })
+      const { subject, text } = letterOf(type, [samples[type]], { ...place, orgName: evil })
       expect(subject).toMatch(/^[\x20-\x7e’“”]+$/)
       expect(text).not.toMatch(/^(?:Bcc|two|three)/m)
       expect(text).not.toMatch(/[\r\u2028\u202e]/)
@@ -411,12 +418,11 @@ describe('letters', () => {
   test('of a change from an earlier release lead to the dashboard', () => {
     const old = {
       ...samples.change_request_opened,
-      organization: null,
       proposedBy: null,
       note: null,
       requiredApprovals: null,
     }
-    const { text } = letterOf('change_request_opened', [old], place)
+    const { text } = letterOf('change_request_opened', [old], { ...place, orgSlug: null })
     expect(text).toMatch(
       /^Somebody proposed a change of KEY and 2 other secrets [^\n]*\n\nReview the change at https:\/\/skerry\.example\n/,
     )

@@ -1,5 +1,12 @@
 import type { Sql } from '../../db/database.ts'
 
+/** An address, and the organization of the notice. */
+export interface Recipient {
+  email: string
+  orgName: string | null
+  orgSlug: string | null
+}
+
 export const listPreferences = (db: Sql, userId: string) =>
   db.rows<{ type: string; wanted: boolean }>('select type, wanted from notification_preferences where user_id = $1', [
     userId,
@@ -7,8 +14,8 @@ export const listPreferences = (db: Sql, userId: string) =>
 
 /** Returns the address of a user who wants the type. A notice about an organization goes to its members only. */
 export const listUserAddress = (db: Sql, userId: string, type: string, byDefault: boolean, orgId: string | null) =>
-  db.rows<{ email: string; orgName: string | null }>(
-    `select u.email, o.name as org_name
+  db.rows<Recipient>(
+    `select u.email, o.name as org_name, o.slug as org_slug
        from users u
        left join notification_preferences p on p.user_id = u.id and p.type = $2
        left join memberships m on m.user_id = u.id and m.org_id = $4
@@ -25,8 +32,8 @@ export const listAdminAddresses = (
   byDefault: boolean,
   exceptUserId: string | null,
 ) =>
-  db.rows<{ email: string; orgName: string }>(
-    `select distinct u.email, o.name as org_name
+  db.rows<Recipient>(
+    `select distinct u.email, o.name as org_name, o.slug as org_slug
        from memberships m
        join organizations o on o.id = m.org_id
        join users u on u.id = m.user_id
@@ -38,8 +45,8 @@ export const listAdminAddresses = (
 
 /** Lists the addresses of admins and recovery custodians of an organization who want mails of this type. */
 export const listPartyAddresses = (db: Sql, orgId: string, type: string, byDefault: boolean) =>
-  db.rows<{ email: string; orgName: string }>(
-    `select distinct u.email, o.name as org_name
+  db.rows<Recipient>(
+    `select distinct u.email, o.name as org_name, o.slug as org_slug
        from memberships m
        join organizations o on o.id = m.org_id
        join users u on u.id = m.user_id

@@ -4,7 +4,7 @@ import type { AnyJob } from '../../jobs/job.ts'
 import { type Entry, transactWithAudit } from '../../kernel/audit.ts'
 import { instant, newId } from '../../kernel/context.ts'
 import { fail, Refusal } from '../../kernel/errors.ts'
-import { findEnvironmentNames } from '../../model/environments/label.ts'
+import { findEnvironmentLabel } from '../../model/environments/label.ts'
 import { lockEnvironment } from '../../model/environments/table.ts'
 import { lockGrant, rotatorHolder } from '../../model/grants/table.ts'
 import { writeRotatedVersion } from '../secrets/rotation-writes.ts'
@@ -111,7 +111,7 @@ export async function recordFailed({ context, rotation, claimedBy, origin }: Run
 async function tell(context: Context, db: Tx, { orgId, id, environmentId, secretName }: Rotation) {
   const env = await findRotatorEnv(context, db, orgId, environmentId)
   if (!env) return []
-  const { label: environment } = await findEnvironmentNames(db, orgId, environmentId)
+  const environment = await findEnvironmentLabel(db, orgId, environmentId)
   const facts = { rotationId: id, environmentId, environment, secretName }
   return context.events.emit(db, 'rotation.failed', orgId, facts)
 }

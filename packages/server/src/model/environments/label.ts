@@ -9,19 +9,11 @@ export const labelJoins = `left join environments p on p.org_id = e.org_id and p
        left join applications a on a.org_id = e.org_id and a.id = e.application_id
        left join groups gr on gr.org_id = e.org_id and gr.id = e.group_id`
 
-export interface EnvironmentNames {
-  label: string
-  /** The slug of the organization. */
-  organization: string
-}
-
-/** Finds the names of an environment for texts that people read. They are empty if it was deleted. */
-export const findEnvironmentNames = async (db: Sql, orgId: string, environmentId: string): Promise<EnvironmentNames> =>
-  (await db.row<EnvironmentNames>(
-    `select ${environmentLabel} as label, o.slug as organization
-       from environments e
-       join organizations o on o.id = e.org_id
-       ${labelJoins}
-      where e.org_id = $1 and e.id = $2`,
+/** Finds the label of an environment for texts that people read. It is empty if the environment was deleted. */
+export async function findEnvironmentLabel(db: Sql, orgId: string, environmentId: string): Promise<string> {
+  const row = await db.row<{ label: string }>(
+    `select ${environmentLabel} as label from environments e ${labelJoins} where e.org_id = $1 and e.id = $2`,
     [orgId, environmentId],
-  )) ?? { label: '', organization: '' }
+  )
+  return row?.label ?? ''
+}
