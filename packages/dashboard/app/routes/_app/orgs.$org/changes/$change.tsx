@@ -3,7 +3,6 @@ import { isSecretChange } from '@skerry/sdk/secret-change'
 import { useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
-import { SecretsDecision } from '../../../../changes/decision.tsx'
 import { Differences, useComparisons } from '../../../../changes/difference.tsx'
 import { StatusBadge, titleOf } from '../../../../changes/labels.tsx'
 import { type ChangeRequest, changeQuery, type Review, togetherQuery } from '../../../../changes/queries.ts'
@@ -15,6 +14,10 @@ import { Loaded } from '../../../../ui/loaded.tsx'
 import { Page, Section } from '../../../../ui/page.tsx'
 import { RelativeTime } from '../../../../ui/relative-time.tsx'
 
+// Loaded after the page, which is near the limit of a first load.
+const SecretsDecision = lazy(async () => ({
+  default: (await import('../../../../changes/decision.tsx')).SecretsDecision,
+}))
 // Loaded when a re-key is reviewed.
 const RekeyReview = lazy(async () => ({
   default: (await import('../../../../changes/rekey-review.tsx')).RekeyReview,
@@ -82,7 +85,9 @@ function Change({ change, reviews }: { change: ChangeRequest; reviews: Review[] 
         </Section>
       )}
       <Reviews change={change} reviews={reviews} />
-      {change.status === 'open' && isSecretChange(change) && <SecretsDecision change={change} compared={compared} />}
+      <Suspense>
+        {change.status === 'open' && isSecretChange(change) && <SecretsDecision change={change} compared={compared} />}
+      </Suspense>
       <CommandLine command={`skerry changes show ${change.groupId ?? change.id} --org ${org.slug}`} />
     </Page>
   )
