@@ -67,6 +67,39 @@ test('the row of a protected environment waits for the approval, and is open aga
   expect(await ada.ok('skerry members offboarding bo@example.com')).toContain('open (protected: needs approval)')
 })
 
+const list = 'skerry members offboarding bo@example.com'
+
+test('a row is handed to an admin with a note, who can be reminded, and a value is ticked by another person', async () => {
+  const handed = await ada.shell(`${list} shop/staging --hand-to cy@example.com --note 'before Friday'`)
+  expect([handed.code, handed.stderr]).toEqual([0, expect.stringContaining('shop/staging: handed to cy@example.com\n')])
+  expect(handed.stdout).toMatch(/cy@example\.com +before Friday$/m)
+  expect(handed.stdout).not.toContain('API_KEY')
+  expect((await ada.shell(`${list} shop/staging --remind`)).stderr).toContain('shop/staging: sent a reminder\n')
+  expect(await cy.ok(`${list} shop/staging/API_KEY --done --note 'at the bank'`)).toMatch(
+    /^Replace the value +shop\/staging API_KEY +replaced +cy@example\.com .* at the bank$/m,
+  )
+  await ada.ok(`${list} 'shop/staging API_KEY' --reopen --note ''`)
+  expect((await show()).rows[2]).toMatchObject({ state: 'waiting', note: null })
+})
+
+test.each([
+  ['shop/staging --done', '--done is for values; shop/staging is done by its re-key'],
+  ['shop/staging shop/stagin --not-needed', 'has no row shop/stagin; did you mean shop/staging'],
+  ['--done', 'the row is missing'],
+  ['shop/staging --done --reopen', '--done and --reopen exclude each other'],
+  ['shop/staging --remind --note soon', '--remind changes no row; give it alone'],
+  ['shop/staging --hand-to bo@example.com', '--hand-to bo@example.com is not a member'],
+  ['shop/staging --remind', 'too many reminders about this row'],
+  ['shop/development --remind', 'this row is done'],
+  ['shop/staging --finish', '--finish is for the whole offboarding'],
+])('skerry members offboarding <member> %s is refused and changes nothing', async (given, message) => {
+  const before = await show()
+  const { code, stderr } = await ada.shell(`${list} ${given}`)
+  expect(code, stderr).not.toBe(0)
+  expect(stderr).toContain(message)
+  expect(await show()).toEqual(before)
+})
+
 test('a second run continues where the first one stopped, and a new value counts as replaced', async () => {
   await ada.ok('skerry members offboard bo@example.com --yes')
   const { changeRequestId } = (await show()).rows[1]

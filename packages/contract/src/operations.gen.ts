@@ -199,6 +199,7 @@ export const operations = {
     delete: { method: 'DELETE', path: '/v1/orgs/:orgId/envs/:envId/keys/:grantId', surface: 'principal' },
     missing: { method: 'GET', path: '/v1/orgs/:orgId/missing-grants', surface: 'principal' },
     createMany: { method: 'POST', path: '/v1/orgs/:orgId/grants', surface: 'principal' },
+    planned: { method: 'GET', path: '/v1/orgs/:orgId/members/:userId/planned-grants', surface: 'principal' },
     plan: { method: 'PUT', path: '/v1/orgs/:orgId/members/:userId/planned-grants', surface: 'principal' },
   },
   accessRequests: {
@@ -215,6 +216,7 @@ export const operations = {
     get: { method: 'GET', path: '/v1/orgs/:orgId/offboardings/:offboardingId', surface: 'principal' },
     rows: { method: 'GET', path: '/v1/orgs/:orgId/offboardings/:offboardingId/rows', surface: 'principal' },
     change: { method: 'PATCH', path: '/v1/orgs/:orgId/offboardings/:offboardingId/rows/:offboardingRowId', surface: 'principal' },
+    remind: { method: 'POST', path: '/v1/orgs/:orgId/offboardings/:offboardingId/rows/:offboardingRowId/remind', surface: 'principal' },
     finish: { method: 'POST', path: '/v1/orgs/:orgId/offboardings/:offboardingId/finish', surface: 'principal' },
   },
   teams: {

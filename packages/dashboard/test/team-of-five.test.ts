@@ -111,16 +111,14 @@ describe('a day of work', () => {
     await expectShown(page, 'API_KEY', 'Development', 'planted-new')
   })
 
-  test('Barbara asks for production for an hour, Grace grants it in a browser, and the program runs', async () => {
+  test('Barbara asks for production for an hour, Grace compares words and grants it in a browser, and the program runs', async () => {
     await barbara('skerry run --app search --env production -- true', 3)
     await barbara("skerry access ask search/production --for 1h --reason 'the index is broken'")
     const { page } = people.grace!
     await steps.goTo(page, 'Requests')
     await page.getByRole('row', { name: 'barbara' }).getByText('1 hour').waitFor()
-    await page.getByRole('button', { name: /^Grant barbara/ }).click()
-    await dialogOf(page)
-      .getByRole('button', { name: /grant 1 environment$/i })
-      .click()
+    await page.getByRole('button', { name: /^Compare words with barbara/ }).click()
+    await dialogOf(page).getByRole('button', { name: 'They match, pass on 1 key' }).click()
     await dialogOf(page).waitFor({ state: 'detached' })
     const { stdout } = await barbara('skerry run --app search --env production -- printenv DATABASE_URL')
     expect(stdout).toBe('planted-Search\n')

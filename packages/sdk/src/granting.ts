@@ -106,6 +106,28 @@ const isAskedFor = ({ teamIds, principalId }: MissingGrant, { teamId, userId }: 
   (teamId === undefined || teamIds.includes(teamId)) && (userId === undefined || principalId === userId)
 
 /**
+ * Plans environments for a person, or takes them out of the plan. An admin who has their keys grants them later. Returns the
+ * planned environments whose key is missing.
+ *
+ * @throws RefusedError `forbidden`, `not_found` for an environment or a person that is not there, `old_server` if the server
+ *   cannot read a plan; UnavailableError.
+ * @example const planned = await changePlan(client, orgId, userId, { add: [envId] })
+ */
+export async function changePlan(
+  client: Client,
+  orgId: string,
+  userId: string,
+  { add = [], remove = [] }: { add?: readonly string[]; remove?: readonly string[] },
+): Promise<string[]> {
+  const params = { orgId, userId }
+  const before = (await client.grants.planned({ params })).environmentIds
+  const gone = new Set(remove)
+  const environmentIds = [...new Set([...before, ...add])].filter((id) => !gone.has(id))
+  // The plan is replaced as a whole, so it keeps what was planned before.
+  return (await client.grants.plan({ params, body: { environmentIds } })).environmentIds
+}
+
+/**
  * Grants keys in one request, at most `limits.grantsAtOnceMax`. Wraps the key of each environment once for all of its
  * receivers.
  *

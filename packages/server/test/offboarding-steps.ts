@@ -54,6 +54,7 @@ export async function leaving(world: World, ids: Record<string, string>, tenant:
   const made = await newMaker(world, other)
   const by = { as: tenant.admin.as, who: token(tenant.admin) }
   const environment = await newEnv(world, tenant, (await newApp(world, tenant)).id)
+  const assignee = await newMember(world, tenant, 'admin')
   const begun = await newOffboarding(world, tenant, environment.id)
   const resource = () => begun.offboardingId
   const params = () => ({ orgId: ids.orgId as string, offboardingId: begun.offboardingId })
@@ -84,7 +85,11 @@ export async function leaving(world: World, ids: Record<string, string>, tenant:
     },
     step(offboardings.change, 'offboarding.row_changed', by, {
       params: () => ({ ...params(), offboardingRowId: begun.offboardingRowId }),
-      body: () => ({ note: 'on Monday' }),
+      body: () => ({ note: 'on Monday', assigneeId: assignee.id }),
+      resource,
+    }),
+    step(offboardings.remind, 'offboarding.row_reminded', by, {
+      params: () => ({ ...params(), offboardingRowId: begun.offboardingRowId }),
       resource,
     }),
     step(offboardings.finish, 'offboarding.finished', by, { params, body: () => ({ acceptOpen: true }), resource }),

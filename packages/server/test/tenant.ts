@@ -115,12 +115,13 @@ export async function newTeam(
   return created.body.team
 }
 
-export async function grantKey(world: World, tenant: Tenant, envId: string, actor: Actor) {
+/** Grants the key of an environment. `more` can limit the time: `{ seconds }`. */
+export async function grantKey(world: World, tenant: Tenant, envId: string, actor: Actor, more: object = {}) {
   const principalType = actor.id.startsWith('usr_') ? ('user' as const) : ('service_token' as const)
   const answer = await world.call(grants.create, {
     as: tenant.admin.as,
     params: { orgId: tenant.orgId, envId },
-    body: { principalType, principalId: actor.id, wrappedDek: wrappedKey() },
+    body: { principalType, principalId: actor.id, wrappedDek: wrappedKey(), ...more },
   })
   if (answer.status !== 201) throw new Error(answer.error?.message)
   return answer.body.grant

@@ -2,6 +2,7 @@ import type { Answer } from '@skerry/contract/endpoint'
 import type { endpoints } from '@skerry/contract/endpoints'
 import { idPattern } from '@skerry/contract/prefixes'
 import { type Command, Option } from 'commander'
+import { checkPlanning, planAccess } from '../access-plan.ts'
 import { findNamed } from '../current-place.ts'
 import { openDirectory, principalIdOf } from '../directory.ts'
 import { Failure, usage } from '../failure.ts'
@@ -68,6 +69,12 @@ export function register(command: Command): void {
   )
     .option('--member <member>', 'only the keys for this person; repeatable', gather)
     .action(inOrg(complete, checkComplete))
+  explained(
+    leaf(command, 'plan <member> [environments...]', 'Show or plan the keys that a person should get without a team'),
+    'Plan an environment that you cannot read: an admin who can grants its key later. Name environments as app/env or group:env. For admins.',
+  )
+    .option('--remove', 'take the environments out of the plan')
+    .action(inOrg(planAccess, checkPlanning))
   reasoned(
     leaf(command, 'decline <request>', 'Decline a request'),
     'reason',

@@ -14,10 +14,22 @@ export function registerOffboarding(command: Command): void {
     .action(inOrg(offboard))
   explained(
     overwriting(
-      confirmable(leaf(command, 'offboarding [member]', 'List offboardings, or show what remains to do in one')),
+      confirmable(
+        leaf(
+          command,
+          'offboarding [member] [row...]',
+          'List offboardings, show what remains to do in one, or change rows',
+        ),
+      ),
     ),
-    'A report ends in .csv or .md. Open rows can be ticked in the dashboard.',
+    'Name a row as the column WHAT shows it: shop/production for a re-key, shop/production/API_KEY for a value, `recovery` for the recovery share. A report ends in .csv or .md.',
   )
+    .option('--done', 'the rows’ values were replaced at their source')
+    .option('--not-needed', 'leave the rows out')
+    .option('--reopen', 'open the rows again')
+    .option('--hand-to <admin>', 'hand the rows to this admin, who gets a mail')
+    .option('--remind', 'mail the admins again to whom the rows were handed')
+    .option('--note <text>', 'note of the rows; empty to delete it')
     .option('--report <file>', 'write the offboarding to this file')
     .option('--finish', 'finish the offboarding; rows that are open stay open')
     .action(inOrg(show, checkShow))

@@ -133,7 +133,7 @@ function noteLeft(row: OffboardingRow): void {
   const why = rekeyability(row)
   if (row.kind === 'recovery_share' && row.state === 'waiting')
     note('The recovery key needs new shares: run `skerry recovery rotate`')
-  if (why === 'no_key') note(`You do not have the key of ${label}: in the dashboard, hand it to an admin who has`)
+  if (why === 'no_key') note(`You do not have the key of ${label}: hand it to an admin who has, with \`--hand-to\``)
   if (why === 'proposed')
     note(`The new key of ${label} waits for approval: see \`skerry changes show ${row.changeRequestId}\``)
 }

@@ -19,14 +19,19 @@ import type { Confirmable, Flags } from '../settings.ts'
 import { shownTime } from '../times.ts'
 import { count } from '../units.ts'
 import { findOffboarding, labelOf, listRows } from './find.ts'
+import { changeRows, changesRows, checkRowOptions, findRows, type RowOptions } from './rows.ts'
 
-interface ShowOptions extends Flags, Confirmable {
+interface ShowOptions extends Flags, Confirmable, RowOptions {
   report?: string
   force?: boolean
   finish?: boolean
 }
 
-export function checkShow({ report, force, finish }: ShowOptions, who: string | undefined): void {
+export function checkShow(flags: ShowOptions, who: string | undefined, names: string[]): void {
+  const { report, force, finish } = flags
+  checkRowOptions(flags, names)
+  if (names.length > 0 && (report !== undefined || finish))
+    throw usage(`${finish ? '--finish' : '--report'} is for the whole offboarding`, 'name no row')
   if (who === undefined && (report !== undefined || finish))
     throw usage('the member is missing', 'name a member by e-mail address')
   if (report === undefined) return
@@ -34,12 +39,19 @@ export function checkShow({ report, force, finish }: ShowOptions, who: string | 
   checkWritable(report, { force })
 }
 
-export async function show(who: string | undefined, { session, flags, orgId }: InOrg<ShowOptions>): Promise<Output> {
+export async function show(
+  who: string | undefined,
+  names: string[],
+  { session, flags, orgId }: InOrg<ShowOptions>,
+): Promise<Output> {
   if (who === undefined) return list(session, orgId)
   const found = await findOffboarding(session, orgId, who)
   if (!found) throw new Failure('notFound', `${who} has no offboarding`, 'see `skerry members offboarding`')
+  if (changesRows(flags))
+    await changeRows(session, orgId, found, findRows(await listRows(session, orgId, found), names), flags)
   const offboarding = flags.finish ? await finish(session, orgId, found, flags) : found
-  const rows = await listRows(session, orgId, offboarding)
+  const all = await listRows(session, orgId, offboarding)
+  const rows = names.length === 0 ? all : findRows(all, names)
   if (flags.report !== undefined) await writeReport(session, { offboarding, rows }, flags.report, flags.force)
   return {
     json: { offboarding, rows },

@@ -61,6 +61,7 @@ export const lines: Record<string, string> = {
   'access withdraw': 'shop/guarded-{n}',
   'access map': '',
   'access complete': '',
+  'access plan': 'bob@example.com',
   'teams create': 'team-{n}',
   'teams ls': '',
   'teams show': 'team-{n}',

@@ -75,6 +75,7 @@ export const auditSentences: Readonly<Record<AuditAction, string>> = {
 
   'offboarding.started': '{actor} started to offboard {userId}',
   'offboarding.row_changed': '{actor} changed what remains of the offboarding of {userId}[: {name}]',
+  'offboarding.row_reminded': '{actor} reminded {assigneeId} of a task of the offboarding of {userId}[: {name}]',
   'offboarding.finished': '{actor} finished the offboarding of {userId}[, rows left open: {open}]',
 
   'token.created': '{actor} created the service token {name}',

@@ -14,6 +14,10 @@ import {
   RecoveryReaders,
 } from './schemas.ts'
 
+const Planned = Strict({
+  environmentIds: Type.Array(Id('environment'), { description: 'Planned environments whose key is missing' }),
+})
+
 export const grants = {
   own: get('/v1/orgs/:orgId/envs/:envId/key', {
     summary: 'The environment’s key, wrapped to the caller',
@@ -66,16 +70,17 @@ export const grants = {
     responses: { 200: Strict({ results: Type.Array(GrantResult, { description: 'In the order of the body' }) }) },
     audits: ['key.granted', 'access_request.granted'],
   }),
+  planned: get('/v1/orgs/:orgId/members/:userId/planned-grants', {
+    summary:
+      'The environments whose keys a person should get without a team',
+    responses: { 200: Planned },
+  }),
   plan: put('/v1/orgs/:orgId/members/:userId/planned-grants', {
     summary: 'Plan the environments whose keys a person should get without a team; replaces the former plan',
     body: Strict({
       environmentIds: Type.Array(Id('environment'), { maxItems: limits.plannedGrantsMax, uniqueItems: true }),
     }),
-    responses: {
-      200: Strict({
-        environmentIds: Type.Array(Id('environment'), { description: 'Planned environments whose key is missing' }),
-      }),
-    },
+    responses: { 200: Planned },
     audits: ['grant.planned'],
   }),
 }

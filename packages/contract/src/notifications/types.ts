@@ -42,6 +42,10 @@ export const notificationTypes = {
     when: 'a recovery is completed in an organization that you administer, or for which you hold a share',
   },
   access_requested: { byDefault: true, when: 'a member of an organization that you administer asks for access' },
+  offboarding_row_handed: {
+    byDefault: true,
+    when: 'an admin hands you a task of an offboarding, or reminds you of it',
+  },
   access_decided: { byDefault: true, when: 'access that you asked for is granted or declined' },
 } as const
 

@@ -8,5 +8,11 @@ export const actions = {
     group: 'access',
     label: 'Offboarding row changed',
   },
+  'offboarding.row_reminded': {
+    about: 'offboarding',
+    evicts: 'none',
+    group: 'access',
+    label: 'Offboarding reminder sent',
+  },
   'offboarding.finished': { about: 'offboarding', evicts: 'none', group: 'access', label: 'Offboarding finished' },
 } as const satisfies Record<string, ActionRow>

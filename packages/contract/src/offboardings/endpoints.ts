@@ -66,6 +66,12 @@ export const offboardings = {
     refuses: ['conflict'],
     audits: ['offboarding.row_changed'],
   }),
+  remind: post('/v1/orgs/:orgId/offboardings/:offboardingId/rows/:offboardingRowId/remind', {
+    summary: 'Remind the admin to whom an open row was handed, by mail; once an hour for each row',
+    responses: { 200: Strict({ row: OffboardingRow }) },
+    refuses: ['conflict'],
+    audits: ['offboarding.row_reminded'],
+  }),
   finish: post('/v1/orgs/:orgId/offboardings/:offboardingId/finish', {
     summary: 'Finish an offboarding; with open rows only if they are accepted',
     body: Strict({ acceptOpen: Type.Optional(Type.Literal(true)) }),

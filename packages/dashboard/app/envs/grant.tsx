@@ -32,9 +32,10 @@ export function GrantDialog(props: { environment: Environment; grantees: Grantee
   const envIds = [environment.id, ...(withLayers ? lowerLayers.map(({ environmentId }) => environmentId) : [])]
   const grant = async () => {
     if (!to || !checked) return
+    const { fingerprint } = checked
     await checkMeanings(envIds)
-    for (const envId of envIds) await grantOne(org.id, envId, to, seconds)
-    pin(to.principalId, checked.fingerprint)
+    for (const envId of envIds) await grantOne(org.id, envId, { ...to, fingerprint }, seconds)
+    pin(to.principalId, fingerprint)
     showToast(`${to.label} can decrypt ${environment.name} now.`)
   }
   return (

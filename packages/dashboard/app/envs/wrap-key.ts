@@ -9,6 +9,26 @@ interface ChosenReader {
   publicKeyJwk: string
 }
 
+/** A person or a token, with the fingerprint that was compared in this browser. */
+export interface ComparedReader extends ChosenReader {
+  fingerprint: string
+}
+
+/**
+ * Wraps an environment's key to a reader, in the keyring's worker, which wraps it only to the public key with the compared
+ * fingerprint.
+ */
+export async function wrapToCompared(
+  orgId: string,
+  envId: string,
+  { publicKeyJwk, fingerprint }: ComparedReader,
+): Promise<{ wrappedDek: string; ownWrappedDek: string }> {
+  const { wrappedDek: ownWrappedDek } = await api.grants.own({ params: { orgId, envId } })
+  const receivers = [{ publicKeyJwk, fingerprint }]
+  const [wrappedDek = ''] = await keyring.call('wrapForCompared', { wrappedDek: ownWrappedDek, receivers })
+  return { wrappedDek, ownWrappedDek }
+}
+
 /** Wraps an environment's key to a reader, in the keyring's worker. The reader is then remembered as known. */
 export async function wrapEnvironmentKey(orgId: string, envId: string, reader: ChosenReader): Promise<string> {
   const { wrappedDek } = await api.grants.own({ params: { orgId, envId } })
@@ -23,12 +43,12 @@ export async function wrapEnvironmentKey(orgId: string, envId: string, reader: C
 export async function grantOne(
   orgId: string,
   envId: string,
-  to: ChosenReader & { principalType: 'user' | 'service_token' },
+  to: ComparedReader & { principalType: 'user' | 'service_token' },
   seconds: number | null = null,
 ): Promise<void> {
   const params = { orgId, envId }
   const { principalType, principalId } = to
-  const wrappedDek = await wrapEnvironmentKey(orgId, envId, to)
+  const { wrappedDek, ownWrappedDek } = await wrapToCompared(orgId, envId, to)
   try {
     await api.grants.create({
       params,
@@ -37,4 +57,5 @@ export async function grantOne(
   } catch (error) {
     if (!isAlreadyGranted(error)) throw error
   }
+  await noteReaders(await environmentShared(envId, ownWrappedDek), [to])
 }

@@ -1,6 +1,7 @@
-import { listMissingGrants, type MissingGrant, type WantedGrant } from '@skerry/sdk/internal/granting'
+import { changePlan, listMissingGrants, type MissingGrant, type WantedGrant } from '@skerry/sdk/internal/granting'
 import { api } from '../api.ts'
 import { checkMeanings } from '../envs/meanings.ts'
+import { comparedPin } from '../envs/pins.ts'
 import { grantOne } from '../envs/wrap-key.ts'
 import type { TeamDetail } from '../teams/queries.ts'
 import { type Receiver, readinessOf } from './principals.ts'
@@ -40,11 +41,7 @@ async function store({ orgId, teams, receivers, environments }: Order): Promise<
   }
   for (const { principalType, principalId: userId, isNamed } of receivers) {
     if (!isNamed || principalType !== 'user') continue
-    // The plan is replaced as a whole, so it keeps what was planned before.
-    const missing = await listMissingGrants(api, orgId, { userId })
-    const planned = missing.flatMap((one) => (one.planned ? [one.environmentId] : []))
-    const environmentIds = [...new Set([...planned, ...environments.map(({ id }) => id)])]
-    await api.grants.plan({ params: { orgId, userId }, body: { environmentIds } })
+    await changePlan(api, orgId, userId, { add: environments.map(({ id }) => id) })
   }
 }
 
@@ -84,8 +81,11 @@ async function grantForTime(order: Order, seconds: number, onSettled: OnSettled)
     onSettled(
       id,
       await problemOf(async () => {
-        for (const { principalType, principalId, publicKeyJwk } of ready)
-          await grantOne(order.orgId, id, { principalType, principalId, publicKeyJwk: publicKeyJwk ?? '' }, seconds)
+        for (const { principalType, principalId, publicKeyJwk } of ready) {
+          const fingerprint = comparedPin(principalId)?.fingerprint ?? ''
+          const to = { principalType, principalId, publicKeyJwk: publicKeyJwk ?? '', fingerprint }
+          await grantOne(order.orgId, id, to, seconds)
+        }
         return null
       }),
     )

@@ -59,6 +59,7 @@ export function OffboardingSteps({ offboarding, rows, name, rekeying }: Props) {
         isAlwaysOpen={shares.some(isOpen)}
       >
         {shares.length > 0 && <RecoveryShare offboarding={offboarding} name={name} />}
+        <Rows label="Recovery share" rows={shares} {...common} />
       </Step>
       <Step
         number={4}

@@ -10,10 +10,12 @@ import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useAction } from '../action.ts'
 import { api } from '../api.ts'
+import { nameOfMember } from '../people/member.ts'
 import { membersQuery, useNameOf } from '../secrets/use-name-of.ts'
 import { AnchorLink } from '../ui/links.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
+import { showToast } from '../ui/toast.ts'
 import { offboardingQueries } from './queries.ts'
 
 /** The number of rows that are shown before the person asks for the rest. */
@@ -80,7 +82,7 @@ function Row({ row, offboardingId, current, isFinished }: Omit<Props, 'rows'> & 
           {row.assigneeId !== null && isOpen(row) && `handed to ${nameOf(row.assigneeId)}`}
         </Text>
       </Table.Td>
-      <Table.Td role="cell" w={150} ta="right">
+      <Table.Td role="cell" w={240} ta="right">
         {!isFinished && current !== row.id && <Actions row={row} offboardingId={offboardingId} />}
       </Table.Td>
     </Table.Tr>
@@ -133,15 +135,22 @@ function stateOf(row: OffboardingRow): string {
 type Change = Parameters<typeof api.offboardings.change>[0]['body']
 
 function Actions({ row, offboardingId }: { row: OffboardingRow; offboardingId: string }) {
-  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
-  const members = useQuery(membersQuery(org.id)).data?.members ?? []
-  const change = useAction(
-    (body: Change) =>
-      api.offboardings.change({ params: { orgId: org.id, offboardingId, offboardingRowId: row.id }, body }),
-    { stale: [offboardingQueries(org.id)] },
-  )
-  const holders = members.filter(({ userId }) => row.holderIds.includes(userId))
-  const others = row.kind === 'rekey' ? holders : members.filter(({ role }) => role !== 'member')
+  const { org, me } = useRouteContext({ from: '/_app/orgs/$org' })
+  const admins = (useQuery(membersQuery(org.id)).data?.members ?? []).filter(({ role }) => role !== 'member')
+  const params = { orgId: org.id, offboardingId, offboardingRowId: row.id }
+  const change = useAction((body: Change) => api.offboardings.change({ params, body }), {
+    stale: [offboardingQueries(org.id)],
+  })
+  const remind = useAction(() => api.offboardings.remind({ params }), {
+    done: () => showToast('The reminder was sent.'),
+  })
+  const assignee = admins.find(({ userId }) => userId === row.assigneeId)
+  const way = rekeyability(row)
+  // Any admin can approve a proposed re-key. Only a holder can begin one.
+  const able =
+    row.kind === 'rekey' && way !== 'proposed' ? admins.filter(({ userId }) => row.holderIds.includes(userId)) : admins
+  const others = able.filter(({ userId }) => userId !== row.assigneeId)
+  const [first] = others
   const isSettled = !isOpen(row) && (row.state === 'done' || row.state === 'deleted')
   if (isSettled) return null
   const subject = offboardingSubject(row) || 'the recovery key'
@@ -158,6 +167,28 @@ function Actions({ row, offboardingId }: { row: OffboardingRow; offboardingId: s
           Replaced
         </Button>
       )}
+      {way === 'no_key' && row.assigneeId === null && first && (
+        <Button
+          variant="default"
+          size="compact-xs"
+          loading={change.pending}
+          aria-label={`Hand ${subject} to ${nameOfMember(first)}`}
+          onClick={() => change.run({ assigneeId: first.userId })}
+        >
+          Hand to {nameOfMember(first)}
+        </Button>
+      )}
+      {isOpen(row) && assignee && assignee.userId !== me.user?.id && (
+        <Button
+          variant="default"
+          size="compact-xs"
+          loading={remind.pending}
+          aria-label={`Remind ${nameOfMember(assignee)} of ${subject}`}
+          onClick={() => remind.run()}
+        >
+          Remind
+        </Button>
+      )}
       <Menu position="bottom-end">
         <Menu.Target>
           <Button variant="subtle" size="compact-xs" aria-label={`More for ${subject}`}>
@@ -171,14 +202,14 @@ function Actions({ row, offboardingId }: { row: OffboardingRow; offboardingId: s
             <Menu.Item onClick={() => change.run({ state: 'waiting' })}>Open again</Menu.Item>
           )}
           {isOpen(row) &&
-            others.map(({ userId, name, email }) => (
-              <Menu.Item key={userId} onClick={() => change.run({ assigneeId: userId })}>
-                Hand to {name ?? email ?? userId}
+            others.map((one) => (
+              <Menu.Item key={one.userId} onClick={() => change.run({ assigneeId: one.userId })}>
+                Hand to {nameOfMember(one)}
               </Menu.Item>
             ))}
         </Menu.Dropdown>
       </Menu>
-      <ProblemAlert error={change.error} />
+      <ProblemAlert error={change.error ?? remind.error} />
     </Group>
   )
 }

@@ -3,6 +3,7 @@ import { lazy, Suspense, useEffect, useEffectEvent, useRef } from 'react'
 import { api } from '../api.ts'
 import { checkKeys } from '../envs/pins.ts'
 import { type RecentChange, useLive } from '../live/state.ts'
+import { rowActions, tellOfRow } from '../offboarding/tell-of-row.ts'
 import { nameOfMember } from '../people/member.ts'
 import { Cancelled } from '../prompts.ts'
 import { queryClient } from '../queries.ts'
@@ -33,7 +34,11 @@ export function Arrivals() {
   const seen = useRef(new WeakSet<RecentChange>())
   const tellAdmin = useEffectEvent((change: RecentChange) => {
     const show = () => void navigate({ to: '/orgs/$org/requests', params: { org: org.slug } })
-    if (org.role !== 'member' && hasKeyring) tell(org.id, change, { compare: passing.open, show }).catch(showProblem)
+    const showOffboarding = (offboarding: string) =>
+      void navigate({ to: '/orgs/$org/offboardings/$offboarding', params: { org: org.slug, offboarding } })
+    if (org.role === 'member') return
+    if (rowActions.has(change.action)) tellOfRow(org.id, me.user?.id ?? '', change, showOffboarding).catch(showProblem)
+    else if (hasKeyring) tell(org.id, change, { compare: passing.open, show }).catch(showProblem)
   })
   useEffect(() => {
     for (const change of recent) {

@@ -46,7 +46,7 @@ export async function grantAtOnce(
   const { to, isCompared, fingerprint } = await receiverOf(member)
   if (!to || !isCompared) throw new NotCompared()
   const keys = (await wantedOf(orgId, request)).filter(({ held }) => held)
-  const passed = await passOn(orgId, to, keys, onProgress)
+  const passed = await passOn(orgId, { ...to, fingerprint }, keys, onProgress)
   pin(to.principalId, fingerprint)
   await invalidate(...passedQueries(orgId, keys))
   return resultText(nameOfMember(member), passed) || 'Somebody else answered this request already.'

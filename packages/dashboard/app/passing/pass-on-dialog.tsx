@@ -122,7 +122,7 @@ function usePassing(props: Parameters<typeof PassOn>[0], checked: Checked | unde
     try {
       pin(to.principalId, checked.fingerprint)
       void invalidate(checkedKeys)
-      const passed = await passOn(orgId, to, own, setDone)
+      const passed = await passOn(orgId, { ...to, fingerprint: checked.fingerprint }, own, setDone)
       const left = passed.filter(({ outcome }) => outcome === 'refused')
       setRefused(left)
       const text = resultText(name, passed)

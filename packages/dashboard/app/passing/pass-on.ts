@@ -4,16 +4,11 @@ import { isAlreadyGranted, RefusedError } from '@skerry/sdk/errors'
 import { api } from '../api.ts'
 import { environmentShared, noteReaders } from '../envs/known-readers.ts'
 import { checkMeanings } from '../envs/meanings.ts'
+import { type ComparedReader, wrapToCompared } from '../envs/wrap-key.ts'
 import { keyring } from '../keyring.ts'
 import type { WantedKey } from './queries.ts'
 
 type Conflict = Answer<typeof grants.createMany>['results'][number]['reason']
-
-/** The person who gets keys, with the public key that was compared. */
-interface KeyReceiver {
-  principalId: string
-  publicKeyJwk: string
-}
 
 /** `done`: the person has the key now, from this browser or from another admin. */
 export interface PassedKey {
@@ -33,7 +28,7 @@ const atOnce = 10
  */
 export async function passOn(
   orgId: string,
-  to: KeyReceiver,
+  to: ComparedReader,
   keys: readonly WantedKey[],
   onProgress: (done: number) => void,
 ): Promise<PassedKey[]> {
@@ -54,7 +49,7 @@ interface Wrapped {
   ownWrappedDek: string
 }
 
-async function passBatch(orgId: string, to: KeyReceiver, batch: readonly WantedKey[]): Promise<PassedKey[]> {
+async function passBatch(orgId: string, to: ComparedReader, batch: readonly WantedKey[]): Promise<PassedKey[]> {
   const wrapped = await Promise.all(batch.map((key) => wrap(orgId, to, key)))
   const lost = batch.filter((_, i) => wrapped[i] === null)
   const ready = wrapped.filter((one) => one !== null)
@@ -71,13 +66,9 @@ async function passBatch(orgId: string, to: KeyReceiver, batch: readonly WantedK
 }
 
 /** Returns null if this person has lost the key meanwhile. */
-async function wrap(orgId: string, to: KeyReceiver, key: WantedKey): Promise<Wrapped | null> {
-  const envId = key.environmentId
+async function wrap(orgId: string, to: ComparedReader, key: WantedKey): Promise<Wrapped | null> {
   try {
-    const { wrappedDek: ownWrappedDek } = await api.grants.own({ params: { orgId, envId } })
-    const input = { wrappedDek: ownWrappedDek, publicKeyJwks: [to.publicKeyJwk] }
-    const [wrappedDek = ''] = await keyring.call('wrapForOthers', input)
-    return { key, wrappedDek, ownWrappedDek }
+    return { key, ...(await wrapToCompared(orgId, key.environmentId, to)) }
   } catch (error) {
     if (isRefused(error, 'forbidden') || isRefused(error, 'not_found')) return null
     throw error
@@ -87,7 +78,7 @@ async function wrap(orgId: string, to: KeyReceiver, key: WantedKey): Promise<Wra
 const isRefused = (error: unknown, code: RefusedError['code']) => error instanceof RefusedError && error.code === code
 
 /** Stores lasting keys. The server looks at each row again: the public key, this person's key, and the wish of the team. */
-async function storeTogether(orgId: string, to: KeyReceiver, rows: readonly Wrapped[]): Promise<PassedKey[]> {
+async function storeTogether(orgId: string, to: ComparedReader, rows: readonly Wrapped[]): Promise<PassedKey[]> {
   if (rows.length === 0) return []
   const given = rows.map(({ key, wrappedDek, ownWrappedDek }) => ({
     environmentId: key.environmentId,
@@ -108,7 +99,7 @@ async function storeTogether(orgId: string, to: KeyReceiver, rows: readonly Wrap
   )
 }
 
-async function storeForSomeTime(orgId: string, to: KeyReceiver, row: Wrapped): Promise<PassedKey> {
+async function storeForSomeTime(orgId: string, to: ComparedReader, row: Wrapped): Promise<PassedKey> {
   const { key, wrappedDek } = row
   const params = { orgId, envId: key.environmentId }
   const seconds = key.seconds === null ? {} : { seconds: key.seconds }
@@ -125,7 +116,7 @@ async function storeForSomeTime(orgId: string, to: KeyReceiver, row: Wrapped): P
 }
 
 /** Remembers the reader, so that the next re-key does not ask about them. */
-async function noteDone(to: KeyReceiver, { key, ownWrappedDek }: Wrapped): Promise<PassedKey> {
+async function noteDone(to: ComparedReader, { key, ownWrappedDek }: Wrapped): Promise<PassedKey> {
   await noteReaders(await environmentShared(key.environmentId, ownWrappedDek), [to])
   return { key, outcome: 'done', reason: null }
 }

@@ -40,9 +40,10 @@ export function GrantRequest(props: { orgId: string; request: AccessRequest; onC
   const isReady = checked !== undefined && (checked.status !== 'changed' || comparedKey === publicKeyJwk)
   const grant = async () => {
     if (!to || !checked) return
+    const { fingerprint } = checked
     await checkMeanings(envIds)
-    for (const envId of envIds) await grantOne(orgId, envId, to, seconds)
-    pin(to.principalId, checked.fingerprint)
+    for (const envId of envIds) await grantOne(orgId, envId, { ...to, fingerprint }, seconds)
+    pin(to.principalId, fingerprint)
     showToast(`${name} can read ${countOf(wanted.length)} now.`)
   }
   const submit = checked?.status === 'first' ? 'They match, grant' : 'Grant'

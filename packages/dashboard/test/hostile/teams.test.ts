@@ -4,6 +4,7 @@ import { generateKeyPair, publicKeyJwkOf } from '@skerry/crypto/keys'
 import { afterEach, beforeAll, expect, test } from 'vitest'
 import { dialogOf } from '../apps-steps.ts'
 import { told } from '../browser.ts'
+import { choose } from '../org-steps.ts'
 import { openPair } from '../scene.ts'
 import * as steps from '../steps.ts'
 
@@ -92,6 +93,30 @@ test('a key that differs from the compared one gets nothing from the dialog that
   await dialogOf(page).waitFor({ state: 'hidden' })
   await told(page, '1 person waits for their keys.')
   expect(granted(since)).toEqual([])
+})
+
+test('a key that differs from the compared one when the button is pressed gets nothing for a limited time', async () => {
+  await steps.goTo(page, 'Members')
+  await choose(page, grace, 'Grant access…')
+  await dialogOf(page).getByRole('checkbox', { name: 'Production of Web shop' }).check()
+  await dialogOf(page).getByLabel('For how long').click()
+  await page.getByRole('option', { name: '8 hours' }).click()
+  // Another tab has compared another key since this dialog looked: the key that it shows is not the person's.
+  const pins = await page.evaluate((id) => {
+    const before = localStorage.getItem('skerry-known-keys') ?? '{}'
+    const known = JSON.parse(before)
+    localStorage.setItem(
+      'skerry-known-keys',
+      JSON.stringify({ ...known, [id]: { ...known[id], fingerprint: 'other' } }),
+    )
+    return before
+  }, graceId)
+  const since = owner.sent.length
+  await dialogOf(page).getByRole('button', { name: 'Grant 1 environment' }).click()
+  await dialogOf(page).getByText('differs from the one that was compared').waitFor()
+  expect(granted(since)).toEqual([])
+  await page.evaluate((before) => localStorage.setItem('skerry-known-keys', before), pins)
+  await close()
 })
 
 test('a false key in the list of missing keys alone gets nothing', async () => {

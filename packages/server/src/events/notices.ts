@@ -22,6 +22,15 @@ export interface NoticeFacts {
   invitation: { inviteId: string; orgName: string; until: string; invitedBy: string | null }
   access_requested: { requestId: string; person: string; environments: string[]; reason: string | null }
   access_decided: { status: string; environments: string[]; closedBy: string; answer: string | null }
+  /** `task` is what is to be done, such as `re-key shop/production`. */
+  offboarding_row_handed: {
+    offboardingId: string
+    person: string
+    task: string
+    by: string
+    note: string | null
+    reminder: boolean
+  }
   change_request_opened: ChangeFacts & {
     proposedBy: string | null
     note: string | null

@@ -30,6 +30,16 @@ export interface EventFacts {
     closedBy: string
     answer: string | null
   }
+  /** A row of an offboarding was handed to an admin, or they are reminded of it. `person` is the one who leaves. */
+  'offboarding.row_handed': {
+    offboardingId: string
+    assigneeId: string
+    person: string
+    task: string
+    by: string
+    note: string | null
+    reminder: boolean
+  }
   'change_request.opened': ChangeRequestFacts & {
     /** The name of the proposer. */
     proposedBy?: string

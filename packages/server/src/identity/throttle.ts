@@ -33,6 +33,8 @@ export const attemptRules = {
   invitation_memberless: { max: 10, seconds: 3600, noun: 'invitations by organizations without a member' },
   /** Per person and organization: each request is a mail to every admin. */
   access_request: { max: 30, seconds: 3600, noun: 'requests for access' },
+  /** Per row of an offboarding and admin: each reminder is a mail. */
+  offboarding_reminder: { max: 1, seconds: 3600, noun: 'reminders about this row' },
   /**
    * Per address of the caller: sign-in links, set-up links and passkeys. They have too many bits to be guessed anyway.
    */

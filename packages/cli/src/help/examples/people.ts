@@ -22,6 +22,8 @@ export const people = {
   ],
   'members offboarding': [
     ['skerry members offboarding', 'List all offboardings with their progress'],
+    ['skerry members offboarding bob@example.com shop/production/API_KEY --done', 'Tick a value that was replaced'],
+    ['skerry members offboarding bob@example.com shop/production --hand-to eve@example.com', 'Hand a row to an admin'],
     ['skerry members offboarding bob@example.com --report bob.md', 'Write a report to a file'],
   ],
   'members trust': [
@@ -95,6 +97,11 @@ export const people = {
   'access complete': [
     ['skerry access complete', 'Grant the keys that teams ask for'],
     ['skerry access complete shop/staging --member bob@example.com --yes', 'Grant one of them without a question'],
+  ],
+  'access plan': [
+    ['skerry access plan bob@example.com', 'List the planned environments of a person'],
+    ['skerry access plan bob@example.com shop/production', 'Plan an environment for a person'],
+    ['skerry access plan bob@example.com shop/production --remove', 'Take an environment out of the plan'],
   ],
   teams: [
     ['skerry teams ls', 'List teams'],

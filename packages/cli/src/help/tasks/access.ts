@@ -60,6 +60,7 @@ export const access = [
       ['skerry members offboard bob@example.com', 'Remove the person, revoke what they made, and replace keys'],
       ['skerry members offboarding bob@example.com', 'See what remains, and who does it'],
       ['skerry rotation run DB_PASSWORD', 'Replace values that they know'],
+      ['skerry members offboarding bob@example.com shop/production/API_KEY --done', 'Tick a value that was replaced'],
       ['skerry members offboarding bob@example.com --report bob.md', 'Write a report'],
       ['skerry members offboarding bob@example.com --finish', 'Finish the list'],
     ],

@@ -10,6 +10,7 @@ import { lockOrg } from '../../model/organizations/table.ts'
 import { closeAnswered } from '../access-requests/answered.ts'
 import type { InEnv } from '../envs/scope.ts'
 import type { InOrg } from '../orgs/scope.ts'
+import { checkEnd } from './ends.ts'
 import type { Grant } from './scope.ts'
 import { findRecoveryOf, findUsableToken, holdsKeys, listAccess, listGrants, listReaders } from './store.ts'
 
@@ -54,12 +55,6 @@ export async function create(input: In<typeof grants.create, InEnv>): Out<typeof
   if (!grant) throw fail('conflict', `${body.principalId} already has a key grant on this environment`)
   if (body.principalType === 'user') await closeAnswered(input, org.id, [grant])
   return { grant }
-}
-
-/** A holder whose own access ends gives nobody longer access, so that nobody makes their own access permanent. */
-function checkEnd(own: string | null, given: string | null): void {
-  if (own === null || (given !== null && given <= own)) return
-  throw fail('conflict', `your own access ends at ${own}: choose an earlier end, or ask another admin`)
 }
 
 /**

@@ -9,7 +9,7 @@ import { lockMember } from '../../model/people/memberships.ts'
 import { replacePlan } from '../../model/teams/write.ts'
 import { type InOrg, isAdmin } from '../orgs/scope.ts'
 import { listMissing } from './missing-store.ts'
-import { listPlanned } from './plan-store.ts'
+import { isMember, listPlanned } from './plan-store.ts'
 
 /** Lists the keys that people shall get and do not have. Members who are not admins see the keys that they wait for. */
 export async function missing(input: In<typeof grants.missing, InOrg>): Out<typeof grants.missing> {
@@ -25,6 +25,12 @@ export async function missing(input: In<typeof grants.missing, InOrg>): Out<type
     missing: page.rows.map(({ environmentCreatedAt: _, ...row }) => row),
     nextCursor: page.nextCursor,
   }
+}
+
+/** Lists the planned keys of a person. A member sees the keys that they wait for in `missing`. */
+export async function planned({ db, org, params }: In<typeof grants.planned, InOrg>): Out<typeof grants.planned> {
+  if (!(await isMember(db, org, params.userId))) throw fail('not_found', 'no such member')
+  return { environmentIds: await listPlanned(db, org, params.userId) }
 }
 
 /** Plans keys for a person without a team. A key that the person holds needs no plan. */

@@ -5,7 +5,7 @@ import { env, grantee } from '../envs/scope.ts'
 import { admin, member, unbound } from '../orgs/scope.ts'
 import { create, list, overview, own, readers, remove } from './grants.ts'
 import { createMany } from './many.ts'
-import { missing, plan } from './missing.ts'
+import { missing, plan, planned } from './missing.ts'
 import { grant } from './scope.ts'
 
 export const routes = [
@@ -17,5 +17,6 @@ export const routes = [
   route(grants.delete, grant(env(admin)), remove),
   route(grants.missing, unbound(member), missing, { heavy: 'search' }),
   route(grants.createMany, keyed(unbound(admin)), createMany), // each row needs the key, too
+  route(grants.planned, unbound(admin), planned),
   route(grants.plan, unbound(admin), plan),
 ]

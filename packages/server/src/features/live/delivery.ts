@@ -16,11 +16,17 @@ const changesHolders: ReadonlySet<AuditAction> = new Set<AuditAction>([
   'member.removed',
 ])
 
+interface DeliveryDeps {
+  db: Database
+  faults: Faults
+  now: () => Date
+}
+
 /** Sends each entry to the callers who may know of it. An event is written once, if anybody gets it. */
-export function openDelivery({ db, faults }: { db: Database; faults: Faults }, streams: Streams) {
+export function openDelivery({ db, faults, now }: DeliveryDeps, streams: Streams) {
   const holders = new Map<string, Promise<Set<string>>>()
   const holdersOf = (orgId: string, environmentId: string) => {
-    const found = holders.get(environmentId) ?? listHolders(db.lookups, orgId, environmentId)
+    const found = holders.get(environmentId) ?? listHolders(db.lookups, orgId, environmentId, now().toISOString())
     holders.set(environmentId, found)
     return found
   }

@@ -7,9 +7,10 @@ import { members } from '@skerry/contract/members/endpoints'
 import { secrets } from '@skerry/contract/secrets/endpoints'
 import { tokens } from '@skerry/contract/tokens/endpoints'
 import { afterEach, describe, expect, test } from 'vitest'
-import { ciphertext } from '../../../test/blobs.ts'
+import { ciphertext, wrappedKey } from '../../../test/blobs.ts'
 import { closeStreams, isChange, openStream } from '../../../test/live-stream.ts'
 import { openEnv } from '../../../test/scene.ts'
+import { stopSchedules } from '../../../test/state.ts'
 import { type Actor, grantKey, newApp, newDecoy, newMember, newToken, putSecret } from '../../../test/tenant.ts'
 import { until } from '../../../test/until.ts'
 import { recordTrips } from '../honey-tokens/trips.ts'
@@ -118,6 +119,22 @@ describe('a member', () => {
     await rename('After the key')
     await stream.find('the rename', isChange('app.updated'))
     expect(stream.actions().filter((action) => action === 'secret.written')).toHaveLength(1)
+  })
+
+  test('hears of no secret after temporary access has ended, even before a job deletes the grant', async () => {
+    await stopSchedules(world)
+    const [stays, leaves] = [await newMember(world, tenant), await newMember(world, tenant)]
+    await grantKey(world, tenant, envId, stays)
+    const seconds = limits.grantSecondsMin
+    const body = { principalType: 'user', principalId: leaves.id, wrappedDek: wrappedKey(), seconds } as const
+    await world.call(grants.create, { as: tenant.admin.as, params: { orgId, envId }, body })
+    const [heard, unheard] = [await watch(stays), await watch(leaves)]
+    world.clock.advance(seconds)
+    await putSecret(world, tenant, envId, 'AFTER_THE_END')
+    await heard.find('the secret', isChange('secret.written'))
+    await rename('After the end')
+    await unheard.find('the rename', isChange('app.updated'))
+    expect(unheard.actions()).not.toContain('secret.written')
   })
 
   test('hears of no tokens', async () => {

@@ -3,19 +3,18 @@ import { browserFactor } from '../../identity/session-store.ts'
 import { cliFactor } from '../../identity/store.ts'
 import type { Committed } from '../../kernel/context.ts'
 import { isSecondFactorBehind, type TokenPrincipal, type UserPrincipal } from '../../kernel/principal.ts'
+import { grantInForce } from '../../model/grants/table.ts'
 import { tokenInForce } from '../../model/tokens/table.ts'
 import type { Stream } from './streams.ts'
 
 /** Lists the ids of the people and tokens that hold the key of an environment. */
-export const listHolders = async (db: Sql, orgId: string, environmentId: string): Promise<Set<string>> =>
-  new Set(
-    (
-      await db.rows<{ principalId: string }>(
-        'select principal_id from key_grants where org_id = $1 and environment_id = $2',
-        [orgId, environmentId],
-      )
-    ).map(({ principalId }) => principalId),
+export async function listHolders(db: Sql, orgId: string, environmentId: string, now: string): Promise<Set<string>> {
+  const rows = await db.rows<{ principalId: string }>(
+    `select k.principal_id from key_grants k where k.org_id = $1 and k.environment_id = $2 and ${grantInForce('$3')}`,
+    [orgId, environmentId, now],
   )
+  return new Set(rows.map(({ principalId }) => principalId))
+}
 
 interface PersonRow {
   stream: number

@@ -27,8 +27,8 @@ interface Row<T extends NotificationType> {
     subject: (count: number, place: Place) => string
     /** One line for each event. */
     line: (facts: NoticeFacts[T], place: Place) => string
-    /** The page of the organization that lists all of them. */
-    page: string
+    /** The page of the organization that lists all of them. Unless given, the mail links to the dashboard. */
+    page?: string
   }
 }
 
@@ -122,6 +122,21 @@ const mails: { [T in NotificationType]: Row<T> } = {
         ? secretsLines(environments, place)
         : [`See your requests at ${pageIn(place, 'requests?answered=true')}`]),
     ],
+  },
+  offboarding_row_handed: {
+    subject: ({ reminder }, { orgName }) =>
+      reminder ? `An offboarding in ${orgName} waits for you` : `A task of an offboarding in ${orgName} is yours now`,
+    text: ({ offboardingId, person, task, by, note, reminder }, place) => [
+      `${by} ${reminder ? 'reminds you of' : 'handed you'} a task of the offboarding of ${person}: ${task}.`,
+      ...quoted('Note', note),
+      '',
+      `Do it at ${pageIn(place, `offboardings/${offboardingId}`)}`,
+    ],
+    many: {
+      subject: (count, { orgName }) => `${count} tasks of offboardings in ${orgName} wait for you`,
+      line: ({ offboardingId, person, task, by }, place) =>
+        `${task}, in the offboarding of ${person}, from ${by}: ${pageIn(place, `offboardings/${offboardingId}`)}`,
+    },
   },
   change_request_opened: {
     subject: (_, { orgName }) => `A change waits for your review in ${orgName}`,
@@ -380,8 +395,11 @@ function aboutMany<T extends NotificationType>({ many }: Row<T>, events: NoticeF
   const subject = many.subject(events.length, place)
   const lines = events.slice(0, listedMax).map((event) => `- ${many.line(inLines(event), place)}`)
   const more = events.length > listedMax ? [`- and ${events.length - listedMax} more`] : []
-  return { subject, text: [`${subject}:`, '', ...lines, ...more, '', `See them at ${pageIn(place, many.page)}`] }
+  return { subject, text: [`${subject}:`, '', ...lines, ...more, '', `See them at ${pageOfAll(many, place)}`] }
 }
+
+const pageOfAll = ({ page }: { page?: string }, place: Place): string =>
+  page === undefined ? place.baseUrl : pageIn(place, page)
 
 /** Facts may come from strangers. Characters that would start a new line, or hide the text after them, are removed. */
 const inLines = <F extends object>(facts: F): F =>

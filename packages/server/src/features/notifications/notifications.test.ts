@@ -338,6 +338,14 @@ describe('letters', () => {
   const place = { baseUrl: 'https://skerry.example', orgName: 'Acme', orgSlug: 'acme' }
   const samples: { [T in NotificationType]: NoticeFacts[T] } = {
     invitation: { inviteId: 'inv_x', orgName: evil, until: '2026-01-02T03:04:05.000Z', invitedBy: evil },
+    offboarding_row_handed: {
+      offboardingId: 'ofb_x',
+      person: evil,
+      task: evil,
+      by: evil,
+      note: evil,
+      reminder: true,
+    },
     change_request_opened: { ...changeOf(evil), proposedBy: evil, note: evil, requiredApprovals: 2 },
     change_request_decided: { ...changeOf(evil), status: 'rejected', decidedBy: evil, comment: evil },
     protection_disabled: {

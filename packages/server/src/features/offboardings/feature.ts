@@ -22,5 +22,12 @@ export const feature: Descriptor = {
     ],
     withheld: {},
   },
+  notices: {
+    'offboarding.row_handed': ({ facts: { assigneeId, ...facts } }) => ({
+      type: 'offboarding_row_handed',
+      to: { userId: assigneeId },
+      facts,
+    }),
+  },
   auditNames: 'select id, coalesce(name, email, user_id) from offboardings where org_id = $1',
 }

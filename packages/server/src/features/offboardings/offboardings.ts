@@ -3,17 +3,16 @@ import { pageFrom, pageOf } from '../../http/page.ts'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
 import type { InOrg } from '../orgs/scope.ts'
+import { getRow, lockForChange, tellAssignee } from './rows.ts'
 import { findOffboarding, type OnOffboarding } from './scope.ts'
 import {
   type Change,
   changeRow,
-  findRow,
   finishOffboarding,
   isAdminInPerson,
   listOffboardings,
   listOpen,
   listRows,
-  lockRow,
   lockRunning,
   type Row,
 } from './store.ts'
@@ -42,14 +41,12 @@ export async function rows(input: In<typeof offboardings.rows, OnOffboarding>): 
   return { rows: page.rows, nextCursor: page.nextCursor }
 }
 
-type OnRow = In<typeof offboardings.change, OnOffboarding>
+type Changing = In<typeof offboardings.change, OnOffboarding>
 
-export async function change(input: OnRow): Out<typeof offboardings.change> {
+export async function change(input: Changing): Out<typeof offboardings.change> {
   const { db, org, offboarding, params, body, audit } = input
   if (Object.keys(body).length === 0) throw fail('invalid_request', 'body: name a state, a note or an assigneeId')
-  if (!(await lockRunning(db, org, offboarding.id, 'share'))) throw fail('conflict', 'this offboarding is finished')
-  if (!(await lockRow(db, org, offboarding.id, params.offboardingRowId))) throw noRow()
-  const row = await getRow(input)
+  const row = await lockForChange(input)
   const { note = row.note, assigneeId = row.assigneeId } = body
   if (body.assigneeId && !(await isAdminInPerson(db, org, body.assigneeId)))
     throw fail('invalid_request', 'body.assigneeId: not an admin of this organization')
@@ -71,19 +68,12 @@ export async function change(input: OnRow): Out<typeof offboardings.change> {
     note,
     assigneeId,
   })
+  if (after.state === 'waiting' && after.assigneeId !== row.assigneeId) await tellAssignee(input, after, false)
   return { row: after }
 }
 
-async function getRow(input: OnRow): Promise<Row> {
-  const row = await findRow(input.db, input.org, input.offboarding.id, input.params.offboardingRowId, input)
-  if (!row) throw noRow()
-  return row
-}
-
-const noRow = () => fail('not_found', 'no such row of an offboarding')
-
 /** Returns the state to store. The server sees a re-key and a new sharing, so nobody can claim them. */
-function stateOf({ kind, state }: Row, body: OnRow['body']): Change['state'] {
+function stateOf({ kind, state }: Row, body: Changing['body']): Change['state'] {
   if (body.state === undefined) return undefined
   const isSeen = kind !== 'rotate_value'
   if (isSeen && body.state === 'done')

@@ -6,6 +6,7 @@ import { lockGrant, rotatorHolder } from '../../model/grants/table.ts'
 import { giveGrant } from '../../model/grants/write.ts'
 import { checkQuota } from '../billing/quota.ts'
 import { type Env, findEnvOfBody } from '../envs/scope.ts'
+import { checkLasting } from '../grants/ends.ts'
 import type { InOrg } from '../orgs/scope.ts'
 import { namesOf } from './account.ts'
 import { checkConfig, checkTarget, checkWriters, verifyAccounts } from './checks.ts'
@@ -108,8 +109,13 @@ async function giveToRotator(
   work: Pick<Parameters<typeof giveGrant>[0], 'db' | 'audit'>,
   environmentId: string,
 ): Promise<void> {
+  const { principal, now } = giving
+  const env = { orgId: org.id, id: environmentId }
+  const own = await lockGrant(work.db, env, { principalType: principal.type, principalId: principal.id }, now)
+  if (!own) throw fail('forbidden', 'you hold no key grant on this environment')
+  checkLasting(own.endsAt, 'the rotator')
   const key = { ...rotatorHolder(org.id), wrappedDek: body.wrappedDek as string }
-  const grant = await giveGrant({ ...giving, ...work }, { orgId: org.id, id: environmentId }, key)
+  const grant = await giveGrant({ ...giving, ...work }, env, key)
   if (!grant) throw fail('conflict', 'the rotator’s grant has just changed: try again')
 }
 

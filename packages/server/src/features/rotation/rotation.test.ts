@@ -4,6 +4,7 @@ import { branches } from '@skerry/contract/branches/endpoints'
 import { protection } from '@skerry/contract/changes/endpoints'
 import { envs } from '@skerry/contract/envs/endpoints'
 import { grants } from '@skerry/contract/grants/endpoints'
+import { limits } from '@skerry/contract/limits'
 import { rekey } from '@skerry/contract/rekey/endpoints'
 import { rotation } from '@skerry/contract/rotation/endpoints'
 import { secrets } from '@skerry/contract/secrets/endpoints'
@@ -212,6 +213,17 @@ describe('a policy', () => {
 })
 
 describe('the rotator’s grant', () => {
+  test('is given by no holder whose access ends, but such a holder uses one that is there', async () => {
+    const admin = await newMember(world, tenant, 'admin')
+    await grantKey(world, tenant, env.envId, admin, { seconds: limits.grantSecondsMin })
+    const refused = await create({}, admin.as)
+    const words = /^your own access ends at .* the rotator keeps the key: ask an admin/
+    expect([refused.status, refused.error?.message]).toEqual([409, expect.stringMatching(words)])
+    expect([await holders(), await granted()].flat()).not.toContain(env.envId)
+    await create()
+    expect((await create({ secretName: 'ANOTHER', wrappedDek: undefined }, admin.as)).status).toBe(201)
+  })
+
   test('is read for each run, so that revoking it stops the rotation', async () => {
     const { id } = (await create({ rotateNow: true })).body.rotation
     const before = await env.read('ROTATED')

@@ -1,6 +1,6 @@
 import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
-import { grantInForce } from '../../model/grants/table.ts'
+import { grantEnd, grantInForce } from '../../model/grants/table.ts'
 import type { Org } from '../orgs/scope.ts'
 import { type Binding, bindingColumns } from './scope.ts'
 
@@ -106,6 +106,8 @@ export interface LayerAccess {
   slug: string
   /** Whether the caller has the key of this environment. */
   isHeld: boolean
+  /** When the caller's access to this environment ends by itself; null if it does not. */
+  ownEnd: string | null
   /** Any secret of the environment, to test a key with. */
   name: string | null
   ciphertext: string | null
@@ -119,10 +121,11 @@ export const listLayerAccess = (
 ) =>
   db.rows<LayerAccess>(
     `select l.environment_id, e.slug, s.name, s.ciphertext,
-            exists (select from key_grants k where k.org_id = l.org_id and k.environment_id = l.environment_id
-                       and k.principal_type = $3 and k.principal_id = $4 and ${grantInForce('$5')}) as is_held
+            k.id is not null as is_held, ${grantEnd} as own_end
        from sync_layers l
        join environments e on e.org_id = l.org_id and e.id = l.environment_id
+       left join key_grants k on k.org_id = l.org_id and k.environment_id = l.environment_id
+                             and k.principal_type = $3 and k.principal_id = $4 and ${grantInForce('$5')}
        left join lateral (
          select s.name, s.ciphertext from secrets s
           where s.org_id = l.org_id and s.environment_id = l.environment_id order by s.name limit 1

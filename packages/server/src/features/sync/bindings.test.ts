@@ -3,6 +3,7 @@ import { audit } from '@skerry/contract/audit/endpoints'
 import { envs } from '@skerry/contract/envs/endpoints'
 import { grants } from '@skerry/contract/grants/endpoints'
 import { composition } from '@skerry/contract/groups/endpoints'
+import { limits } from '@skerry/contract/limits'
 import { sync } from '@skerry/contract/sync/endpoints'
 import { describe, expect, test } from 'vitest'
 import { engine } from '../../../test/engine.ts'
@@ -22,7 +23,7 @@ import {
   wrapped,
   write,
 } from '../../../test/sync-scene.ts'
-import { newMember, signUp } from '../../../test/tenant.ts'
+import { grantKey, newMember, signUp } from '../../../test/tenant.ts'
 import { openWorld } from '../../../test/world.ts'
 import { newId } from '../../kernel/context.ts'
 import { forget } from './jobs.ts'
@@ -224,6 +225,28 @@ describe('a binding', () => {
     expect(status).toBe(403)
     expect((await create(good)).status).toBe(201)
     expect([await granted(env), await granted(group)].map((of) => of.length)).toEqual([1, 1])
+  })
+
+  test('gets no key from a holder whose access ends, of no layer, when it is created or changed', async () => {
+    const [env, connection] = [await filled(), await connect(world, tenant, platform)]
+    const group = await composedGroup(world, tenant, env)
+    await write(world, tenant, group, 'SHARED', 'value')
+    const admin = await newMember(world, tenant, 'admin')
+    const give = (envId: string, more: object = {}) => grantKey(world, tenant, envId, admin, more)
+    await give(env.id)
+    await give(group.id, { seconds: limits.grantSecondsMin })
+    const body = await bindingBody(connection, [env, group], newAppName())
+    const refused = await world.call(sync.createBinding, { ...inOrg(), as: admin.as, body })
+    const words = /^your own access ends at .* a sync connection keeps the key: ask an admin/
+    expect([refused.status, refused.error?.message]).toEqual([409, expect.stringMatching(words)])
+    expect([await granted(env), await granted(group), await list()].flat()).toEqual([])
+    const { id } = (await create(body)).body.binding
+    const { wrappedDeks, acknowledgedDecryption } = body
+    const again = { as: admin.as, body: { wrappedDeks, acknowledgedDecryption } }
+    expect((await world.call(sync.updateBinding, { ...onBinding(id), ...again })).status).toBe(409)
+    await give(group.id)
+    expect((await world.call(sync.updateBinding, { ...onBinding(id), ...again })).status).toBe(200)
+    await world.call(sync.deleteBinding, onBinding(id))
   })
 
   test('is refused if it would write the same names as another at one destination, and the error names the other', async () => {

@@ -10,6 +10,7 @@ import { fail } from '../../kernel/errors.ts'
 import { syncOf } from '../../keys/keypairs.ts'
 import { deleteUnreadGrants, putGrants } from '../../model/grants/write.ts'
 import { findEnv, findEnvOfBody } from '../envs/scope.ts'
+import { checkLasting } from '../grants/ends.ts'
 import type { InOrg } from '../orgs/scope.ts'
 import {
   deleteBinding,
@@ -223,6 +224,7 @@ async function giveKeys(
     if (!layer) throw fail('invalid_request', `${place}.environmentId: is no layer of the environment`)
     if (given.has(environmentId)) throw fail('invalid_request', `${place}.environmentId: is named twice`)
     if (!layer.isHeld) throw fail('forbidden', `${place}: you hold no key grant on ${layer.slug}`)
+    checkLasting(layer.ownEnd, 'a sync connection')
     await checkOpens(request.context, db, binding, layer, wrappedDek, place)
     given.add(environmentId)
   }

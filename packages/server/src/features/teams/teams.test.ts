@@ -222,6 +222,20 @@ describe('a missing key', () => {
     expect((await plan([])).body).toEqual({ environmentIds: [] })
   })
 
+  test('is read from the plan by admins alone', async () => {
+    const [one, two, person] = [await newPlace(), await newPlace(), await newMember(world, tenant)]
+    const stranger = await signUp(world)
+    const params = { orgId, userId: person.id }
+    await world.call(grants.plan, { as: admin.as, params, body: { environmentIds: [one, two] } })
+    const read = ({ as }: Pick<Actor, 'as'>, userId = person.id) =>
+      world.call(grants.planned, { as, params: { orgId, userId } })
+    expect(new Set((await read(admin)).body.environmentIds)).toEqual(new Set([one, two]))
+    await grantKey(world, tenant, one, person)
+    expect((await read(admin)).body).toEqual({ environmentIds: [two] })
+    const answers = [await read(person), await read(stranger.admin), await read(admin, newId('user'))]
+    expect(answers.map(({ status }) => status)).toEqual([403, 404, 404])
+  })
+
   test('is listed for the person who waits for it, who sees nobody else’s', async () => {
     const [one, two] = [await newPlace(), await newPlace()]
     const [person, other] = [await newMember(world, tenant), await newMember(world, tenant)]

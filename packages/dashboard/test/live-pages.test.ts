@@ -12,8 +12,7 @@ import { joinsWithKey, protect, putSecret, unprotect } from './org-steps.ts'
 import { grantTo, leaks, openPair } from './scene.ts'
 import * as steps from './steps.ts'
 
-// A colleague’s change appears on an open page within two seconds, with their name. The colleague acts through another
-// client, so that only the page of the person who watches is measured.
+// A colleague’s change appears on an open page without a reload, with their name. The colleague acts through another client.
 
 const scene = await openPair()
 const { world, owner, member: watcher, place } = scene
@@ -31,19 +30,20 @@ await page.reload()
 await steps.unlockWithPassphrase(page)
 await openApp(page, 'Web shop')
 
-/** Checks that the page shows something within two seconds after the act. */
-async function soon(act: () => Promise<unknown>, ...shown: Locator[]): Promise<void> {
+/**
+ * Waits until the page shows everything after the act. None of these pages asks the server again by itself, so only an event
+ * of the stream can bring it. The time is a limit for a failure: the figure `live_1000_streams_delay_s` measures the delay.
+ */
+async function shows(act: () => Promise<unknown>, ...shown: Locator[]): Promise<void> {
   const answer = (await act()) as { error?: unknown } | undefined
   expect(answer?.error).toBeUndefined()
-  const doneMs = performance.now()
   for (const one of shown) await one.waitFor()
-  expect(performance.now() - doneMs).toBeLessThan(2000)
 }
 
 const note = (text: string) => page.getByRole('status').getByText(text)
 
 test('the matrix shows a new secret, and who stored it', async () => {
-  await soon(
+  await shows(
     () => putSecret(world, as, place, 'NEW_HERE', 'planted-new'),
     value(page, 'NEW_HERE', 'Production'),
     page.locator('.matrix-changed', { hasText: 'Changed by Ada just now' }),
@@ -58,7 +58,7 @@ describe('an open drawer with typed text', () => {
     await pickTool(page, 'API_KEY', 'Details of API_KEY in Production')
     await dialogOf(page).getByRole('button', { name: 'Edit', exact: true }).click()
     await field.fill('planted-typed\nplanted-more')
-    await soon(
+    await shows(
       () => putSecret(world, as, place, 'API_KEY', 'planted-4'),
       dialogOf(page).getByText('Ada stored version 4 while you typed.'),
     )
@@ -81,14 +81,14 @@ describe('an open drawer with typed text', () => {
 test('a proposal shows in the matrix and as a badge, and then on the page Changes, with who made it', async () => {
   await protect(world, as, place)
   await page.getByRole('row', { name: 'API_KEY' }).waitFor()
-  await soon(
+  await shows(
     () => putSecret(world, as, place, 'API_KEY', 'planted-proposed'),
     queued(page, /API_KEY/),
     page.getByRole('img', { name: '1 open' }).first(),
     note('Change proposed by Ada just now'),
   )
   await steps.goTo(page, 'Changes')
-  await soon(
+  await shows(
     () => putSecret(world, as, place, 'NEW_HERE', 'planted-proposed-too'),
     page.getByText('NEW_HERE').first(),
     page.getByRole('img', { name: '2 open' }).first(),
@@ -100,7 +100,7 @@ test('the page Members shows another role, and who gave it', async () => {
   await steps.goTo(page, 'Members')
   const row = page.getByRole('row', { name: 'third@example.com' })
   await row.waitFor()
-  await soon(
+  await shows(
     () => world.call(members.update, { as, params: { ...params, userId: third.id }, body: { role: 'admin' } }),
     row.getByText('admin', { exact: false }),
     note('Role changed by Ada just now'),
@@ -110,7 +110,7 @@ test('the page Members shows another role, and who gave it', async () => {
 
 test('a request for access shows as a badge, and who asked', async () => {
   const body = { environmentIds: [place.envId], reason: 'To deploy' }
-  await soon(
+  await shows(
     () => world.call(accessRequests.create, { as: third.as, params, body }),
     page.getByRole('img', { name: '1 open' }).first(),
     note('Access asked for by third@example.com just now'),
@@ -120,13 +120,13 @@ test('a request for access shows as a badge, and who asked', async () => {
 test('the page Decoys shows that one was tried', async () => {
   const { tokenId, tokenHash, bearer } = await newToken('skerry')
   await steps.goTo(page, 'Decoys')
-  await soon(
+  await shows(
     () => world.call(honeyTokens.create, { as, params, body: { tokenId, tokenHash, placement: 'a wiki page' } }),
     page.getByText('a wiki page'),
     note('Decoy laid out by Ada just now'),
   )
   await world.call(me.get, { as: `Bearer ${bearer}` })
-  await soon(() => recordTrips(world.server.context), note('Decoy tried just now'))
+  await shows(() => recordTrips(world.server.context), note('Decoy tried just now'))
 })
 
 test('no plaintext is left anywhere', async () => {
