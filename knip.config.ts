@@ -45,7 +45,12 @@ export default {
       ignoreIssues: usedOutside('src/config/define.ts'),
     },
     'packages/cli': {
-      entry: ['src/commands/*.ts', 'src/keyring/agent.ts', 'src/provisioner/adapters.ts', 'test/warm-host.ts'],
+      entry: [
+        'src/commands/*.ts',
+        'src/keyring/agent-process.js',
+        'src/provisioner/adapter-process.js',
+        'test/warm-host.ts',
+      ],
       project: ['src/**/*.ts', 'test/**/*.ts'],
     },
     'packages/server': {

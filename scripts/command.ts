@@ -40,20 +40,29 @@ function closureOf(ids: readonly string[], modules: Modules, found = new Set<str
   return found
 }
 
+/**
+ * Everything that `skerry run` loads is one file. Libraries are not bundled, except the one that every command loads.
+ *
+ * @param home the folder of the command's package
+ */
+export function runChunk(home: string): { name: (id: string, modules: Modules) => string | null } {
+  let ofRun: Set<string> | undefined
+  return {
+    name: (id, modules) => {
+      ofRun ??= closureOf(
+        ['src/program.ts', 'src/commands/run.ts'].map((path) => join(home, path)),
+        modules,
+      )
+      return ofRun.has(id) ? 'run' : null
+    },
+  }
+}
+
 /** Bundles the command. Vite is imported only here, because it is not needed when there is nothing to build. */
 async function bundle(home: string, fresh: string, dist: string): Promise<Build> {
   const { build } = await import('vite')
   const names = { entryFileNames: '[name]-[hash].js', chunkFileNames: '[name]-[hash].js' }
-  // Everything that `skerry run` loads is one file. Libraries are not bundled, except the one that every command loads.
-  let ofRun: Set<string> | undefined
-  const name = (id: string, modules: Modules) => {
-    ofRun ??= closureOf(
-      ['src/program.ts', 'src/commands/run.ts'].map((path) => join(home, path)),
-      modules,
-    )
-    return ofRun.has(id) ? 'run' : null
-  }
-  const codeSplitting = { groups: [{ name }] }
+  const codeSplitting = { groups: [runChunk(home)] }
   const made = await build({
     root: home,
     configFile: false,

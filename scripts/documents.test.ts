@@ -39,8 +39,8 @@ test.each(documents)('every link of %s leads to a file, and to a heading in it',
 
 const files = globSync(['**/*.{ts,tsx,js,mjs,sql,md,txt}', '.*.mjs'], { cwd: root, exclude })
 
-/** Files that these documents tell the reader to make. */
-const ofReader = new Set(['vault.config.ts', 'NNNN-words.sql'])
+/** Files that these documents tell the reader to make, and files of a release. */
+const ofReader = new Set(['vault.config.ts', 'NNNN-words.sql', 'checksums.txt', 'THIRD-PARTY-LICENSES.txt'])
 
 /** A document may leave out the first folders of a path. `<noun>` stands for any name. */
 function isThere(name: string): boolean {

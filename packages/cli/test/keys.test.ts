@@ -246,5 +246,5 @@ async function processesOf(home: string): Promise<string[]> {
       return `${await read('cmdline')}\n${await read('environ')}`
     }),
   )
-  return texts.filter((text) => text.includes('keyring/agent.ts') && text.includes(home))
+  return texts.filter((text) => text.includes('keyring/agent-process.js') && text.includes(home))
 }

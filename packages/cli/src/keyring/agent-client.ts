@@ -70,7 +70,7 @@ export async function stopAgent(url: string, userId: string): Promise<boolean> {
 /** Starts the agent process and passes it the private key over a pipe, and not by argument, environment or file. */
 export async function startAgent(url: string, userId: string, privateKey: PrivateKey, idleSeconds: number) {
   await stopAgent(url, userId)
-  const main = ownFile('keyring/agent.ts')
+  const main = ownFile('keyring/agent-process.js')
   const compiled = getCompileCacheDir()
   // The agent needs no other variable of this environment, which may contain credentials.
   const env = {

@@ -16,7 +16,7 @@ export function openChildren(allowed: readonly string[] | undefined, max: number
   const set = kept.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]] as const]))
   const door: DoorSettings = { allowed }
   return openPool({
-    file: ownFile('provisioner/adapters.ts'),
+    file: ownFile('provisioner/adapter-process.js'),
     environment: { ...Object.fromEntries(set), ...(compiled ? { NODE_COMPILE_CACHE: compiled } : {}) },
     door,
     max,

@@ -1,12 +1,13 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { brotliDecompressSync } from 'node:zlib'
 
 /**
  * A new PostgreSQL data directory as one file of 1 MB, made by `npm run database-template`. PGlite would run initdb
  * instead, which needs 450 MB of memory. The file fits the data format of only one release of PGlite.
  */
-export const templateFile = join(import.meta.dirname, 'embedded-template.br')
+export const templateFile = fileURLToPath(new URL('./embedded-template.br', import.meta.url))
 
 /** The first line of the template. The bytes of the files follow it, in this order and without separators. */
 export interface TemplateIndex {

@@ -1,0 +1,101 @@
+import { chmodSync, cpSync, globSync, mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { type Bundle, bundle, entryName, modulesOfStarter, starter } from './bundle.ts'
+import { launcher } from './launcher.ts'
+import { type Lockfile, resolve } from './lockfile.ts'
+import { directNeeds, type Manifest, manifestOf, modulesOf, nodePackages } from './manifest.ts'
+import { containedIn, noticesOf } from './notices.ts'
+import { readmeOf } from './readme.ts'
+import type { Release } from './releases.ts'
+import { shrinkwrapOf } from './shrinkwrap.ts'
+import { declarationsOf, packagesIn } from './types.ts'
+
+/** A package in its folder, before it is packed. */
+export interface Staged {
+  manifest: Manifest
+  /** What it needs at run time, as paths in the lockfile. */
+  direct: string[]
+  /** The packages of npm whose code is in it, as paths in the lockfile. */
+  contained: string[]
+}
+
+/** Writes everything that a package consists of into a folder. The folder is laid out as the checkout is. */
+export async function stage(root: string, lockfile: Lockfile, release: Release, folder: string): Promise<Staged> {
+  const write = (path: string, text: string) => {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), text)
+  }
+  const beside = filesBeside(root, workspacesOf(lockfile, release.name))
+  const starters = beside.filter((path) => path.endsWith('.js'))
+  const modules = Object.values(modulesOf(root, release))
+  const entries = [...modules, ...starters.flatMap((path) => modulesOfStarter(root, path))]
+  const { files, imports } = await bundle(
+    root,
+    release,
+    Object.fromEntries(entries.map((path) => [entryName(path), path])),
+  )
+  for (const [name, code] of Object.entries(files)) write(`packages/${release.name}/dist/${name}`, code)
+  for (const path of beside) copy(root, folder, path)
+  for (const path of starters) write(path, starter(root, release, path))
+  for (const path of pagesOf(root, release)) copy(root, folder, path)
+  for (const command of release.hasNode ? Object.keys(release.commands) : []) {
+    write(`bin/${command}`, launcher(release, command, nodePackages(root)))
+    chmodSync(join(folder, `bin/${command}`), 0o755)
+  }
+  const types = modules.length > 0 ? declarationsOf(root, modules) : {}
+  for (const [path, text] of Object.entries(types)) write(path, text)
+  return writeFacts({ root, lockfile, release, write, imports: withTypes(lockfile, imports, types) }, folder)
+}
+
+/** Packages whose types declarations name are needed too. */
+function withTypes(lockfile: Lockfile, imports: Bundle['imports'], types: Record<string, string>): Bundle['imports'] {
+  const named = packagesIn(types).filter((name) => !imports.has(name) && resolve(lockfile, '', name) !== undefined)
+  return new Map([...imports, ...named.map((name) => [name, 'sdk'] as const)])
+}
+
+interface Facts {
+  root: string
+  lockfile: Lockfile
+  release: Release
+  write: (path: string, text: string) => void
+  imports: Bundle['imports']
+}
+
+/** Writes what npm and people read of a package: its manifest, versions, README and licenses. */
+function writeFacts({ root, lockfile, release, write, imports }: Facts, folder: string): Staged {
+  const direct = directNeeds(root, lockfile, release, imports)
+  const contained = containedIn(lockfile, release)
+  const manifest = manifestOf(root, lockfile, release, direct)
+  write('package.json', json(manifest))
+  if (release.isLocked) write('npm-shrinkwrap.json', json(shrinkwrapOf(lockfile, manifest, direct)))
+  write('README.md', readmeOf(root, release))
+  copy(root, folder, 'LICENSE')
+  if (contained.length > 0) write('THIRD-PARTY-LICENSES.txt', `${noticesOf(root, lockfile, contained)}\n`)
+  return { manifest, direct, contained }
+}
+
+const json = (value: object) => `${JSON.stringify(value, null, 2)}\n`
+
+const copy = (root: string, folder: string, path: string) => cpSync(join(root, path), join(folder, path))
+
+/** The workspaces that a package is made of: its own, and those that it depends on. */
+function workspacesOf(lockfile: Lockfile, name: string, found = new Set<string>()): string[] {
+  if (found.has(name)) return []
+  found.add(name)
+  for (const one of Object.keys(lockfile[`packages/${name}`]?.dependencies ?? {}))
+    if (one.startsWith('@skerry/')) workspacesOf(lockfile, one.slice('@skerry/'.length), found)
+  return [...found].sort()
+}
+
+/** Files that are no TypeScript: starters of processes, migrations, styles. */
+const filesBeside = (root: string, workspaces: readonly string[]) =>
+  workspaces
+    .flatMap((name) => globSync(`packages/${name}/src/**/*.*`, { cwd: root, exclude: ['**/*.ts'] }))
+    .map((path) => path.replaceAll('\\', '/'))
+    .sort()
+
+function pagesOf(root: string, { pages }: Release): string[] {
+  const files = { all: '**/*.*', descriptions: 'build.json', none: undefined }[pages]
+  if (files === undefined) return []
+  return globSync(`packages/{connect,dashboard}/dist/${files}`, { cwd: root }).sort()
+}
