@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { trusted } from '../directory/schemas.ts'
 import { del, get, patch, post } from '../endpoint.ts'
 import { CreateEnvironment, Environment, EnvironmentWithAccess } from '../envs/schemas.ts'
 import { DisplayName, NextCursor, Ok, Page, Slug, Strict } from '../schema.ts'
@@ -31,6 +32,7 @@ export const apps = {
   }),
   delete: del('/v1/orgs/:orgId/apps/:appId', {
     summary: 'Delete an application with its environments, branches, secrets and key grants',
+    body: Strict({ ...trusted }),
     responses: { 200: Ok },
     audits: ['app.deleted'],
   }),

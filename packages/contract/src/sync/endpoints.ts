@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { trusted } from '../directory/schemas.ts'
 import { del, get, patch, post } from '../endpoint.ts'
 import { limits } from '../limits.ts'
 import { Blob, DisplayName, Id, NextCursor, Ok, Page, PageOf, PublicKeyJwk, Strict, WrappedKey } from '../schema.ts'
@@ -94,6 +95,7 @@ export const sync = {
   }),
   deleteConnection: del('/v1/orgs/:orgId/sync/connections/:connectionId', {
     summary: 'Delete a connection with its bindings, its grants and its keypair. What was pushed stays where it is',
+    body: Strict({ ...trusted }),
     responses: { 200: Ok },
     audits: ['sync_connection.deleted', 'sync_binding.deleted'],
   }),
@@ -135,6 +137,7 @@ export const sync = {
   }),
   deleteBinding: del('/v1/orgs/:orgId/sync/bindings/:bindingId', {
     summary: 'Delete a binding, and the grants that no other binding of its connection needs',
+    body: Strict({ ...trusted }),
     responses: { 200: Ok },
     audits: ['sync_binding.deleted'],
   }),
