@@ -58,7 +58,10 @@ describe('a change that carries documents', () => {
       `body.trust.entries: ${name}: readers is not what the server has: read the claims and sign again`,
     ])
     const stale = await give(other.id, started.trust)
-    expect([stale.status, stale.error?.message]).toEqual([409, expect.stringMatching(/^body\.trust\.head: the newest head is 2 /)])
+    expect([stale.status, stale.error?.message]).toEqual([
+      409,
+      expect.stringMatching(/^body\.trust\.head: the newest head is 2 /),
+    ])
     expect(await stateOf(world)).toEqual(before)
     expect((await give(other.id)).status).toBe(201)
   })
