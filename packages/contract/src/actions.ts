@@ -6,6 +6,7 @@ import { actions as billing } from './billing/actions.ts'
 import { actions as branches } from './branches/actions.ts'
 import { actions as changes } from './changes/actions.ts'
 import { actions as cliLogin } from './cli-login/actions.ts'
+import { actions as directory } from './directory/actions.ts'
 import { actions as envs } from './envs/actions.ts'
 import { actions as exporting } from './export/actions.ts'
 import { actions as grants } from './grants/actions.ts'
@@ -79,6 +80,7 @@ export const auditActions = {
   ...billing,
   ...vault,
   ...logSink,
+  ...directory,
 }
 
 export type AuditAction = keyof typeof auditActions

@@ -1,5 +1,6 @@
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox'
 import type { AuditAction } from './actions.ts'
+import { signedActions } from './directory/actions.ts'
 import type { ErrorCode } from './errors.ts'
 import { limits } from './limits.ts'
 
@@ -96,6 +97,7 @@ type Mutation<Q, B, R, A, U> = Shape<Q, B, R, A> & { unit?: U } & (
 
 function endpoint(method: Method, path: string, shape: Shape<TObject, TObject, Responses, AuditAction>): Endpoint {
   const surface = shape.surface ?? 'principal'
+  const isSigned = isTrusted(shape.body)
   return {
     method,
     path,
@@ -106,14 +108,17 @@ function endpoint(method: Method, path: string, shape: Shape<TObject, TObject, R
     body: shape.body ?? empty,
     headers: shape.headers ?? {},
     responses: shape.responses,
-    refuses: shape.refuses ?? [],
-    audits: shape.audits ?? [],
+    refuses: [...new Set([...(shape.refuses ?? []), ...(isSigned ? (['conflict'] as const) : [])])],
+    audits: [...(shape.audits ?? []), ...(isSigned ? signedActions : [])],
     tagged: shape.tagged ?? false,
     mediaType: shape.mediaType ?? 'application/json',
     bodyBytes: shape.bodyBytes ?? (surface === 'none' ? limits.openBodyBytes : limits.bodyBytes),
     ...(shape.unaudited === undefined ? {} : { unaudited: shape.unaudited }),
   }
 }
+
+/** Whether the body may carry entries of the signed directory, which the server stores together with the change. */
+export const isTrusted = (body: TObject | undefined): boolean => body !== undefined && 'trust' in body.properties
 
 const mutation =
   <M extends Exclude<Method, 'GET'>>(method: M) =>

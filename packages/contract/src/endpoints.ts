@@ -7,6 +7,7 @@ import { billing } from './billing/endpoints.ts'
 import { branches } from './branches/endpoints.ts'
 import { changes, protection } from './changes/endpoints.ts'
 import { cliLogin } from './cli-login/endpoints.ts'
+import { directory } from './directory/endpoints.ts'
 import type { Endpoint } from './endpoint.ts'
 import { envs } from './envs/endpoints.ts'
 import { exporting } from './export/endpoints.ts'
@@ -87,6 +88,7 @@ export const endpoints = {
   protection,
   changes,
   resolve,
+  directory,
   grants,
   accessRequests,
   offboardings,

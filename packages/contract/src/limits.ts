@@ -58,6 +58,19 @@ export const limits = {
   missingGrantsDefault: 200,
   /** Key grants in one request. A client grants more in further requests. */
   grantsAtOnceMax: 100,
+  /** A root or a head, with signatures. */
+  directoryDocumentCharacters: 100_000,
+  directoryEntryCharacters: 65_536,
+  branchManifestCharacters: 8192,
+  rekeyManifestsMax: 500,
+  /** Entries in one request. A client signs more in further heads. */
+  directoryEntriesAtOnceMax: 2000,
+  directoryEntriesDefault: 1000,
+  directoryEntriesMax: 2000,
+  /** Pins that a client names, of which the chain must contain each. */
+  directoryPinsMax: 10,
+  /** Entries that one request asks for. */
+  directoryProofsMax: 100,
   machineAccessTtlSeconds: 3600,
   sessionTokenTtlSeconds: 600,
   sessionIdleSeconds: 14 * 86_400,

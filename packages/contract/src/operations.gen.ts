@@ -190,6 +190,12 @@ export const operations = {
   resolve: {
     get: { method: 'GET', path: '/v1/resolve', surface: 'principal' },
   },
+  directory: {
+    get: { method: 'GET', path: '/v1/orgs/:orgId/directory', surface: 'principal' },
+    entries: { method: 'GET', path: '/v1/orgs/:orgId/directory/entries', surface: 'principal' },
+    claims: { method: 'GET', path: '/v1/orgs/:orgId/directory/claims', surface: 'principal' },
+    put: { method: 'PUT', path: '/v1/orgs/:orgId/directory', surface: 'principal' },
+  },
   grants: {
     own: { method: 'GET', path: '/v1/orgs/:orgId/envs/:envId/key', surface: 'principal' },
     list: { method: 'GET', path: '/v1/orgs/:orgId/envs/:envId/keys', surface: 'principal' },

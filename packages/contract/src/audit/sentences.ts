@@ -187,6 +187,10 @@ export const auditSentences: Readonly<Record<AuditAction, string>> = {
   'org.exported': '{actor} exported the organization',
   'org.restored': '{actor} restored the organization from an archive',
   'audit.archived': '{actor} moved audit entries[ from before {before}] into an archive',
+  'directory.started': '{actor} started the signed directory with {entries} entries',
+  'directory.root_changed': '{actor} changed who signs the directory (root {root})',
+  'directory.signed': '{actor} signed {entries} entries of the directory (version {head})',
+
   'log_sink.updated': '{actor} set where audit entries are sent[: {endpoint}]',
   'log_sink.tested': '{actor} tested the log sink',
   'log_sink.disabled': 'Skerry stopped to send audit entries, because the log sink refused them',

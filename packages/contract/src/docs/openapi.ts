@@ -46,6 +46,7 @@ export const headingTitles: Record<keyof typeof endpoints, string> = {
   protection: 'Protection',
   changes: 'Change requests',
   resolve: 'Resolve',
+  directory: 'Signed directory',
   grants: 'Key grants',
   accessRequests: 'Requests for access',
   offboardings: 'Offboarding',

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { trusted } from '../directory/schemas.ts'
 import { del, get, patch } from '../endpoint.ts'
 import { DisplayName, HolderType, NextCursor, Nullable, Ok, Page, Strict } from '../schema.ts'
 import { Environment } from './schemas.ts'
@@ -22,6 +23,7 @@ export const envs = {
   }),
   delete: del('/v1/orgs/:orgId/envs/:envId', {
     summary: 'Delete an environment, or tear down a branch, with everything that hangs on it',
+    body: Strict({ ...trusted }),
     responses: { 200: Ok },
     audits: ['env.deleted', 'branch.deleted'],
   }),

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { trusted } from '../directory/schemas.ts'
 import { del, get, post, put } from '../endpoint.ts'
 import { BranchGrant } from '../envs/schemas.ts'
 import { limits } from '../limits.ts'
@@ -43,13 +44,14 @@ export const grants = {
   create: post('/v1/orgs/:orgId/envs/:envId/keys', {
     summary:
       'Grant an environment’s key, wrapped to a principal, by an admin who holds it; `seconds` makes the access temporary, and the last grant that a person asked for closes the request',
-    body: Strict({ ...BranchGrant.properties, seconds: Type.Optional(GrantSeconds) }),
+    body: Strict({ ...trusted, ...BranchGrant.properties, seconds: Type.Optional(GrantSeconds) }),
     responses: { 201: Strict({ grant: KeyGrant }) },
     refuses: ['conflict'],
     audits: ['key.granted', 'access_request.granted'],
   }),
   delete: del('/v1/orgs/:orgId/envs/:envId/keys/:grantId', {
     summary: 'Revoke a key grant',
+    body: Strict({ ...trusted }),
     responses: { 200: Ok },
     audits: ['key.revoked'],
   }),
@@ -66,7 +68,7 @@ export const grants = {
   createMany: post('/v1/orgs/:orgId/grants', {
     summary:
       'Grant keys of several environments, by an admin who holds each; every row has its own result, and rows that cannot be granted do not stop the others',
-    body: Strict({ grants: Type.Array(GivenGrant, { minItems: 1, maxItems: limits.grantsAtOnceMax }) }),
+    body: Strict({ ...trusted, grants: Type.Array(GivenGrant, { minItems: 1, maxItems: limits.grantsAtOnceMax }) }),
     responses: { 200: Strict({ results: Type.Array(GrantResult, { description: 'In the order of the body' }) }) },
     audits: ['key.granted', 'access_request.granted'],
   }),

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { trusted } from '../directory/schemas.ts'
 import { del, get, patch, post } from '../endpoint.ts'
 import { CreateEnvironment, Environment, EnvironmentWithAccess } from '../envs/schemas.ts'
 import { limits } from '../limits.ts'
@@ -32,6 +33,7 @@ export const groups = {
   }),
   delete: del('/v1/orgs/:orgId/groups/:groupId', {
     summary: 'Delete a group with its environments, secrets, key grants and compositions',
+    body: Strict({ ...trusted }),
     responses: { 200: Ok },
     audits: ['group.deleted'],
   }),
@@ -57,6 +59,7 @@ export const composition = {
   set: post('/v1/orgs/:orgId/envs/:envId/groups', {
     summary: 'Compose a group into an environment, or move it; appended when no position is given',
     body: Strict({
+      ...trusted,
       groupId: Id('group'),
       position: Type.Optional(Type.Integer({ minimum: 0, maximum: limits.compositionPositionMax })),
     }),
@@ -66,6 +69,7 @@ export const composition = {
   }),
   delete: del('/v1/orgs/:orgId/envs/:envId/groups/:groupId', {
     summary: 'Take a group out of an environment',
+    body: Strict({ ...trusted }),
     responses: { 200: Ok },
     audits: ['composition.removed'],
   }),

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { trusted } from '../directory/schemas.ts'
 import { del, get, post } from '../endpoint.ts'
 import { limits } from '../limits.ts'
 import { DisplayName, Id, NextCursor, Ok, Page, PrincipalType, PublicKeyJwk, Strict, Version } from '../schema.ts'
@@ -81,6 +82,7 @@ export const kms = {
   grant: post('/v1/orgs/:orgId/kms/keys/:kmsKeyId/grants', {
     summary: 'Grant the current version of a managed key, wrapped to a principal',
     body: Strict({
+      ...trusted,
       ...grantFields,
       version: Type.Optional(
         Type.Integer({
@@ -98,13 +100,14 @@ export const kms = {
   }),
   revoke: del('/v1/orgs/:orgId/kms/keys/:kmsKeyId/grants', {
     summary: 'Revoke all versions of a managed key from a principal; both parameters are needed',
+    body: Strict({ ...trusted }),
     query: Strict({ principalType: Type.Optional(PrincipalType), principalId: Type.Optional(grantFields.principalId) }),
     responses: { 200: Ok },
     audits: ['kms_grant.revoked'],
   }),
   rotate: post('/v1/orgs/:orgId/kms/keys/:kmsKeyId/rotate', {
     summary: 'Add a version to a managed key, which is the current one from then on',
-    body: Strict({ publicKeyJwk: PublicKey, grants: NewGrants }),
+    body: Strict({ ...trusted, publicKeyJwk: PublicKey, grants: NewGrants }),
     ...oneKey,
     refuses: ['conflict'],
     audits: ['kms_key.rotated'],
@@ -121,6 +124,7 @@ export const kms = {
   }),
   delete: del('/v1/orgs/:orgId/kms/keys/:kmsKeyId', {
     summary: 'Delete a managed key: nothing shows it any more, and its name is free',
+    body: Strict({ ...trusted }),
     responses: { 200: Ok },
     audits: ['kms_key.deleted'],
   }),

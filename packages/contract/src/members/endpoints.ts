@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { trusted } from '../directory/schemas.ts'
 import { del, get, patch, post } from '../endpoint.ts'
 import { limits } from '../limits.ts'
 import { Email, Id, NextCursor, Ok, Page, Role, Strict } from '../schema.ts'
@@ -7,13 +8,14 @@ import { Invite, Member } from './schemas.ts'
 export const members = {
   update: patch('/v1/orgs/:orgId/members/:userId', {
     summary: 'Change a member’s role; only an owner makes or unmakes owners, and the last owner stays one',
-    body: Strict({ role: Role }),
+    body: Strict({ ...trusted, role: Role }),
     responses: { 200: Strict({ member: Member }) },
     refuses: ['conflict'],
     audits: ['member.role_changed'],
   }),
   remove: del('/v1/orgs/:orgId/members/:userId', {
     summary: 'Remove a member with every key grant; anyone may leave, but the last owner stays',
+    body: Strict({ ...trusted }),
     responses: { 200: Ok },
     refuses: ['conflict'],
     audits: ['member.removed', 'kms_grant.revoked', 'recovery.custodian_removed'],

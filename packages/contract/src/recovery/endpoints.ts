@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { trusted } from '../directory/schemas.ts'
 import { del, get, post } from '../endpoint.ts'
 import {
   FreeText,
@@ -43,20 +44,21 @@ export const recovery = {
   }),
   enable: post('/v1/orgs/:orgId/recovery', {
     summary: 'Set recovery up; 409 where it is',
-    body: KeyAndShares,
+    body: Strict({ ...KeyAndShares.properties, ...trusted }),
     responses: { 201: Configured },
     refuses: ['conflict', 'quota_exceeded'],
     audits: ['recovery.enabled'],
   }),
   rotate: post('/v1/orgs/:orgId/recovery/rotate', {
     summary: 'Another recovery key, with other shares; what `grants` leave out is covered no longer',
-    body: KeyAndShares,
+    body: Strict({ ...KeyAndShares.properties, ...trusted }),
     responses: { 200: Configured },
     refuses: ['conflict'],
     audits: ['recovery.rotated', 'recovery_request.cancelled'],
   }),
   disable: del('/v1/orgs/:orgId/recovery', {
     summary: 'End recovery; every key wrapped to the recovery key is deleted',
+    body: Strict({ ...trusted }),
     responses: { 200: Ok },
     audits: ['recovery.disabled', 'recovery_request.cancelled'],
   }),
@@ -132,6 +134,7 @@ export const recoveryRequests = {
   complete: post('/v1/orgs/:orgId/recovery/requests/:recoveryRequestId/complete', {
     summary: 'Give the target the keys that its machine has opened; a drill ends without any',
     body: Strict({
+      ...trusted,
       principalType: Type.Optional(PrincipalType),
       principalId: Type.Optional(PrincipalId),
       grants: Grants,

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { trusted } from '../directory/schemas.ts'
 import { post } from '../endpoint.ts'
 import { Environment } from '../envs/schemas.ts'
 import { limits } from '../limits.ts'
@@ -10,7 +11,7 @@ export const rekey = {
   run: post('/v1/orgs/:orgId/envs/:envId/rekey', {
     summary:
       'Replace an environment’s key: every grant and every current ciphertext, or nothing; a protected environment needs a proposal',
-    body: Rekey,
+    body: Strict({ ...Rekey.properties, ...trusted }),
     responses: {
       200: Strict({ environment: Environment, rekeyedSecrets: Type.Integer(), grants: Type.Integer() }),
     },

@@ -1,8 +1,9 @@
 import { Type } from 'typebox'
+import { Directory, trustQuery } from '../directory/schemas.ts'
 import { get } from '../endpoint.ts'
 import { limits } from '../limits.ts'
 import { slugForm } from '../patterns.ts'
-import { Id, Strict } from '../schema.ts'
+import { Id, Nullable, Strict } from '../schema.ts'
 import { Layer, Scope } from './schemas.ts'
 
 export const resolve = {
@@ -17,11 +18,19 @@ export const resolve = {
           description: 'group slug:environment slug; repeatable',
         }),
       ),
+      proof: Type.Optional(Type.Literal('1', { description: 'adds the signed directory and proofs of the layers' })),
+      ...trustQuery,
       branch: Type.Optional(
         Type.String({ pattern: `^(?:${slugForm}|env_[0-9A-Za-z]{22})$`, description: 'slug or id of a branch' }),
       ),
     }),
-    responses: { 200: Strict({ scope: Scope, layers: Type.Array(Layer) }) },
+    responses: {
+      200: Strict({
+        scope: Scope,
+        layers: Type.Array(Layer),
+        directory: Type.Optional(Nullable(Directory)),
+      }),
+    },
     refuses: ['not_found', 'forbidden', 'quota_exceeded'],
     audits: ['env.resolve_denied'],
   }),

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { trusted } from '../directory/schemas.ts'
 import { del, get, patch, post } from '../endpoint.ts'
 import { limits } from '../limits.ts'
 import { Blob, DisplayName, Id, NextCursor, Ok, Page, PageOf, PublicKeyJwk, Strict, WrappedKey } from '../schema.ts'
@@ -94,6 +95,7 @@ export const sync = {
   }),
   deleteConnection: del('/v1/orgs/:orgId/sync/connections/:connectionId', {
     summary: 'Delete a connection with its bindings, its grants and its keypair. What was pushed stays where it is',
+    body: Strict({ ...trusted }),
     responses: { 200: Ok },
     audits: ['sync_connection.deleted', 'sync_binding.deleted'],
   }),
@@ -106,6 +108,7 @@ export const sync = {
     summary: 'Bind an environment to a destination. In mode auto the first push follows, unless it is not enabled',
     unit: 'manual',
     body: Strict({
+      ...trusted,
       connectionId: ConnectionId,
       environmentId: EnvironmentId,
       ...settings,
@@ -123,6 +126,7 @@ export const sync = {
     summary: 'Change a binding, or give its connection the keys of groups that were composed later',
     unit: 'manual',
     body: Strict({
+      ...trusted,
       ...settings,
       mode: Type.Optional(Mode),
       enabled: Type.Optional(Type.Boolean()),
@@ -135,6 +139,7 @@ export const sync = {
   }),
   deleteBinding: del('/v1/orgs/:orgId/sync/bindings/:bindingId', {
     summary: 'Delete a binding, and the grants that no other binding of its connection needs',
+    body: Strict({ ...trusted }),
     responses: { 200: Ok },
     audits: ['sync_binding.deleted'],
   }),

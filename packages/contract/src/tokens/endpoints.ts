@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { trusted } from '../directory/schemas.ts'
 import { del, get, patch, post } from '../endpoint.ts'
 import { DisplayName, GivenInstant, Id, NextCursor, Nullable, Ok, Page, PublicKeyJwk, Strict } from '../schema.ts'
 import { ServiceToken, TokenRole } from './schemas.ts'
@@ -31,17 +32,19 @@ export const tokens = {
   }),
   update: patch('/v1/orgs/:orgId/tokens/:tokenId', {
     summary: 'Rename a service token; everything else about it is fixed',
-    body: Strict({ name: DisplayName }),
+    body: Strict({ ...trusted, name: DisplayName }),
     responses: { 200: One },
     audits: ['token.updated'],
   }),
   revoke: del('/v1/orgs/:orgId/tokens/:tokenId', {
     summary: 'Revoke a service token; again is fine',
+    body: Strict({ ...trusted }),
     responses: { 200: Ok },
     audits: ['token.revoked'],
   }),
   delete: del('/v1/orgs/:orgId/tokens/:tokenId/permanent', {
     summary: 'Delete a revoked service token and the key grants wrapped to it',
+    body: Strict({ ...trusted }),
     responses: { 200: Ok },
     refuses: ['conflict'],
     audits: ['token.deleted', 'kms_grant.revoked'],

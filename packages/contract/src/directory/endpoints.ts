@@ -1,0 +1,43 @@
+import { Type } from 'typebox'
+import { get, put } from '../endpoint.ts'
+import { limits } from '../limits.ts'
+import { NextCursor, Nullable, PageOf, Strict, Version } from '../schema.ts'
+import { Claim, Directory, DirectoryHash, EntryKey, EntryText, Signed, trustQuery } from './schemas.ts'
+
+const EntryKeys = Type.Array(EntryKey, {
+  maxItems: limits.directoryProofsMax,
+  description: 'the key of an entry; repeatable',
+})
+
+/** The signed directory of an organization: what its signers vouch for, so that a client need not believe the server. */
+export const directory = {
+  get: get('/v1/orgs/:orgId/directory', {
+    summary: 'The chains of roots and heads, and proofs of the entries that are asked for; null without a directory',
+    query: Strict({ ...trustQuery, key: Type.Optional(EntryKeys) }),
+    responses: {
+      200: Strict({ directory: Nullable(Directory) }),
+    },
+  }),
+  entries: get('/v1/orgs/:orgId/directory/entries', {
+    summary: 'All entries of the newest head, by key. A signer computes the tree over them',
+    query: PageOf(limits.directoryEntriesDefault, limits.directoryEntriesMax),
+    responses: {
+      200: Strict({ head: Nullable(Version), entries: Type.Array(EntryText), nextCursor: NextCursor }),
+    },
+  }),
+  claims: get('/v1/orgs/:orgId/directory/claims', {
+    summary: 'What the server believes about entries, for a signer who is about to sign them',
+    query: Strict({
+      ...PageOf(limits.directoryEntriesDefault, limits.directoryEntriesMax).properties,
+      key: Type.Optional({ ...EntryKeys, description: 'the key of an entry; repeatable; all unless given' }),
+    }),
+    responses: { 200: Strict({ claims: Type.Array(Claim), nextCursor: NextCursor }) },
+  }),
+  put: put('/v1/orgs/:orgId/directory', {
+    summary: 'Start the directory, change its root, or sign entries without another change',
+    body: Signed,
+    responses: { 200: Strict({ head: Strict({ version: Version, hash: DirectoryHash }) }) },
+    refuses: ['conflict'],
+    audits: ['directory.started', 'directory.root_changed', 'directory.signed'],
+  }),
+}

@@ -1,0 +1,83 @@
+import { Type } from 'typebox'
+import { limits } from '../limits.ts'
+import { Nullable, Strict } from '../schema.ts'
+
+// The server stores these texts and checks them for mistakes. Their format is in docs/directory-format.md, and a client
+// verifies each of them itself.
+
+const documentOf = (prefix: 'or1' | 'od1') =>
+  Type.String({
+    maxLength: limits.directoryDocumentCharacters,
+    pattern: `^${prefix}\\.[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]+$`,
+  })
+
+const RootText = documentOf('or1')
+const HeadText = documentOf('od1')
+
+/** The hash of a root or a head. */
+export const DirectoryHash = Type.String({ pattern: '^[A-Za-z0-9_-]{43}$', description: 'SHA-256 in base64url' })
+
+const EntryKey = Type.String({
+  maxLength: 150,
+  pattern: '^(?:person|token|worker|environment|key)/[A-Za-z0-9_:/-]+$',
+  description: 'such as `environment/shop/production`',
+})
+
+const EntryText = Type.String({ minLength: 1, maxLength: limits.directoryEntryCharacters })
+
+/** What a signer adds to the directory. */
+export const Signed = Strict({
+  root: Type.Optional(RootText),
+  head: HeadText,
+  entries: Type.Array(Strict({ key: EntryKey, text: Nullable(EntryText) }), {
+    maxItems: limits.directoryEntriesAtOnceMax,
+    description: 'The entries that change; the text is null if the entry ends',
+  }),
+})
+
+/**
+ * The member that a signer’s client adds to a change. The change and the directory are stored in one transaction. Both
+ * are refused if the directory has a newer head, or if an entry differs from what the change makes.
+ */
+export const trusted = { trust: Type.Optional(Signed) }
+
+/** The part of an answer that a client verifies before it uses the rest. */
+export const Directory = Strict({
+  roots: Type.Array(RootText, {
+    description:
+      'Oldest first, up to the newest. Begins with the oldest root that the query names and the server has; without one, with the first root',
+  }),
+  heads: Type.Array(HeadText, {
+    description:
+      'Oldest first, up to the newest. Begins after the version that the query names; without one, only the newest',
+  }),
+  proofs: Type.Array(Strict({ entry: EntryText, index: Type.Integer(), path: Type.Array(DirectoryHash) }), {
+    description: 'The entries that were asked for and exist',
+  }),
+})
+
+/** The query by which a client says what it trusts already. */
+export const trustQuery = {
+  root: Type.Optional(
+    Type.Array(DirectoryHash, {
+      maxItems: limits.directoryPinsMax,
+      description: 'hash of a root that the client trusts; repeatable',
+    }),
+  ),
+  head: Type.Optional(Type.Integer({ minimum: 1, description: 'version of the head that the client knows' })),
+}
+
+/** What the server believes about one entry. A signer compares it with what they know before they sign it. */
+export const Claim = Strict({
+  key: EntryKey,
+  /** The members of the entry that the server knows. Commitments and the hash of the readers are the signer’s to make. */
+  value: Nullable(Type.Record(Type.String(), Type.Unknown(), { description: 'null if the server has no such object' })),
+  readers: Nullable(
+    Type.Array(Type.Tuple([EntryKey, DirectoryHash]), {
+      description:
+        'Who has the key of an environment or a managed key: the key of each reader’s entry, and the thumbprint; null for other entries',
+    }),
+  ),
+})
+
+export { EntryKey, EntryText, HeadText }
