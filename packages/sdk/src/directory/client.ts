@@ -10,7 +10,7 @@ import { type SignedStep, type SigningClient, signedChange, type Trust } from '.
 export interface Signatory extends SigningClient {
   context: SignerContext
   /** Is told what was signed, after the server has stored it. */
-  onSigned: (before: SignedDirectory, step: SignedStep) => void | Promise<void>
+  onSigned: (signed: { before: SignedDirectory; step: SignedStep; draft: DirectoryDraft }) => void | Promise<void>
   /** Is told of entries that a change made wrong and that were not signed. `reason` is the server's refusal, if there is one. */
   onUnsigned: (keys: readonly string[], reason?: string) => void
 }
@@ -67,12 +67,12 @@ const signWith =
     const make = (draft: DirectoryDraft) => changingEdits[operation]!(inputOf(input), draft)
     let draft: DirectoryDraft | undefined
     try {
-      const { before, step, answer } = await withDraft(signatory, make, (trust, made) => {
-        draft = made
+      const { before, step, answer, draft: made } = await withDraft(signatory, make, (trust, current) => {
+        draft = current
         return send(trust)
       })
-      if (step) await signatory.onSigned(before, step)
-      if (draft?.unsigned.size) signatory.onUnsigned([...draft.unsigned])
+      if (step) await signatory.onSigned({ before, step, draft: made })
+      if (made.unsigned.size > 0) signatory.onUnsigned([...made.unsigned])
       return answer
     } catch (error) {
       if (!draft || !isMismatch(error)) throw error
@@ -94,11 +94,11 @@ const signAfter =
     let unsigned: readonly string[] = []
     try {
       const make = (draft: DirectoryDraft) => afterwardEdits[operation]!(inputOf(input), draft, answer)
-      const { before, step } = await withDraft(signatory, make, async (trust, draft) => {
-        unsigned = [...draft.unsigned]
+      const { before, step, draft } = await withDraft(signatory, make, async (trust, made) => {
+        unsigned = [...made.unsigned]
         if (trust) await client.directory.put({ params: { orgId }, body: trust })
       })
-      if (step) await signatory.onSigned(before, step)
+      if (step) await signatory.onSigned({ before, step, draft })
       if (unsigned.length > 0) signatory.onUnsigned(unsigned)
     } catch (error) {
       signatory.onUnsigned(unsigned, error instanceof Error ? error.message : undefined)
@@ -111,7 +111,7 @@ async function withDraft<T>(
   signatory: Signatory,
   make: (draft: DirectoryDraft) => Promise<void> | void,
   send: (trust: Trust | undefined, draft: DirectoryDraft) => Promise<T>,
-): Promise<{ before: SignedDirectory; step: SignedStep | null; answer: T }> {
+): Promise<{ before: SignedDirectory; step: SignedStep | null; draft: DirectoryDraft; answer: T }> {
   let draft!: DirectoryDraft
   let last: SignedStep | null = null
   const edit = async (directory: SignedDirectory) => {
@@ -125,7 +125,7 @@ async function withDraft<T>(
   })
   const before = draft.directory
   signatory.directory = directory
-  return { before, step: last, answer }
+  return { before, step: last, draft, answer }
 }
 
 /** A refusal of the documents, and not of the change: the message of the server begins with this word. */

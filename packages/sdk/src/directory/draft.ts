@@ -7,7 +7,7 @@ import type { DirectorySigner } from '@skerry/crypto/directory/signing'
 import { randomBytes } from '@skerry/crypto/random'
 import type { Client } from '../client.ts'
 import { type Claim, fetchClaims, type SignedDirectory } from './open.ts'
-import { explainReaders } from './readers.ts'
+import { explainReaders, type ReaderChanges } from './readers.ts'
 import { signRoot } from './signing.ts'
 
 /** What a signer's client knows beside the directory. */
@@ -150,12 +150,24 @@ export class DirectoryDraft {
       this.unsigned.add(key)
       return
     }
+    if (!this.#before.has(key)) this.#before.set(key, present)
     const next = change(present)
     this.#changedReaders.set(key, next)
+    this.#noteReaders(key, next)
     this.set(key, { ...entry, readers: await readersHash(next) } as Value)
   }
 
   readonly #changedReaders = new Map<string, readonly Reader[]>()
+  readonly #before = new Map<string, readonly Reader[]>()
+  /** The readers that each entry gains and loses with this edit, by the key of the entry. */
+  readonly readerChanges = new Map<string, ReaderChanges>()
+
+  #noteReaders(key: string, after: readonly Reader[]): void {
+    const before = this.#before.get(key) ?? []
+    const isIn = (list: readonly Reader[]) => (one: Reader) => list.some(([other, kid]) => other === one[0] && kid === one[1])
+    const added = after.filter((one) => !isIn(before)(one))
+    this.readerChanges.set(key, { added, ended: before.filter((one) => !isIn(after)(one)) })
+  }
 
   /** Sets the readers of an environment or a managed key, whoever read it before. */
   async setReaders(key: SharedKey, principals: readonly Principal[]): Promise<string | null> {
@@ -166,7 +178,9 @@ export class DirectoryDraft {
       if (!reader) return null
       readers.push(reader)
     }
+    this.#before.set(key, this.directory.entries.has(key) ? ((await this.signedReaders(key)) ?? []) : [])
     this.#changedReaders.set(key, readers)
+    this.#noteReaders(key, readers)
     return readersHash(readers)
   }
 
