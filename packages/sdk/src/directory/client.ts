@@ -128,9 +128,6 @@ async function withDraft<T>(
   return { before, step: last, draft, answer }
 }
 
-/** A refusal of the documents, and not of the change: the message of the server begins with this word. */
+/** The server refuses the entries, and not the change: its facts differ from those that were signed. */
 const isMismatch = (error: unknown): error is RefusedError =>
-  error instanceof RefusedError &&
-  error.code === 'conflict' &&
-  /^(?:body\.)?trust\b/.test(error.message) &&
-  !/newer head/.test(error.message)
+  error instanceof RefusedError && error.code === 'conflict' && error.message.startsWith('body.trust.entries: ')

@@ -34,9 +34,9 @@ export interface Difference {
 /** Opens keys and computes what an entry says about them. Each returns null if the caller does not hold the key. */
 export interface KeyOpener {
   /** The commitment to the key of an environment. */
-  environment: (id: string) => Promise<string | null>
-  /** The versions of a managed key, by number: a commitment, or a public key. */
-  managed: (id: string) => Promise<ManagedKey['versions'] | null>
+  environment: (id: string, readers: readonly Reader[]) => Promise<string | null>
+  /** The commitments to the versions of a managed key that encrypts. */
+  managed: (id: string, readers: readonly Reader[]) => Promise<ManagedKey['versions'] | null>
 }
 
 /**
@@ -137,7 +137,7 @@ async function environmentOf(
   readers: Claim['readers'],
   opener: KeyOpener,
 ): Promise<Environment | undefined> {
-  const opened = await opener.environment(id)
+  const opened = await opener.environment(id, readers ?? [])
   const key = opened ?? (signed?.id === id ? signed.key : undefined)
   if (key === undefined) return undefined
   return { id, key, layers, readers: await readersHash(readers ?? []) }
@@ -149,7 +149,8 @@ async function managedKeyOf(
   readers: Claim['readers'],
   opener: KeyOpener,
 ): Promise<ManagedKey | undefined> {
-  const opened = await opener.managed(id)
+  const isOpen = claimed.every(({ jwk }) => jwk)
+  const opened = isOpen ? [] : await opener.managed(id, readers ?? [])
   const known = new Map((signed?.id === id ? signed.versions : []).map((one) => [one.version, one]))
   for (const one of opened ?? []) known.set(one.version, one)
   const versions = claimed.map(({ version, jwk }) => (jwk ? { version, jwk } : known.get(version)))

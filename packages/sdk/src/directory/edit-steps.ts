@@ -219,6 +219,7 @@ export async function addManagedKey(
   else draft.unsigned.add(key)
 }
 
+/** Signs a new version of a managed key. Its readers are those who hold the newest version. */
 export async function addVersion(
   draft: DirectoryDraft,
   key: `key/${string}`,
@@ -228,19 +229,9 @@ export async function addVersion(
   const last = entry?.versions.at(-1)?.version
   if (!entry || last === undefined) return
   const version = await versionOf(draft, { keyId: entry.id, version: last + 1 }, body)
-  // Who was left out keeps the versions before, and stays a reader.
-  const added = await Promise.all(body.grants.map((one) => draft.reader(one)))
-  if (!version || added.some((one) => one === null)) {
-    draft.unsigned.add(key)
-    return
-  }
-  const readers = added.filter((one) => one !== null)
-  await draft.changeReaders(key, (all) => [
-    ...all.filter(([other]) => !readers.some(([one]) => one === other)),
-    ...readers,
-  ])
-  if (!draft.unsigned.has(key))
-    draft.set(key, { ...(draft.valueOf(key) ?? entry), versions: [...entry.versions, version] })
+  const readers = version && (await draft.setReaders(key, body.grants))
+  if (version && readers) draft.set(key, { ...entry, readers, versions: [...entry.versions, version] })
+  else draft.unsigned.add(key)
 }
 
 const isOf = (userId: string) => (signer: RootSigner) => 'person' in signer && signer.person === userId

@@ -63,18 +63,37 @@ export async function openDirectory(
   start: DirectoryStart,
 ): Promise<SignedDirectory | null> {
   for (let left = attempts; ; left--) {
-    const answer = await fetchDocuments(client, orgId, start)
-    if (answer === null) return null
-    const { known } = await verifyWithAge(answer, orgId, start)
-    const root = await parseRoot(answer.roots.at(-1) as string)
-    const head = await parseHead(answer.heads.at(-1) as string)
-    const entries = await fetchEntries(client, orgId, head.body.version)
+    const documents = await openDocuments(client, orgId, start)
+    if (documents === null) return null
+    const entries = await fetchEntries(client, orgId, documents.head.body.version)
     if (entries !== null) {
-      await requireTree(entries, head)
-      return { org: orgId, root, head, known, entries: new Map(entries.map((entry) => [entry.key, entry])) }
+      await requireTree(entries, documents.head)
+      return { ...documents, entries: new Map(entries.map((entry) => [entry.key, entry])) }
     }
     if (left <= 1) throw clientError('malformed_answer', 'the directory changed with every page of its entries')
   }
+}
+
+/**
+ * Fetches and verifies the chain of roots and heads, without entries. Every member of an organization may.
+ *
+ * @returns null if the organization has no directory.
+ * @throws the errors of `openDirectory`.
+ * @example
+ * const documents = await openDocuments(client, orgId, { pins: [parsePin(remembered)], known: null })
+ * documents?.root.body.signers
+ */
+export async function openDocuments(
+  client: Client,
+  orgId: string,
+  start: DirectoryStart,
+): Promise<Omit<SignedDirectory, 'entries'> | null> {
+  const answer = await fetchDocuments(client, orgId, start)
+  if (answer === null) return null
+  const { known } = await verifyWithAge(answer, orgId, start)
+  const root = await parseRoot(answer.roots.at(-1) as string)
+  const head = await parseHead(answer.heads.at(-1) as string)
+  return { org: orgId, root, head, known }
 }
 
 /** Fetches the roots and heads since those that the client trusts. */
