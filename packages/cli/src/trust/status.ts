@@ -42,7 +42,7 @@ function writeStatus(compared: Compared): void {
   writeLine(`signers: ${[...new Set(signersOf(root.body, nameOf).map(({ name }) => name))].join(', ')}`)
   writeLine(`signatures that a change of the signers needs: ${threshold}`)
   writeLine(rescue ? `rescue codes: ${rescue.threshold} of ${rescue.keys.length} are needed` : 'rescue codes: none')
-  writeLine(`head ${head.body.version}: ${head.body.count} entries, signed ${formatAge(instantOf(head.body.issuedAt))} ago`)
+  writeLine(`head ${head.body.version}: ${head.body.count} entries, signed ${formatAge(Math.max(0, Date.now() / 1000 - head.body.issuedAt))} ago`)
   if (differences.length === 0) writeLine('everything that the server shows is signed')
   for (const one of differences) writeLine(`not signed: ${differenceLine(one, nameOf)}`)
   if (differences.length > 0) note('read these lines, then sign them with `skerry trust sign`')

@@ -87,6 +87,15 @@ export const changingEdits: Readonly<Record<string, Changing>> = {
   'sync.deleteConnection': changing<'sync', 'deleteConnection'>(({ params }, draft) =>
     draft.endPrincipals([`worker/${params.connectionId}`]),
   ),
+  'sync.createBinding': changing<'sync', 'createBinding'>(({ body }, draft) =>
+    changes.addWorker(draft, body.wrappedDeks, { principalType: 'sync_connection', principalId: body.connectionId }),
+  ),
+  'rotation.create': changing<'rotation', 'create'>(({ body }, draft) =>
+    changes.addWorker(draft, body.wrappedDek === undefined ? [] : [body], {
+      principalType: 'rotator',
+      principalId: draft.context.orgId,
+    }),
+  ),
   'kms.grant': changing<'kms', 'grant'>(async ({ params, body }, draft) => {
     const key = draft.managedKey(params.kmsKeyId)
     const reader = key && (await draft.reader(body))
@@ -137,9 +146,6 @@ export const afterwardEdits: Readonly<Record<string, Afterwards>> = {
   'sync.createConnection': afterwards<'sync', 'createConnection'>(async (_, draft, { connection }) => {
     await draft.vouched(`worker/${connection.id}`)
   }),
-  'sync.createBinding': afterwards<'sync', 'createBinding'>(({ body }, draft) =>
-    changes.addWorker(draft, body.wrappedDeks, { principalType: 'sync_connection', principalId: body.connectionId }),
-  ),
   'sync.updateBinding': afterwards<'sync', 'updateBinding'>(({ body }, draft, { binding }) =>
     changes.addWorker(draft, body.wrappedDeks ?? [], {
       principalType: 'sync_connection',
@@ -147,12 +153,6 @@ export const afterwardEdits: Readonly<Record<string, Afterwards>> = {
     }),
   ),
   'sync.deleteBinding': afterwards<'sync', 'deleteBinding'>((_, draft) => draft.signEnds()),
-  'rotation.create': afterwards<'rotation', 'create'>(({ body }, draft) =>
-    changes.addWorker(draft, body.wrappedDek === undefined ? [] : [body], {
-      principalType: 'rotator',
-      principalId: draft.context.orgId,
-    }),
-  ),
   'rotation.delete': afterwards<'rotation', 'delete'>((_, draft) => draft.signEnds()),
   'offboardings.start': afterwards<'offboardings', 'start'>((_, draft) => draft.signEnds()),
   'kms.create': afterwards<'kms', 'create'>(async ({ body }, draft, { key }) => {
