@@ -5,12 +5,11 @@ import { clientError, invalid } from './errors.ts'
 
 /** The answer of `GET /v1/resolve`: ciphertext and wrapped keys, lowest precedence first. */
 export type ResolveBody = Answer<typeof resolve.get>
-/** `manifest`: of a branch, a text under the key of its parent that says which environment the branch is. */
-export type Layer = ResolveBody['layers'][number] & { manifest?: string }
+export type Layer = ResolveBody['layers'][number]
 export type Scope = ResolveBody['scope']
 
 /** A parsed body. `shown` is the member `directory` as it came: `directory/check.ts` verifies it. */
-export type ParsedBody = Omit<ResolveBody, 'directory' | 'layers'> & { layers: Layer[]; shown?: unknown }
+export type ParsedBody = Omit<ResolveBody, 'directory'> & { shown?: unknown }
 
 /** The query of a resolve, in the one spelling that is sent and that the cache key contains. */
 export interface ResolveQuery {

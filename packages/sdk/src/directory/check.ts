@@ -164,7 +164,7 @@ async function branchCommitment(
   const { manifest } = layer
   const parent = layers.find(({ source }) => source === 'app') as Layer
   const parentKey = keys.get(parent.wrappedDek)
-  if (manifest === undefined || !parentKey) return undefined
+  if (!manifest || !parentKey) return undefined
   const asked = { parent: parent.environmentId, name: layer.slug }
   const { id, key } = await openBranchManifest(parentKey, manifest, asked, nowMs / 1000)
   if (id === layer.environmentId) return key
