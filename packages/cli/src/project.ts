@@ -15,6 +15,8 @@ interface ProjectScope {
 export interface Project extends ProjectScope {
   url?: string
   org?: string
+  /** The hash of a root of the organization's signed directory. Commands refuse a directory that does not follow from it. */
+  pin?: string
   paths?: Record<string, ProjectScope>
   /** Secrets that programs get although their names make programs load or trust something. */
   allowNames?: string[]
@@ -63,9 +65,10 @@ function parseProject(text: string, file: string): Project {
   } catch {
     throw new Failure('usage', `${file} is not JSON`, 'fix it, or delete it and run `skerry init`')
   }
-  const fields = record(value, file, ['url', 'org', 'app', 'env', 'paths', 'allowNames'])
+  const fields = record(value, file, ['url', 'org', 'pin', 'app', 'env', 'paths', 'allowNames'])
   const project: Project = {}
-  for (const key of ['url', 'org', 'app', 'env'] as const) Object.assign(project, textField(fields, key, file))
+  for (const key of ['url', 'org', 'pin', 'app', 'env'] as const) Object.assign(project, textField(fields, key, file))
+  if (project.pin !== undefined && !pinPattern.test(project.pin)) throw notPin(file)
   if (fields.allowNames !== undefined) project.allowNames = nameList(fields.allowNames, file)
   if (fields.paths !== undefined) {
     const paths = Object.entries(record(fields.paths, `${file}: paths`)).map(([path, scope]) => {
@@ -78,6 +81,12 @@ function parseProject(text: string, file: string): Project {
   }
   return project
 }
+
+/** The form of a pin. Its hash is decoded when an answer is verified. */
+const pinPattern = /^[A-Za-z0-9_-]{43}(?:@[1-9]\d{0,15})?$/
+
+const notPin = (file: string): Failure =>
+  new Failure('usage', `${file}: 'pin' is not a pin`, 'copy the line that `skerry trust pin` prints')
 
 function record(value: unknown, where: string, known?: string[]): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {

@@ -7,6 +7,7 @@ import { Failure, toFailure, usage } from '../failure.ts'
 import { type InOrg, inOrg, type SignedIn, signedIn, withoutSession } from '../frame.ts'
 import { grantAll, type OpenPlace, openWithGroups } from '../grants.ts'
 import { heldByIfKnown, hintRekey } from '../holdings.ts'
+import { knowsDirectory } from '../known-directories.ts'
 import { forgetReader } from '../known-readers.ts'
 import { placeOptions } from '../labels.ts'
 import { type EndLeases, endingLeases, leasesInQuestion, liveLeasesOf, settleLeases } from '../leases/outliving.ts'
@@ -28,6 +29,7 @@ interface CreateOptions extends Flags {
   provisioner?: boolean
   format: 'skerry' | 'classic'
   expires?: string
+  withoutPin?: boolean
 }
 
 export function register(command: Command): void {
@@ -52,6 +54,7 @@ export function register(command: Command): void {
         .default('skerry'),
     )
     .option('--expires <when>', 'for example 12h, 30d or 2030-01-31 (default: never)')
+    .option('--without-pin', 'print the token without the pin of the signed directory')
     .action(inOrg(create, parseCreate))
   leaf(command, 'show <token>', 'Show a token').action(signedIn(show))
   leaf(command, 'rename <token> <name>', 'Change the name of a token').action(signedIn(rename))
@@ -81,7 +84,7 @@ async function create(
   const places = place ? await openWithGroups(session, place) : []
   const bound = place !== undefined && !flags.admin && !flags.unbound
   await warnOfNamesake(session, name)
-  const { token, serviceToken, parsed } = await createServiceToken(session.client, {
+  const made = await createServiceToken(session.client, {
     orgId,
     name,
     role: flags.admin ? 'admin' : 'member',
@@ -89,9 +92,11 @@ async function create(
     expiresAt: expiresAt?.toISOString() ?? null,
     format: flags.format,
   })
+  const { serviceToken, parsed } = made
   // The token was made here, so any public key that the server shows for it later is compared with this one.
   pin(session, orgId, { principalId: serviceToken.id, name, publicKeyJwk: parsed.publicKeyJwk })
   const problem = await grantTo(session, places, serviceToken.id, parsed.publicKeyJwk)
+  const token = await pinnedToken(session, orgId, made.token, { bound: bound ? place : undefined, flags })
 
   const granted = problem ? [] : places.map(({ label }) => label)
   return {
@@ -116,6 +121,18 @@ async function create(
       if (granted.length > 0) note(`for a program: set SKERRY_TOKEN to it, and SKERRY_URL to ${session.settings.url}`)
     },
   }
+}
+
+/** The token with the pin, and with the environment that it is bound to. Without a directory it has no pin. */
+async function pinnedToken(
+  session: Session,
+  orgId: string,
+  token: string,
+  { bound, flags: { format, withoutPin } }: { bound: { kind: string; label: string } | undefined; flags: CreateOptions },
+): Promise<string> {
+  if (withoutPin || format === 'classic' || !knowsDirectory(session.settings, orgId)) return token
+  const { withPin } = await import('../trust/pinned.ts')
+  return withPin(session, orgId, token, bound?.kind === 'app' ? bound.label : null)
 }
 
 /** Commands refuse a name that several tokens have. */
