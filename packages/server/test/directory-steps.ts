@@ -10,7 +10,8 @@ import { directoryTree } from '@skerry/crypto/directory/tree'
 import { newSigningMaterial } from '@skerry/crypto/kms-sign'
 import type { Static } from 'typebox'
 import { newId } from '../src/kernel/context.ts'
-import type { Tenant } from './tenant.ts'
+import { known, only, type Step, step, token, user } from './step.ts'
+import type { Actor, Tenant } from './tenant.ts'
 import type { World } from './world.ts'
 
 // Signers of the directory, as clients that know all entries.
@@ -48,7 +49,10 @@ export async function entryOf({ key, value, readers }: Fact): Promise<DirectoryE
   const members = { ...value } as Record<string, unknown> & { id: string }
   if (readers) members.readers = await readersHash(readers)
   if (key.startsWith('environment/')) members.key = await environmentKeyCommitment(members.id, keyBytes)
-  if (key.startsWith('token/')) members.kid ??= anyKid
+  if (key.startsWith('token/')) {
+    members.name ??= 'a decoy'
+    members.kid ??= anyKid
+  }
   if (key.startsWith('key/'))
     members.versions = await Promise.all(
       (members.versions as { version: number; jwk?: object }[]).map(async (one) =>
@@ -131,4 +135,27 @@ export async function startDirectory(
   const { error } = await putDirectory(world, tenant, trust)
   if (error) throw new Error(error.message)
   return { signer, chain: after, trust }
+}
+
+/** Steps that start a directory without entries, change its root, and sign a head. */
+export async function signing(
+  world: World,
+  ids: Record<string, string>,
+  tenant: Tenant,
+  admin: Actor,
+): Promise<Step[]> {
+  const signer = await newSigner()
+  const now = nowOf(world)
+  const start = await signStart(tenant.orgId, [], { signers: [signer], now })
+  const root = await signRoot(start.after.root, draftOf([signer]), [signer], now)
+  const changed = await signEntries(start.after, {}, { signer, now, root })
+  const renewed = await signEntries(changed.after, {}, { signer, now })
+  const place = { params: only(ids, {}), resource: known(ids, 'orgId') }
+  const byToken = { as: tenant.admin.as, who: token(tenant.admin) }
+  const byPerson = { as: admin.as, who: user(admin) }
+  return [
+    step(directory.put, 'directory.started', byPerson, { ...place, note: 'starts', body: () => start.trust }),
+    step(directory.put, 'directory.root_changed', byToken, { ...place, note: 'a root', body: () => changed.trust }),
+    step(directory.put, 'directory.signed', byToken, { ...place, note: 'a head', body: () => renewed.trust }),
+  ]
 }

@@ -6,6 +6,7 @@ import type { invites } from '@skerry/contract/members/endpoints'
 import type { offboardings } from '@skerry/contract/offboardings/endpoints'
 import type { teams } from '@skerry/contract/teams/endpoints'
 import type { Bytes } from '@skerry/crypto/base64url'
+import type { DirectorySigner } from '@skerry/crypto/directory/signing'
 import type { PrivateKey } from '@skerry/crypto/keys'
 import type { Client } from '@skerry/sdk/client'
 import { createBranch, createEnvironment } from '@skerry/sdk/environments'
@@ -18,6 +19,7 @@ import { renameSecret } from '@skerry/sdk/secret-history'
 import { deleteSecret, type EnvironmentKey, putSecret } from '@skerry/sdk/secrets'
 import { newWorkingAgent } from './agent-steps.ts'
 import { wrappedKey } from './blobs.ts'
+import { type Chain, startDirectory } from './directory-steps.ts'
 import { newSshLease, newSshTarget } from './lease-steps.ts'
 import { sinkBody } from './log-sink-steps.ts'
 import { rotationBody } from './rotation-steps.ts'
@@ -59,6 +61,8 @@ export interface Filled {
   leaving: { offboardingId: string; rows: Answer<typeof offboardings.rows>['rows'] }
   /** A team, its keys that the third custodian lacks, and an invitation into it. */
   team: TeamFacts
+  /** The signed directory, and a key that signs it. */
+  directory: { signer: DirectorySigner; chain: Chain }
   /** The labels of objects that cannot be restored, as the operator sees them. */
   left: string[]
 }
@@ -107,6 +111,7 @@ export async function fillTenant(world: World, tenant: Tenant, custodians: [Keye
   const team = await fullTeam(scene, custodians[2] as Keyed, [branched.envId, pending.envId])
   const leaving = await runningOne(scene, (await newMember(world, tenant)).id, branched.envId)
   const left = await serverReaders(world, tenant, scene, branched.envId)
+  const directory = await startDirectory(world, tenant)
   const { recoveryPublicKeyJwk } = body
   const { values } = scene
   return {
@@ -123,6 +128,7 @@ export async function fillTenant(world: World, tenant: Tenant, custodians: [Keye
     access,
     leaving,
     team,
+    directory,
     left,
   }
 }

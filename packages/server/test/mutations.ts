@@ -16,6 +16,7 @@ import { agency } from './agent-steps.ts'
 import { approval, proposingRekey, rekeying } from './approval-steps.ts'
 import { subscribing } from './billing-steps.ts'
 import { bearerSecret, ciphertext, publicKeyJwk, sealedDetails, sealedFormerNames, wrappedKey } from './blobs.ts'
+import { signing } from './directory-steps.ts'
 import { exportSteps } from './export-steps.ts'
 import { keeping } from './kms-steps.ts'
 import { leasing, provisioning } from './lease-steps.ts'
@@ -76,6 +77,8 @@ export async function buildWalk(world: World, platform: Pick<AppPlatform, 'token
     ...exportSteps(ids, tenant),
     replacement(world, ids, tenant),
     ...deletions(ids, tenant),
+    // Last, because every change before it is also sent with documents, which nobody may sign without a directory.
+    ...(await signing(world, ids, tenant, people.admin)),
   ]
   return { tenant, steps }
 }

@@ -3,6 +3,8 @@ import { access, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { tokenHash } from '@skerry/crypto/digest'
+import { parsePin } from '@skerry/crypto/directory/pin'
+import { verifyDirectoryEntry } from '@skerry/crypto/directory/verify'
 import { generateKeyPair } from '@skerry/crypto/keys'
 import { rewrapShare } from '@skerry/crypto/recovery'
 import { openSecret } from '@skerry/crypto/secret'
@@ -30,6 +32,7 @@ import { seal } from '../src/features/audit-proof/seal.ts'
 import type { RunningServer } from '../src/server.ts'
 import { archiveOf, readArchive } from './archives.ts'
 import { kitSealedKey, sealedPrivateKey } from './blobs.ts'
+import { signEntries } from './directory-steps.ts'
 import { type Filled, fillTenant, readTeam } from './fill.ts'
 import { newScratch } from './scratch.ts'
 import { acceptInvites, invitePerson, newDecoy, signUp, type Tenant } from './tenant.ts'
@@ -279,6 +282,23 @@ async function openVersions(person: Person, envId: string): Promise<number> {
   })
   return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0)
 }
+
+test('the signed directory goes on from where the archive was made', async () => {
+  const { signer, chain } = rich.directory
+  const client = at(admin)
+  const params = { orgId: tenant.orgId }
+  const key = `environment/web/production` as const
+  const shown = (await client.directory.get({ params, query: { key: [key] } })).directory
+  const trust = { pins: [parsePin(chain.root.hash)], known: null, now: Date.now() / 1000, purpose: 'read' } as const
+  const answer = { roots: shown!.roots, heads: shown!.heads, proof: shown!.proofs[0]! }
+  expect((await verifyDirectoryEntry(answer, key, trust)).entry).toEqual(chain.entries.get(key))
+  // The new server has no key of a rotator or of a sync connection, so their entries end.
+  const workers = [...chain.entries.keys()].filter((one) => one.startsWith('worker/'))
+  expect(workers).toHaveLength(2)
+  const ended = Object.fromEntries(workers.map((one) => [one, null]))
+  const { trust: body, after } = await signEntries(chain, ended, { signer, now: Math.floor(Date.now() / 1000) })
+  expect((await client.directory.put({ params, body })).head).toEqual({ version: 2, hash: after.head!.hash })
+})
 
 test('the admin can open every version of every secret of every environment on the new server', async () => {
   const { data } = await readArchive(archive)

@@ -64,6 +64,7 @@ GET org/events
 GET org/missing-grants
 GET org/teams
 GET org/teams/:teamId
+GET org/directory
 `)
 
 /** Routes with which a person asks for access. A member sees and withdraws the own requests alone. */
@@ -173,6 +174,10 @@ POST /v1/me/invites/:inviteId/decline
 GET /v1/me/sessions
 DELETE /v1/me/sessions/:webSessionId
 POST /v1/orgs
+GET org/directory
+GET org/directory/entries
+GET org/directory/claims
+PUT org/directory
 GET org/events
 PUT org/apps/:appId/presence
 DELETE org/apps/:appId/presence

@@ -1,4 +1,5 @@
-import type { Endpoint } from '@skerry/contract/endpoint'
+import { type Endpoint, isTrusted } from '@skerry/contract/endpoint'
+import { listEndpoints } from '@skerry/contract/endpoints'
 import { newId, newSecret, sha256 } from '../src/kernel/context.ts'
 import { cell, newKey, newTaskToken } from './agent-steps.ts'
 import {
@@ -50,8 +51,26 @@ export const isOfUserAdmin = ({ method, path }: Pick<Endpoint, 'method' | 'path'
   ) ||
   (method === 'POST' && /:agentId\/policies$/.test(path))
 
+/** Documents of the signed directory in the form of the contract. */
+const signed = {
+  root: 'or1.AAAA.AAAA',
+  head: 'od1.AAAA.AAAA',
+  entries: [{ key: 'environment/shop/production', text: 'an entry' }],
+}
+
 /** Builds a sample for every endpoint with a body, by `METHOD path`. */
 export async function buildSamples(world: World, place: OneOfEach): Promise<Record<string, Sample>> {
+  const samples = await samplesOfEach(world, place)
+  const { as } = place.tenant.admin
+  for (const { endpoint } of listEndpoints()) {
+    if (!isTrusted(endpoint.body)) continue
+    const title = titleOf(endpoint)
+    samples[title] = { as, ...samples[title], body: { ...samples[title]?.body, trust: signed } }
+  }
+  return samples
+}
+
+async function samplesOfEach(world: World, place: OneOfEach): Promise<Record<string, Sample>> {
   const { tenant, params } = place
   const { as } = tenant.admin
   const person = (await newPerson(world, 'keyless@example.com', { keys: false })).as
@@ -89,6 +108,7 @@ export async function buildSamples(world: World, place: OneOfEach): Promise<Reco
     secrets: [{ name: 'NAME', ciphertext: ciphertext() }],
     recoveryWrappedDek: wrappedKey(),
     details: [{ name: 'NAME', sealed: sealedDetails(), expectedRevision: 1 }],
+    manifests: [{ environmentId: newId('environment'), manifest: 'bm1.AAAA.AAAA' }],
   }
   return {
     'POST /v1/signup': { as: undefined, body: { orgName: 'Name', orgSlug: 'sample', clientName: 'Name' } },
@@ -134,7 +154,10 @@ export async function buildSamples(world: World, place: OneOfEach): Promise<Reco
     [`PATCH ${org}/apps/:appId`]: { as, body: { name: 'Name' } },
     [`POST ${org}/apps/:appId/envs`]: { as, body: environment },
     [`PATCH ${inEnv}`]: { as, body: { name: 'Name' } },
-    [`POST ${inEnv}/branches`]: { as, body: { ...environment, ttlSeconds: 3600, grants: [grant] } },
+    [`POST ${inEnv}/branches`]: {
+      as,
+      body: { ...environment, id: newId('environment'), manifest: 'bm1.AAAA.AAAA', ttlSeconds: 3600, grants: [grant] },
+    },
     [`POST ${inEnv}/rekey`]: { as, body: replacement },
     [`POST ${inEnv}/change-requests/rekey`]: { as, body: replacement },
     [`POST ${org}/groups`]: { as, body: named },
@@ -289,6 +312,7 @@ export async function buildSamples(world: World, place: OneOfEach): Promise<Reco
     },
     [`POST ${org}/export`]: { as, body: { includeVersions: true, includeAudit: true, auditLimit: 10 } },
     ...vaultSamples(place, reviewer),
+    [`PUT ${org}/directory`]: { as, body: signed },
     [`PUT ${org}/log-sink`]: { as, body: sinkBody() },
     [`POST ${org}/leases`]: {
       as,

@@ -39,6 +39,11 @@ create table directory_entries (
 );
 create unique index directory_entries_current on directory_entries (org_id, key) where to_head is null;
 
+-- What a reader of the parent says about a branch. Only readers of the parent can check it.
+alter table environments
+  add column branch_manifest text collate "C",
+  add check (branch_manifest is null or parent_environment_id is not null);
+
 -- Cached answers of resolve may have proofs.
 create trigger directory_heads_inserted after insert on directory_heads referencing new table as changed
   for each statement execute function record_org_change();

@@ -32,8 +32,8 @@ const none = 'null::json as readers'
  * members that the server knows, the public key behind `kid`, and the readers. A kind is the beginning of its keys, and the
  * order here is theirs.
  *
- * A reader is the holder of a grant who can use it. A token that is bound to a branch has the name of the parent. The
- * public key of a decoy is unknown. A managed key has an entry only if its name is a slug. Branches have none.
+ * A reader is the holder of a grant who can use it. A token that is bound to a branch has the name of the parent. A decoy
+ * has neither a name nor a public key here, so its entry can have any. A managed key has an entry only if its name is a slug. Branches have none.
  */
 const facts = {
   environment: `
@@ -67,7 +67,9 @@ const facts = {
       from memberships m join users u on u.id = m.user_id
      where m.org_id = $1 and u.public_key_jwk is not null and u.email is not null`,
   token: `
-    select t.id as name, json_build_object('name', t.name, 'environment', p.slug || '/' || b.slug) as value,
+    select t.id as name,
+           case when t.public_key_jwk is null then json_build_object('environment', null::text)
+                else json_build_object('name', t.name, 'environment', p.slug || '/' || b.slug) end as value,
            t.public_key_jwk, ${none}
       from service_tokens t
       left join environments e on e.org_id = t.org_id and e.id = t.environment_id

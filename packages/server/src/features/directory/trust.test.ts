@@ -1,12 +1,22 @@
 import { directory } from '@skerry/contract/directory/endpoints'
 import { grants } from '@skerry/contract/grants/endpoints'
+import { rotation } from '@skerry/contract/rotation/endpoints'
 import { tokens } from '@skerry/contract/tokens/endpoints'
 import { readersHash } from '@skerry/crypto/directory/commitments'
 import { describe, expect, test } from 'vitest'
 import { wrappedKey } from '../../../test/blobs.ts'
-import { claimsOf, entryOf, nowOf, signEntries, startDirectory } from '../../../test/directory-steps.ts'
+import {
+  claimsOf,
+  draftOf,
+  entryOf,
+  nowOf,
+  signEntries,
+  signRoot,
+  startDirectory,
+} from '../../../test/directory-steps.ts'
+import { generatedRotation, newKeyedEnv } from '../../../test/rotation-steps.ts'
 import { openEnv } from '../../../test/scene.ts'
-import { stateOf, stopSchedules } from '../../../test/state.ts'
+import { newEntries, stateOf, stopSchedules } from '../../../test/state.ts'
 import { newMember, newToken } from '../../../test/tenant.ts'
 
 const { world, tenant, envId } = await openEnv()
@@ -58,7 +68,10 @@ describe('a change that carries documents', () => {
       `body.trust.entries: ${name}: readers is not what the server has: read the claims and sign again`,
     ])
     const stale = await give(other.id, started.trust)
-    expect([stale.status, stale.error?.message]).toEqual([409, expect.stringMatching(/^body\.trust\.head: the newest head is 2 /)])
+    expect([stale.status, stale.error?.message]).toEqual([
+      409,
+      expect.stringMatching(/^body\.trust\.head: the newest head is 2 /),
+    ])
     expect(await stateOf(world)).toEqual(before)
     expect((await give(other.id)).status).toBe(201)
   })
@@ -77,5 +90,61 @@ describe('a change that carries documents', () => {
     chain = after
     expect((await call()).status).toBe(200)
     expect((await call({})).status).toBe(200)
+  })
+})
+
+describe('a change that several transactions make', () => {
+  test('carries documents into the one that stores it: a rotation, whose rotator becomes a reader', async () => {
+    const env = await newKeyedEnv(world, tenant)
+    const body = await generatedRotation(world, tenant, env)
+    const as = admin.as
+    const place = (await claimsOf(world, tenant)).find(({ value }) => value?.id === env.envId)!
+    const worker = (await claimsOf(world, tenant, `worker/${orgId}`))[0]!
+    const reading = {
+      ...place,
+      readers: [...place.readers!, [worker.key, worker.value!.kid as string]],
+    } as typeof place
+    const before = await stateOf(world)
+    const early = await sign({ [place.key]: await entryOf(place) })
+    const refused = await world.call(rotation.create, { as, params: { orgId }, body: { ...body, trust: early.trust } })
+    expect([refused.status, refused.error?.message]).toEqual([409, expect.stringContaining(`${place.key}: readers `)])
+    expect(await stateOf(world)).toEqual(before)
+    const both = await sign({ [place.key]: await entryOf(reading), [worker.key]: await entryOf(worker) })
+    const created = await world.call(rotation.create, { as, params: { orgId }, body: { ...body, trust: both.trust } })
+    expect(created.status).toBe(201)
+    chain = both.after
+    const after = await sign({ [place.key]: await entryOf(place) })
+    const params = { orgId, rotationId: created.body.rotation.id }
+    const stale = await world.call(rotation.delete, { as, params, body: { trust: both.trust } })
+    expect(stale.status).toBe(409)
+    const removed = await world.call(rotation.delete, { as, params, body: { trust: after.trust } })
+    expect(removed.body).toEqual({ ok: true, rotatorRevoked: true })
+    chain = after.after
+  })
+})
+
+describe('the entries of documents in the audit log', () => {
+  test('name the head, the root and the number of entries, beside the entry of the change', async () => {
+    const token = await newToken(world, tenant)
+    const [claim] = await claimsOf(world, tenant, `token/${token.id}`)
+    const renamed = { ...claim!, value: { ...claim!.value, name: 'renamed' } }
+    const root = await signRoot(chain.root, draftOf([signer]), [signer], nowOf(world))
+    const { trust, after } = await sign({ [claim!.key]: await entryOf(renamed) }, { root })
+    const entries = await newEntries(world, () =>
+      world.call(tokens.update, {
+        as: admin.as,
+        params: { orgId, tokenId: token.id },
+        body: { name: 'renamed', trust },
+      }),
+    )
+    const head = after.head!.body.version
+    expect(
+      entries.map(({ action, resourceType, resourceId, metadata }) => [action, resourceType, resourceId, metadata]),
+    ).toEqual([
+      ['token.updated', 'service_token', token.id, expect.anything()],
+      ['directory.root_changed', 'directory', orgId, { root: 2, head }],
+      ['directory.signed', 'directory', orgId, { head, entries: 1 }],
+    ])
+    chain = after
   })
 })

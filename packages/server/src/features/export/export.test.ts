@@ -49,7 +49,8 @@ describe('an archive', () => {
       kmsGrants recoveries recoveryCustodians recoveryGrants recoveryRequests recoveryContributions agents agentPolicies
       leaseTargets rotationPolicies syncConnections syncBindings logSinks accessRequests accessRequestEnvironments
       deletedSecrets deletedSecretVersions secretDetails offboardings offboardingRows overrides teams teamMembers
-      teamEnvironments keyExclusions plannedGrants invitationTeams invitationEnvironments proposedRekeys auditProof
+      teamEnvironments keyExclusions plannedGrants invitationTeams invitationEnvironments proposedRekeys
+      directoryRoots directoryHeads directoryEntries auditProof
       auditGaps audit rowDigests`
     expect(manifest.sections.map(({ name }) => name)).toEqual(order.split(/\s+/))
   })

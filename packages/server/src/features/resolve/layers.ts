@@ -5,4 +5,4 @@ export type ReaderLayer = Pick<LayerRow, 'source' | 'environmentId' | 'slug' | '
 
 /** Returns the layers of an environment with this reader’s keys, as resolve would; none if the environment was deleted. */
 export const layersFor = (db: Sql, reader: Reader, environmentId: string, now: string): Promise<ReaderLayer[]> =>
-  listLayers(db, { principal: reader, environmentId, branch: null, groups: [], slugs: [], now, withHead: false })
+  listLayers(db, { principal: reader, environmentId, branch: null, groups: [], slugs: [], now })

@@ -250,7 +250,8 @@ export function tagged(text: string): Pick<Answer, 'etag' | 'whole' | 'unchanged
   }
 }
 
-function layerText({ source, environmentId, slug, groupSlug, wrappedDek, secrets }: LayerRow): string {
-  const head = { source, environmentId, slug, ...(groupSlug === null ? {} : { groupSlug }), wrappedDek }
+function layerText({ source, environmentId, slug, groupSlug, wrappedDek, manifest, secrets }: LayerRow): string {
+  const ofBranch = source === 'branch' && manifest !== undefined ? { manifest } : {}
+  const head = { source, environmentId, slug, ...(groupSlug === null ? {} : { groupSlug }), wrappedDek, ...ofBranch }
   return `${JSON.stringify(head).slice(0, -1)},"secrets":${secrets ?? '[]'}}`
 }

@@ -18,7 +18,7 @@ export interface Asked {
   slugs: string[]
   now: string
   /** True to read the newest head of the signed directory at the same moment. */
-  withHead: boolean
+  withHead?: boolean
 }
 
 export interface LayerRow {
@@ -38,6 +38,8 @@ export interface LayerRow {
   appSlug: string
   /** The version of that head; absent unless it was asked for, and null without a directory. */
   headVersion?: number | null
+  /** The manifest of a branch, with the head. */
+  manifest?: string | null
 }
 
 /**
@@ -101,14 +103,15 @@ const layers = (mayAsk: string, more = '') => `
     ) s on k.wrapped_dek is not null
    order by l.tier, l.position, l.group_slug`
 
-const newestHead = `,
-         (select max(h.version) from directory_heads h where h.org_id = a.org_id) as head_version`
+const trusted = `,
+         (select max(h.version) from directory_heads h where h.org_id = a.org_id) as head_version,
+         (select b.branch_manifest from environments b where b.org_id = a.org_id and b.id = l.id) as manifest`
 
 const ofOwnOrg = 'e.org_id = $8'
 const ofMember = 'exists (select from memberships m where m.org_id = e.org_id and m.user_id = $8)'
 
-const forMachines = { plain: layers(ofOwnOrg), withHead: layers(ofOwnOrg, newestHead) }
-const forUsers = { plain: layers(ofMember), withHead: layers(ofMember, newestHead) }
+const forMachines = { plain: layers(ofOwnOrg), withHead: layers(ofOwnOrg, trusted) }
+const forUsers = { plain: layers(ofMember), withHead: layers(ofMember, trusted) }
 
 /** Returns no rows if the environment does not exist for this caller. */
 export function listLayers(db: Sql, asked: Asked): Promise<LayerRow[]> {
