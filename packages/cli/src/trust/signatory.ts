@@ -29,7 +29,9 @@ async function findSignatory(session: Session, orgId: string): Promise<Signatory
   const { root } = await openKnownDocuments(session, orgId)
   const signer = isNamedSigner(session, root) ? await session.signer() : null
   if (signer === null || !root.body.signers.some(({ kid }) => kid === signer.kid)) {
-    note('you do not sign the directory of this organization: a signer has to run `skerry trust sign` after this change')
+    note(
+      'you do not sign the directory of this organization: a signer has to run `skerry trust sign` after this change',
+    )
     return null
   }
   const directory = await openKnown(session, orgId)

@@ -59,8 +59,10 @@ const memberWords: Readonly<Record<string, (signed: unknown, claimed: unknown) =
   key: () => 'its key is one that no signer made',
   kid: () => 'its public key is another one',
   layers: (signed, claimed) => `includes ${listOf(claimed)} (signed: ${listOf(signed)})`,
-  versions: (signed, claimed) => `has ${(claimed as unknown[]).length} versions (signed: ${(signed as unknown[]).length})`,
-  environment: (signed, claimed) => `is bound to ${claimed ?? 'no environment'} (signed: ${signed ?? 'no environment'})`,
+  versions: (signed, claimed) =>
+    `has ${(claimed as unknown[]).length} versions (signed: ${(signed as unknown[]).length})`,
+  environment: (signed, claimed) =>
+    `is bound to ${claimed ?? 'no environment'} (signed: ${signed ?? 'no environment'})`,
 }
 
 const listOf = (value: unknown): string => {
@@ -113,7 +115,9 @@ export function signedParts(
   if (!after) return ['deleted']
   if (!before) return ['added']
   const [old, next] = [before.value, after.value] as unknown as Record<string, unknown>[]
-  const members = Object.keys(signedWords).filter((name) => canonicalJson([old?.[name]]) !== canonicalJson([next?.[name]]))
+  const members = Object.keys(signedWords).filter(
+    (name) => canonicalJson([old?.[name]]) !== canonicalJson([next?.[name]]),
+  )
   const parts = [...members.map((name) => signedWords[name]!), ...(readers ? readerLines(readers, nameOf) : [])]
   return parts.length === 0 ? ['changed'] : parts
 }
