@@ -128,7 +128,10 @@ async function pinnedToken(
   session: Session,
   orgId: string,
   token: string,
-  { bound, flags: { format, withoutPin } }: { bound: { kind: string; label: string } | undefined; flags: CreateOptions },
+  {
+    bound,
+    flags: { format, withoutPin },
+  }: { bound: { kind: string; label: string } | undefined; flags: CreateOptions },
 ): Promise<string> {
   if (withoutPin || format === 'classic' || !knowsDirectory(session.settings, orgId)) return token
   const { withPin } = await import('../trust/pinned.ts')

@@ -125,11 +125,17 @@ async function valueOf(
 ): Promise<Value | undefined> {
   if (key.startsWith('environment/')) return environmentOf(entry?.value as Environment, value as never, readers, opener)
   if (key.startsWith('key/')) return managedKeyOf(entry?.value as ManagedKey, value as never, readers, opener)
-  const claimed = value as { kid?: string | null }
-  // A decoy has no key. Its entry keeps its random thumbprint.
-  const kid = claimed.kid ?? (entry?.value as { kid: string } | undefined)?.kid ?? randomKid()
-  return { ...claimed, kid } as Value
+  const claimed = value as { kid?: string; name?: string }
+  const signed = entry?.value as { kid?: string; name?: string } | undefined
+  if (!key.startsWith('token/') || claimed.kid !== undefined) return claimed as Value
+  return decoyOf(claimed as { environment: string | null }, signed)
 }
+
+/** The entry of a decoy looks like that of any token. Its name and its thumbprint are the signer's to choose. */
+export const decoyOf = (
+  { environment }: { environment: string | null },
+  signed?: { kid?: string; name?: string },
+): Value => ({ name: signed?.name ?? 'deploy', environment: environment ?? null, kid: signed?.kid ?? randomKid() })
 
 async function environmentOf(
   signed: Environment | undefined,
