@@ -97,6 +97,7 @@ type Mutation<Q, B, R, A, U> = Shape<Q, B, R, A> & { unit?: U } & (
 
 function endpoint(method: Method, path: string, shape: Shape<TObject, TObject, Responses, AuditAction>): Endpoint {
   const surface = shape.surface ?? 'principal'
+  const isSigned = isTrusted(shape.body)
   return {
     method,
     path,
@@ -107,8 +108,8 @@ function endpoint(method: Method, path: string, shape: Shape<TObject, TObject, R
     body: shape.body ?? empty,
     headers: shape.headers ?? {},
     responses: shape.responses,
-    refuses: shape.refuses ?? [],
-    audits: [...(shape.audits ?? []), ...(isTrusted(shape.body) ? signedActions : [])],
+    refuses: [...new Set([...(shape.refuses ?? []), ...(isSigned ? (['conflict'] as const) : [])])],
+    audits: [...(shape.audits ?? []), ...(isSigned ? signedActions : [])],
     tagged: shape.tagged ?? false,
     mediaType: shape.mediaType ?? 'application/json',
     bodyBytes: shape.bodyBytes ?? (surface === 'none' ? limits.openBodyBytes : limits.bodyBytes),

@@ -61,6 +61,8 @@ export const limits = {
   /** A root or a head, with signatures. */
   directoryDocumentCharacters: 100_000,
   directoryEntryCharacters: 65_536,
+  branchManifestCharacters: 8192,
+  rekeyManifestsMax: 500,
   /** Entries in one request. A client signs more in further heads. */
   directoryEntriesAtOnceMax: 2000,
   directoryEntriesDefault: 1000,

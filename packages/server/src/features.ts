@@ -9,6 +9,7 @@ import { feature as changes } from './features/changes/feature.ts'
 import { feature as cliLogin } from './features/cli-login/feature.ts'
 import { feature as connectPage } from './features/connect-page/feature.ts'
 import { feature as dashboard } from './features/dashboard/feature.ts'
+import { feature as directory } from './features/directory/feature.ts'
 import { feature as docs } from './features/docs/feature.ts'
 import { feature as envs } from './features/envs/feature.ts'
 import { feature as exporting } from './features/export/feature.ts'
@@ -75,6 +76,7 @@ export const features = [
   overrides,
   changes,
   resolve,
+  directory,
   grants,
   accessRequests,
   offboardings,

@@ -11,6 +11,7 @@ import { searchLimits } from './features/audit/search.ts'
 import { startSealing } from './features/audit-proof/jobs.ts'
 import { findOverMonth } from './features/billing/quota.ts'
 import { propose } from './features/changes/propose.ts'
+import { sign as signDirectory } from './features/directory/sign.ts'
 import { recordTrips } from './features/honey-tokens/trips.ts'
 import { openLiveHub } from './features/live/hub.ts'
 import { openCache } from './features/resolve/cache.ts'
@@ -34,6 +35,7 @@ import type { Evictions } from './kernel/context.ts'
 import { type Faults, openFaults } from './kernel/faults.ts'
 import type { Log } from './kernel/log.ts'
 import { openLimiter, unlimited } from './kernel/rate-limits.ts'
+import { openTrees } from './keys/directory.ts'
 import { openExportKey } from './keys/export-key.ts'
 import { openKeypairs } from './keys/keypairs.ts'
 import { opensDatabase } from './keys/rekey.ts'
@@ -180,6 +182,8 @@ async function openContext(
     serverKey,
     keypairs: openKeypairs(serverKey, now),
     exportKey: openExportKey(serverKey, now),
+    trees: openTrees(),
+    signDirectory,
     sessionTokens: openSessionTokens(serverKey, now),
     meter: openMeter(db, now, (metric, orgIds) => findOverMonth({ config, db, now }, orgIds, metric)),
     lastUsed: openLastUsed(db, faults),

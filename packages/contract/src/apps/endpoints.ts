@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { trusted } from '../directory/schemas.ts'
 import { del, get, patch, post } from '../endpoint.ts'
-import { CreateEnvironment, Environment, EnvironmentWithAccess } from '../envs/schemas.ts'
+import { Branch, CreateEnvironment, Environment, EnvironmentWithAccess } from '../envs/schemas.ts'
 import { DisplayName, NextCursor, Ok, Page, Slug, Strict } from '../schema.ts'
 import { Application } from './schemas.ts'
 
@@ -51,6 +51,6 @@ export const apps = {
   branches: get('/v1/orgs/:orgId/apps/:appId/branches', {
     summary: 'Every branch in an application',
     query: Page,
-    responses: { 200: Strict({ branches: Type.Array(Environment), nextCursor: NextCursor }) },
+    responses: { 200: Strict({ branches: Type.Array(Branch), nextCursor: NextCursor }) },
   }),
 }

@@ -1,19 +1,20 @@
 import { Type } from 'typebox'
 import { get, post } from '../endpoint.ts'
-import { BranchGrant, Environment } from '../envs/schemas.ts'
+import { Branch, BranchGrant, BranchManifest, Environment } from '../envs/schemas.ts'
 import { limits } from '../limits.ts'
-import { DisplayName, NextCursor, Nullable, Page, Slug, Strict, WrappedKey } from '../schema.ts'
+import { DisplayName, Id, NextCursor, Nullable, Page, Slug, Strict, WrappedKey } from '../schema.ts'
 
 export const branches = {
   list: get('/v1/orgs/:orgId/envs/:envId/branches', {
     summary: 'Branches of an environment',
     query: Page,
-    responses: { 200: Strict({ branches: Type.Array(Environment), nextCursor: NextCursor }) },
+    responses: { 200: Strict({ branches: Type.Array(Branch), nextCursor: NextCursor }) },
   }),
   create: post('/v1/orgs/:orgId/envs/:envId/branches', {
     summary:
       'Fork an environment into a branch, which holds only the values that differ and starts with the parent’s protection',
     body: Strict({
+      id: Type.Optional({ ...Id('environment'), description: 'chosen by the client, for its manifest' }),
       slug: Slug,
       name: Type.Optional(DisplayName),
       ttlSeconds: Type.Optional(
@@ -27,6 +28,7 @@ export const branches = {
       ),
       wrappedDek: WrappedKey,
       recoveryWrappedDek: Type.Optional(WrappedKey),
+      manifest: Type.Optional(BranchManifest),
       grants: Type.Optional(
         Type.Array(BranchGrant, {
           maxItems: limits.branchGrantsMax,

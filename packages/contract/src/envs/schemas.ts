@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { limits } from '../limits.ts'
 import { DisplayName, Id, Instant, Nullable, PrincipalType, Slug, Strict, WrappedKey } from '../schema.ts'
 
 const environmentFields = {
@@ -15,6 +16,17 @@ const environmentFields = {
 
 /** Exactly one of `applicationId` and `groupId` is set; a branch also has `parentEnvironmentId`. */
 export const Environment = Strict(environmentFields)
+
+/**
+ * Says for readers of the parent which environment a branch is. A reader of the parent makes it, and the server cannot check
+ * it. Its format is in docs/directory-format.md.
+ */
+export const BranchManifest = Type.String({
+  maxLength: limits.branchManifestCharacters,
+  pattern: '^bm1\\.[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]+$',
+})
+
+export const Branch = Strict({ ...environmentFields, manifest: Nullable(BranchManifest) })
 
 export const EnvironmentWithAccess = Strict({
   ...environmentFields,

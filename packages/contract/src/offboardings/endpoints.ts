@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { trusted } from '../directory/schemas.ts'
 import { get, patch, post } from '../endpoint.ts'
 import { Email, FreeText, Id, NextCursor, Nullable, Page, Strict } from '../schema.ts'
 import { Offboarding, OffboardingPreview, OffboardingRow } from './schemas.ts'
@@ -26,7 +27,7 @@ export const offboardings = {
   }),
   start: post('/v1/orgs/:orgId/offboardings', {
     summary: 'Remove a member, revoke what they made, and list what remains; also for a member who was removed before',
-    body: Strict({ userId: Id('user'), confirmEmail: Type.Optional(Email) }),
+    body: Strict({ ...trusted, userId: Id('user'), confirmEmail: Type.Optional(Email) }),
     responses: { 201: One },
     refuses: ['conflict'],
     audits: [

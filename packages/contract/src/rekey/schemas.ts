@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
-import { PrincipalId } from '../envs/schemas.ts'
+import { BranchManifest, PrincipalId } from '../envs/schemas.ts'
 import { limits } from '../limits.ts'
 import { secretNamePattern } from '../patterns.ts'
-import { Ciphertext, HolderType, Nullable, ReaderType, SecretName, Strict, Version, WrappedKey } from '../schema.ts'
+import { Ciphertext, HolderType, Id, Nullable, ReaderType, SecretName, Strict, Version, WrappedKey } from '../schema.ts'
 import { Revision, SealedDetails } from '../secret-details/schemas.ts'
 
 const Holder = Strict({ principalType: HolderType, principalId: PrincipalId })
@@ -42,6 +42,13 @@ export const Rekey = Strict({
     }),
   ),
   recoveryWrappedDek: Type.Optional(WrappedKey),
+  manifests: Type.Optional(
+    Type.Array(Strict({ environmentId: Id('environment'), manifest: BranchManifest }), {
+      maxItems: limits.rekeyManifestsMax,
+      description:
+        'New manifests of branches of this environment, or of itself if it is a branch. All others are dropped, because they are of the key before',
+    }),
+  ),
 })
 
 /**

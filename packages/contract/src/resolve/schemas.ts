@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Id, SecretName, Strict } from '../schema.ts'
+import { Id, Nullable, SecretName, Strict } from '../schema.ts'
 
 /** One environment's secrets and the key to them, wrapped to the caller. Later layers override earlier ones. */
 export const Layer = Strict({
@@ -8,6 +8,10 @@ export const Layer = Strict({
   slug: Type.String(),
   groupSlug: Type.Optional(Type.String()),
   wrappedDek: Type.String(),
+  manifest: Type.Optional({
+    ...Nullable(Type.String()),
+    description: 'of a branch, where the query asks for proof',
+  }),
   secrets: Type.Array(Strict({ name: SecretName, ciphertext: Type.String() })),
 })
 

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { trusted } from '../directory/schemas.ts'
 import { del, get, patch, post } from '../endpoint.ts'
 import { TargetId } from '../leases/fields.ts'
 import { limits } from '../limits.ts'
@@ -39,6 +40,7 @@ export const rotation = {
     summary: 'Configure the rotation of a secret, or replace it; needs a key grant of one’s own on the environment',
     unit: 'manual',
     body: Strict({
+      ...trusted,
       environmentId: Id('environment'),
       secretName: SecretName,
       config: Config,
@@ -82,6 +84,7 @@ export const rotation = {
     summary:
       'Remove a policy; the secret and its versions stay. The rotator’s grant goes with the environment’s last one',
     unit: 'manual',
+    body: Strict({ ...trusted }),
     query: Strict({ force: Type.Optional(Type.Union([Type.Literal('true'), Type.Literal('false')])) }),
     responses: { 200: Strict({ ok: Type.Literal(true), rotatorRevoked: Type.Boolean() }) },
     refuses: ['conflict'],

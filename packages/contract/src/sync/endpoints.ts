@@ -108,6 +108,7 @@ export const sync = {
     summary: 'Bind an environment to a destination. In mode auto the first push follows, unless it is not enabled',
     unit: 'manual',
     body: Strict({
+      ...trusted,
       connectionId: ConnectionId,
       environmentId: EnvironmentId,
       ...settings,
@@ -125,6 +126,7 @@ export const sync = {
     summary: 'Change a binding, or give its connection the keys of groups that were composed later',
     unit: 'manual',
     body: Strict({
+      ...trusted,
       ...settings,
       mode: Type.Optional(Mode),
       enabled: Type.Optional(Type.Boolean()),

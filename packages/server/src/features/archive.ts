@@ -52,6 +52,9 @@ const sectionOrder = [
   'invitationTeams',
   'invitationEnvironments',
   'proposedRekeys',
+  'directoryRoots',
+  'directoryHeads',
+  'directoryEntries',
 ] as const
 
 type SectionName = (typeof sectionOrder)[number]

@@ -1,5 +1,5 @@
 import type { AuditAction } from '@skerry/contract/actions'
-import type { Endpoint, Unit } from '@skerry/contract/endpoint'
+import { type Endpoint, isTrusted, type Unit } from '@skerry/contract/endpoint'
 import type { FastifyRequest } from 'fastify'
 import type { Sql } from '../db/database.ts'
 import { confirmToken } from '../identity/authenticate.ts'
@@ -11,6 +11,7 @@ import { watchHangUp } from './hang-up.ts'
 import type { HeavyRead } from './heavy-reads.ts'
 import type { AnyInput, Batch, Route, UnitInput, Work } from './route.ts'
 import { Streamed } from './streamed.ts'
+import { signing } from './trust.ts'
 import type { Checks, Params } from './validate.ts'
 import { isAnsweredWhole, isLast, type ListPage, readPage, readWhole } from './whole-lists.ts'
 
@@ -32,10 +33,10 @@ type Run = (request: FastifyRequest, params: Params, unitInput: { db: Sql }) => 
 /**
  * Checks access first, and then the format of query and body: a caller without access learns nothing about the format.
  */
-const runner =
-  <C extends Context>(context: C, route: Route<C>, checks: Checks): Run =>
-  async (request, params, unitInput) => {
-    const { access, handle, heavy, endpoint } = route
+function runner<C extends Context>(context: C, route: Route<C>, checks: Checks): Run {
+  const { access, heavy, endpoint } = route
+  const handle = isTrusted(endpoint.body) ? signing(context, route) : route.handle
+  return async (request, params, unitInput) => {
     const { origin } = request
     const { principal } = origin
     const rawQuery = rawQueryOf(request.url)
@@ -61,6 +62,7 @@ const runner =
     if (query.limit === undefined && isAnsweredWhole(endpoint)) return handleList(context, route, input, request)
     return heavy ? handleHeavy(context, heavy, handle, input, request) : handle(input)
   }
+}
 
 /** Checks access before it reserves a slot for a heavy read, so that a denied request uses none. */
 async function handleHeavy<C extends Context>(
@@ -129,6 +131,8 @@ const units: Record<Unit, (context: Context, endpoint: Endpoint, checks: Checks,
     const unitInput: UnitInput<AuditAction>['manual'] = {
       db: context.db,
       transaction: (work) => transact(context, endpoint, request.origin, params, work),
+      // A route that takes documents gets another one (trust.ts).
+      sign: async () => undefined,
     }
     return run(request, params, unitInput)
   },

@@ -100,6 +100,11 @@ export interface UnitInput<A extends AuditAction> {
      * throws, because it would hold the locks of the transaction.
      */
     transaction: <T>(work: (work: Work<A>) => Promise<T>) => Promise<T>
+    /**
+     * Stores what the request signs for the directory, as the last step of the transaction that makes the change. A unit
+     * of one transaction does this by itself. Nothing happens for a request that signs nothing.
+     */
+    sign: (work: Work<A>) => Promise<void>
   }
 }
 

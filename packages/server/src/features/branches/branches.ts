@@ -50,7 +50,7 @@ export async function create(input: In<typeof branches.create, InEnv>): Out<type
   }
   const branch = await makeEnv(db, {
     orgId: env.orgId,
-    id: newId('environment'),
+    id: body.id ?? newId('environment'),
     applicationId: env.applicationId,
     groupId: null,
     parentEnvironmentId: env.id,
@@ -58,6 +58,7 @@ export async function create(input: In<typeof branches.create, InEnv>): Out<type
     slug: body.slug,
     expiresAt: expiry(body.ttlSeconds, now),
     protection: env.protection,
+    manifest: body.manifest ?? null,
     now,
   })
   const given = [grantToCreator(principal, body.wrappedDek), ...grants]

@@ -1,17 +1,17 @@
 import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
-import { type EnvironmentRow, environmentColumns, notExpired } from '../../model/environments/table.ts'
+import { type BranchRow, environmentColumns, manifestColumn, notExpired } from '../../model/environments/table.ts'
 import { grantInForce } from '../../model/grants/table.ts'
 import type { App } from '../apps/scope.ts'
 import type { Env } from '../envs/scope.ts'
 
 const branches = `
-  select ${environmentColumns} from environments e
+  select ${environmentColumns}, ${manifestColumn} from environments e
    where e.org_id = $1 and e.parent_environment_id is not null and ${notExpired('$3')}
      and ($4::timestamptz is null or (e.created_at, e.id) > ($4, $5))`
 
 export const listAppBranches = (db: Sql, app: App, now: string, cursor: KeysetCursor) =>
-  db.rows<EnvironmentRow>(`${branches} and e.application_id = $2 order by e.created_at, e.id limit $6`, [
+  db.rows<BranchRow>(`${branches} and e.application_id = $2 order by e.created_at, e.id limit $6`, [
     app.orgId,
     app.id,
     now,
@@ -21,7 +21,7 @@ export const listAppBranches = (db: Sql, app: App, now: string, cursor: KeysetCu
   ])
 
 export const listBranches = (db: Sql, env: Env, now: string, cursor: KeysetCursor) =>
-  db.rows<EnvironmentRow>(`${branches} and e.parent_environment_id = $2 order by e.created_at, e.id limit $6`, [
+  db.rows<BranchRow>(`${branches} and e.parent_environment_id = $2 order by e.created_at, e.id limit $6`, [
     env.orgId,
     env.id,
     now,

@@ -35,6 +35,7 @@ export async function createEnvironment(
     slug: body.slug,
     expiresAt: null,
     protection: null,
+    manifest: null,
     now,
   })
   const env = { orgId: owner.orgId, id: environment.id }
@@ -44,11 +45,12 @@ export async function createEnvironment(
 }
 
 /** Inserts an environment whose key nobody has yet. */
-export const makeEnv = (db: Tx, env: NewEnvironment): Promise<EnvironmentRow> =>
-  insertEnvironment(db, env).catch(slugConflict)
+export const makeEnv = (db: Tx, env: NewEnvironment): Promise<EnvironmentRow> => insertEnvironment(db, env).catch(inUse)
 
 /** Slugs are unique by several partial indexes, which `on conflict` cannot name together. */
-function slugConflict(error: unknown): never {
+function inUse(error: unknown): never {
+  if (isUniqueViolation(error, 'environments_pkey') || isUniqueViolation(error, 'environments_id'))
+    throw fail('conflict', 'body.id: another environment has it')
   if (isUniqueViolation(error)) throw fail('conflict', 'body.slug: another environment uses it')
   throw error
 }

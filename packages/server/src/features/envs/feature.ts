@@ -9,7 +9,7 @@ export const feature: Descriptor = {
         name: 'environments',
         table: 'environments',
         columns: `id, application_id, group_id, parent_environment_id, name, slug, expires_at, required_approvals,
-          allow_self_approval, created_at, updated_at`,
+          allow_self_approval, branch_manifest, created_at, updated_at`,
         // A branch comes after its parent.
         order: 'parent_environment_id nulls first, id',
       },

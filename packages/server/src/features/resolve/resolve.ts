@@ -11,6 +11,7 @@ import { sha256 } from '../../kernel/context.ts'
 import { fail, type Refusal } from '../../kernel/errors.ts'
 import { isSecondFactorBehind, type TokenPrincipal, type UserPrincipal } from '../../kernel/principal.ts'
 import { quotaExceeded } from '../billing/quota.ts'
+import { readDirectory } from '../directory/read.ts'
 import type { Answer, ResolveContext } from './cache.ts'
 import { findMembershipOfEnv, type LayerRow, listLayers } from './store.ts'
 
@@ -90,7 +91,7 @@ async function readAndKeep(input: Request, key: string): Promise<Answer> {
   return answer
 }
 
-async function read({ db, principal, query, now }: Request): Promise<Answer> {
+async function read({ context, db, principal, query, now }: Request): Promise<Answer> {
   const environmentId = environmentOf(principal, query)
   const wanted = wantedSlugs(query.with ?? [])
   const rows = await listLayers(db, {
@@ -100,6 +101,7 @@ async function read({ db, principal, query, now }: Request): Promise<Answer> {
     groups: [...wanted.keys()],
     slugs: [...wanted.values()],
     now,
+    withHead: query.proof !== undefined,
   })
   const app = rows.find((row) => row.source === 'app')
   if (!app) throw absent(principal, query)
@@ -116,7 +118,28 @@ async function read({ db, principal, query, now }: Request): Promise<Answer> {
       missing: missing.map((row) => row.environmentId),
     })
   }
-  return answerOf(rows, app, branch, principal)
+  const directory = query.proof === undefined ? undefined : await directoryFor(context, db, rows, app, query)
+  return answerOf(rows, { app, branch, principal, directory })
+}
+
+/**
+ * Returns the signed directory as it was when the layers were read, with the entries of the layers. A branch has none. A
+ * client would refuse layers and entries of two moments.
+ */
+async function directoryFor(
+  context: Context,
+  db: Request['db'],
+  rows: LayerRow[],
+  app: LayerRow,
+  { root = [], head }: Request['query'],
+) {
+  const { orgId, appSlug, headVersion } = app
+  if (headVersion === null || headVersion === undefined) return null
+  const keys = rows.flatMap(({ source, groupSlug, slug }) => {
+    if (source === 'branch') return []
+    return source === 'app' ? `environment/${appSlug}/${slug}` : `environment/${groupSlug}:${slug}`
+  })
+  return readDirectory(context, db, orgId, { roots: root, head, keys }, headVersion)
 }
 
 function environmentOf(principal: UserPrincipal | TokenPrincipal, asked: Request['query']): string {
@@ -178,16 +201,19 @@ function askedIn(rawQuery: string): Request['query'] {
   return { ...(env && { env }), ...(branch && { branch }), ...(groups.length > 0 && { with: groups }) }
 }
 
+interface Parts {
+  app: LayerRow
+  branch: LayerRow | undefined
+  principal: UserPrincipal | TokenPrincipal
+  /** Absent unless the caller asked for it. */
+  directory: object | null | undefined
+}
+
 /**
  * The secrets of a layer are inserted as the text that the database returned. Parsing and printing megabytes again
  * would gain nothing.
  */
-function answerOf(
-  rows: LayerRow[],
-  app: LayerRow,
-  branch: LayerRow | undefined,
-  principal: UserPrincipal | TokenPrincipal,
-): Answer {
+function answerOf(rows: LayerRow[], { app, branch, principal, directory }: Parts): Answer {
   const scope = {
     orgId: app.orgId,
     orgSlug: app.orgSlug,
@@ -203,7 +229,9 @@ function answerOf(
     orgId: app.orgId,
     environmentIds: rows.map((row) => row.environmentId),
     validUntilMs: Math.min(tokenEndsMs, ...ends.map((end) => Date.parse(end))),
-    ...tagged(`{"scope":${JSON.stringify(scope)},"layers":[${rows.map(layerText).join(',')}]}`),
+    ...tagged(
+      `{"scope":${JSON.stringify(scope)},"layers":[${rows.map(layerText).join(',')}]${directory === undefined ? '' : `,"directory":${JSON.stringify(directory)}`}}`,
+    ),
   }
 }
 
@@ -222,7 +250,8 @@ export function tagged(text: string): Pick<Answer, 'etag' | 'whole' | 'unchanged
   }
 }
 
-function layerText({ source, environmentId, slug, groupSlug, wrappedDek, secrets }: LayerRow): string {
-  const head = { source, environmentId, slug, ...(groupSlug === null ? {} : { groupSlug }), wrappedDek }
+function layerText({ source, environmentId, slug, groupSlug, wrappedDek, manifest, secrets }: LayerRow): string {
+  const ofBranch = source === 'branch' && manifest !== undefined ? { manifest } : {}
+  const head = { source, environmentId, slug, ...(groupSlug === null ? {} : { groupSlug }), wrappedDek, ...ofBranch }
   return `${JSON.stringify(head).slice(0, -1)},"secrets":${secrets ?? '[]'}}`
 }

@@ -17,6 +17,8 @@ export interface Asked {
   groups: string[]
   slugs: string[]
   now: string
+  /** True to read the newest head of the signed directory at the same moment. */
+  withHead?: boolean
 }
 
 export interface LayerRow {
@@ -34,6 +36,10 @@ export interface LayerRow {
   orgSlug: string
   appId: string
   appSlug: string
+  /** The version of that head; absent unless it was asked for, and null without a directory. */
+  headVersion?: number | null
+  /** The manifest of a branch, with the head. */
+  manifest?: string | null
 }
 
 /**
@@ -48,7 +54,7 @@ export interface LayerRow {
  *
  * An answer about a branch also has the layer of the parent, so the end of each grant is enough here.
  */
-const layers = (mayAsk: string) => `
+const layers = (mayAsk: string, more = '') => `
   with asked as (
     select e.org_id, e.id, e.application_id, e.parent_environment_id, coalesce(e.parent_environment_id, e.id) as base_id
       from environments e
@@ -76,7 +82,7 @@ const layers = (mayAsk: string) => `
                                   else e.id = a.id and coalesce($6 in (e.slug, e.id), true) end
   )
   select l.source, l.id as environment_id, l.slug, l.group_slug, l.expires_at, k.wrapped_dek, k.ends_at, s.secrets,
-         o.id as org_id, o.slug as org_slug, p.id as app_id, p.slug as app_slug
+         o.id as org_id, o.slug as org_slug, p.id as app_id, p.slug as app_slug${more}
     from asked a
     join organizations o on o.id = a.org_id
     join applications p on p.org_id = a.org_id and p.id = a.application_id
@@ -97,15 +103,23 @@ const layers = (mayAsk: string) => `
     ) s on k.wrapped_dek is not null
    order by l.tier, l.position, l.group_slug`
 
-const forMachines = layers('e.org_id = $8')
-const forUsers = layers('exists (select from memberships m where m.org_id = e.org_id and m.user_id = $8)')
+const trusted = `,
+         (select max(h.version) from directory_heads h where h.org_id = a.org_id) as head_version,
+         (select b.branch_manifest from environments b where b.org_id = a.org_id and b.id = l.id) as manifest`
+
+const ofOwnOrg = 'e.org_id = $8'
+const ofMember = 'exists (select from memberships m where m.org_id = e.org_id and m.user_id = $8)'
+
+const forMachines = { plain: layers(ofOwnOrg), withHead: layers(ofOwnOrg, trusted) }
+const forUsers = { plain: layers(ofMember), withHead: layers(ofMember, trusted) }
 
 /** Returns no rows if the environment does not exist for this caller. */
 export function listLayers(db: Sql, asked: Asked): Promise<LayerRow[]> {
   const { principal } = asked
   const values = [asked.environmentId, principal.type, principal.id, asked.groups, asked.slugs, asked.branch, asked.now]
-  if (principal.type === 'user') return db.rows<LayerRow>(forUsers, [...values, principal.id])
-  return db.rows<LayerRow>(forMachines, [...values, principal.orgId])
+  const form = asked.withHead ? 'withHead' : 'plain'
+  if (principal.type === 'user') return db.rows<LayerRow>(forUsers[form], [...values, principal.id])
+  return db.rows<LayerRow>(forMachines[form], [...values, principal.orgId])
 }
 
 /**

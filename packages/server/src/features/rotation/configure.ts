@@ -76,7 +76,8 @@ async function store(input: Create, env: Env, policy: Policy) {
 
 /** Returns undefined and stores nothing if the rotator’s key has changed since the check. */
 const storeBeside = (input: Create, policy: Policy, held: string | null) =>
-  input.transaction(async ({ db, audit }) => {
+  input.transaction(async (work) => {
+    const { db, audit } = work
     const { org, body, now, newId } = input
     const { environmentId, secretName, config } = policy
     const env = { orgId: org.id, id: environmentId }
@@ -100,6 +101,7 @@ const storeBeside = (input: Create, policy: Policy, held: string | null) =>
     await claimAccounts(db, rotation)
     audit(existing ? 'rotation.updated' : 'rotation.created', rotation.id, { ...aboutOf(rotation), intervalSeconds })
     if (held === null) await giveToRotator(input, { db, audit }, environmentId)
+    await input.sign(work)
     return { rotation, isNew: existing === undefined }
   })
 

@@ -74,17 +74,20 @@ export async function update(input: In<typeof endpoints.update, OnRotation>): Ou
 
 /** Resolves an interrupted rotation first, because no later run would. */
 export async function remove(input: In<typeof endpoints.delete, OnRotation>): Out<typeof endpoints.delete> {
-  const { context, rotation, query, origin, now, transaction } = input
+  const { context, rotation, query, origin, now, transaction, sign } = input
   const { orgId, environmentId } = rotation
   const forced = query.force === 'true'
   if (!forced && isOfAccount(configOf(rotation))) await resolveInterruptedRotation(context, rotation, origin)
-  const rotatorRevoked = await transaction(async ({ db, audit }) => {
+  const rotatorRevoked = await transaction(async (work) => {
+    const { db, audit } = work
     await lockEnvironment(db, { orgId, id: environmentId }, 'no key update')
     const stored = await unclaimed(await lockRotation(db, rotation), forced ? null : now)
     await deleteRotation(db, rotation)
     audit('rotation.deleted', rotation.id, aboutOf(stored))
-    if ((await countRotations(db, orgId, environmentId)) > 0) return false
-    return revokeRotatorGrant({ db, audit }, { orgId, id: environmentId }, 'rotation.deleted')
+    const isLast = (await countRotations(db, orgId, environmentId)) === 0
+    const isRevoked = isLast && (await revokeRotatorGrant(work, { orgId, id: environmentId }, 'rotation.deleted'))
+    await sign(work)
+    return isRevoked
   })
   return { ok: true, rotatorRevoked }
 }

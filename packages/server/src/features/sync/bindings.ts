@@ -61,6 +61,7 @@ export async function create(input: In<typeof sync.createBinding, InOrg>): Out<t
     const { connectionId, environmentId, mode, enabled } = binding
     audit('sync_binding.created', id, { connectionId, environmentId, mode, enabled, grantedEnvironmentIds: granted })
     await pushSoon(context, work, binding)
+    await input.sign(work)
     return new Reply(201, { binding: toResponse((await findBinding(tx, org, id)) as Binding) })
   })
 }
@@ -87,6 +88,7 @@ export async function update(input: In<typeof sync.updateBinding, OnBinding>): O
     const { mode, enabled } = updated
     audit('sync_binding.updated', binding.id, { mode, enabled, moved: moves, grantedEnvironmentIds: granted })
     await pushSoon(context, work, updated)
+    await input.sign(work)
     return { binding: toResponse((await findBinding(tx, org, binding.id)) as Binding) }
   })
 }

@@ -4,10 +4,10 @@ import { tokenStands } from '../tokens/table.ts'
 import type { OfEnvironment } from './table.ts'
 
 /**
- * SQL condition on `key_grants k`: the grant is in force and its holder can use it. Members need keys and tokens must be valid.
- * Readers of the server lose their grants with their keys.
+ * SQL condition on a grant `k`: its holder can use it. Members need keys and tokens must be valid. Readers of the server lose
+ * their grants with their keys.
  */
-export const isAble = (now: `$${number}`) => `(${grantInForce(now)} and case k.principal_type
+export const holderIsAble = (now: `$${number}`) => `case k.principal_type
   when 'user' then exists (
     select from memberships m join users u on u.id = m.user_id
      where m.org_id = k.org_id and m.user_id = k.principal_id and u.public_key_jwk is not null)
@@ -15,7 +15,10 @@ export const isAble = (now: `$${number}`) => `(${grantInForce(now)} and case k.p
     select from service_tokens t
      where t.org_id = k.org_id and t.id = k.principal_id and ${tokenStands(now)})
   else true
-end)`
+end`
+
+/** SQL condition on `key_grants k`: the grant is in force and its holder can use it. */
+export const isAble = (now: `$${number}`) => `(${grantInForce(now)} and ${holderIsAble(now)})`
 
 /**
  * SQL of a digest of everything that a re-key of `environments e` depends on: the versions of the secrets, the descriptions,

@@ -1,5 +1,5 @@
 import type { Protection as ProtectionSettings } from '@skerry/contract/changes/schemas'
-import type { Environment } from '@skerry/contract/envs/schemas'
+import type { Branch, Environment } from '@skerry/contract/envs/schemas'
 import type { Static } from 'typebox'
 import type { Tx } from '../../db/database.ts'
 
@@ -7,6 +7,8 @@ import type { Tx } from '../../db/database.ts'
 
 /** The row in the form of the API. */
 export type EnvironmentRow = Static<typeof Environment>
+/** A branch in the form of the API. */
+export type BranchRow = Static<typeof Branch>
 export type Protection = Static<typeof ProtectionSettings>
 
 /** Identifies an environment. */
@@ -18,6 +20,9 @@ export interface OfEnvironment {
 /** Columns of `environments e`. */
 export const environmentColumns = `e.id, e.application_id, e.group_id, e.parent_environment_id, e.name, e.slug,
   e.expires_at, e.created_at, e.updated_at`
+
+/** The column of a branch that {@link environmentColumns} leaves out. */
+export const manifestColumn = 'e.branch_manifest as manifest'
 
 /** SQL condition on `environments e`: writes to it need no approval. */
 export const isUnprotected = 'e.required_approvals is null'

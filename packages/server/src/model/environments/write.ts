@@ -14,6 +14,8 @@ export interface NewEnvironment {
   slug: string
   expiresAt: string | null
   protection: Protection | null
+  /** Of a branch. */
+  manifest: string | null
   now: string
 }
 
@@ -21,8 +23,8 @@ export interface NewEnvironment {
 export async function insertEnvironment(db: Tx, env: NewEnvironment): Promise<EnvironmentRow> {
   const row = await db.row<EnvironmentRow>(
     `insert into environments as e (org_id, id, application_id, group_id, parent_environment_id, name, slug, expires_at,
-                                    required_approvals, allow_self_approval, created_at, updated_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11) returning ${environmentColumns}`,
+                                    required_approvals, allow_self_approval, branch_manifest, created_at, updated_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12) returning ${environmentColumns}`,
     [
       env.orgId,
       env.id,
@@ -34,11 +36,29 @@ export async function insertEnvironment(db: Tx, env: NewEnvironment): Promise<En
       env.expiresAt,
       env.protection?.requiredApprovals ?? null,
       env.protection?.allowSelfApproval ?? null,
+      env.manifest,
       env.now,
     ],
   )
   return row as EnvironmentRow
 }
+
+/**
+ * Stores new manifests of the branches of a re-keyed environment, or of itself if it is a branch. All others are dropped,
+ * because they were made with the key before. Unknown branches are left out.
+ */
+export const renewManifests = (
+  db: Tx,
+  env: OfEnvironment,
+  manifests: readonly { environmentId: string; manifest: string }[],
+) =>
+  db.rows(
+    `update environments e
+        set branch_manifest = (select g.manifest from unnest($3::text[], $4::text[]) as g(id, manifest) where g.id = e.id)
+      where e.org_id = $1 and e.parent_environment_id is not null and (e.parent_environment_id = $2 or e.id = $2)
+        and (e.branch_manifest is not null or e.id = any($3::text[]))`,
+    [env.orgId, env.id, manifests.map(({ environmentId }) => environmentId), manifests.map(({ manifest }) => manifest)],
+  )
 
 /** Renames an environment. Returns undefined if it has been deleted since it was found. */
 export const renameEnvironment = (db: Tx, env: OfEnvironment, name: string, now: string) =>

@@ -5,7 +5,7 @@ import type { Tx } from '../../../db/database.ts'
 import { fail } from '../../../kernel/errors.ts'
 import { lockEnvironment, type Protection } from '../../../model/environments/table.ts'
 import type { Env } from '../../envs/scope.ts'
-import { type Holder, listDescribed, lockHolders, lockSecrets } from './store.ts'
+import { type Holder, listBranchIds, listDescribed, lockHolders, lockSecrets } from './store.ts'
 
 export type RekeyBody = Static<typeof Rekey>
 
@@ -20,6 +20,8 @@ export interface Keyed {
   secrets: { id: string; name: string; currentVersion: number }[]
   holders: Holder[]
   described: { name: string; revision: number }[]
+  /** The branches of the environment, or the environment itself if it is one. */
+  branches: string[]
 }
 
 /**
@@ -27,18 +29,20 @@ export interface Keyed {
  * for the rows that they change.
  */
 export async function lockKeyed(db: Tx, env: Env, now: string): Promise<Keyed> {
-  const [there, secrets, holders, described] = await Promise.all([
+  const [there, secrets, holders, described, branches] = await Promise.all([
     lockEnvironment(db, env, 'update'),
     lockSecrets(db, env),
     lockHolders(db, env, now),
     listDescribed(db, env),
+    listBranchIds(db, env),
   ])
   if (!there) throw fail('not_found', 'no such env')
-  return { protection: there.protection, secrets, holders, described }
+  return { protection: there.protection, secrets, holders, described, branches }
 }
 
 /** Checks what the body says by itself, before anything is locked. */
 export function checkBody(body: RekeyBody, by: By): void {
+  checkManifests(body)
   checkCiphertexts(body)
   checkGrants(body, by)
   checkDropped(body)
@@ -47,6 +51,8 @@ export function checkBody(body: RekeyBody, by: By): void {
 /** Requires that the caller has seen everything that the re-key replaces, and holds the key that it replaces. */
 export function checkCurrent(env: Env, body: RekeyBody, by: By, keyed: Keyed): void {
   checkVersions(keyed.secrets, body.expectedVersions)
+  const stranger = body.manifests?.find(({ environmentId }) => !keyed.branches.includes(environmentId))
+  if (stranger) throw fail('conflict', `body.manifests: ${stranger.environmentId} is no branch of this environment`)
   if (body.details) checkDetails(keyed.described, body.details)
   const own = keyed.holders.find((holder) => keyOf(holder) === keyOf(holderOf(by)))
   if (own?.wrappedDek !== env.wrappedDek) throw fail('conflict', 'the key has been replaced in the meantime')
@@ -80,6 +86,11 @@ function checkGrants(body: RekeyBody, by: By) {
 
 const holderOf = ({ type, id }: By) => ({ principalType: type, principalId: id })
 const keyOf = (grant: { principalType: string; principalId: string }) => `${grant.principalType} ${grant.principalId}`
+
+function checkManifests({ manifests = [] }: RekeyBody) {
+  const ids = new Set(manifests.map(({ environmentId }) => environmentId))
+  if (ids.size < manifests.length) throw fail('invalid_request', 'body.manifests: names a branch twice')
+}
 
 /** A reader either keeps the key or loses it, so it must not be in both lists. */
 function checkDropped({ grants, dropReaders = [] }: RekeyBody) {

@@ -1,4 +1,5 @@
 import type { Tx } from '../../../db/database.ts'
+import { renewManifests } from '../../../model/environments/write.ts'
 import { rewrapGrants } from '../../../model/grants/write.ts'
 import { markLost } from '../../../model/secrets/deleted.ts'
 import { dropSealedDetails, resealDetails } from '../../../model/secrets/details.ts'
@@ -42,6 +43,7 @@ export async function replaceKey(
     body.details ? resealDetails(db, env, body.details) : dropSealedDetails(db, env),
     rewrapGrants({ db, principal: author }, env, kept),
     coverAnew({ db, now }, env, body.recoveryWrappedDek),
+    renewManifests(db, env, body.manifests ?? []),
   ])
   const keptIds = new Set(kept.map(({ id }) => id))
   const removed = holders.filter(({ id }) => !keptIds.has(id))

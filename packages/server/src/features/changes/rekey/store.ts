@@ -34,3 +34,13 @@ export const lockHolders = (db: Sql, env: Env, now: string) =>
        from key_grants k where k.org_id = $1 and k.environment_id = $2 order by k.id for update`,
     [env.orgId, env.id, now],
   )
+
+/** The branches of the environment, and the environment itself if it is one. */
+export async function listBranchIds(db: Tx, env: Env): Promise<string[]> {
+  const rows = await db.rows<{ id: string }>(
+    `select id from environments
+      where org_id = $1 and parent_environment_id is not null and (parent_environment_id = $2 or id = $2)`,
+    [env.orgId, env.id],
+  )
+  return rows.map(({ id }) => id)
+}
