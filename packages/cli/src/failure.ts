@@ -61,6 +61,17 @@ const kindOfCode: Readonly<Record<string, FailureKind>> = {
   kdf_too_strong: 'refused',
   rollback: 'refused',
   own_key_replaced: 'refused',
+  directory_malformed: 'refused',
+  directory_unsupported: 'refused',
+  directory_other_org: 'refused',
+  directory_unpinned: 'refused',
+  directory_broken_chain: 'refused',
+  directory_unsigned: 'refused',
+  directory_rolled_back: 'refused',
+  directory_stale: 'refused',
+  directory_from_future: 'refused',
+  directory_too_weak: 'refused',
+  directory_unproven: 'refused',
 }
 
 const nextOfCode: Readonly<Record<string, string>> = {

@@ -15,6 +15,8 @@ interface ProjectScope {
 export interface Project extends ProjectScope {
   url?: string
   org?: string
+  /** The hash of a root of the organization's signed directory. Commands refuse a directory that does not follow from it. */
+  pin?: string
   paths?: Record<string, ProjectScope>
   /** Secrets that programs get although their names make programs load or trust something. */
   allowNames?: string[]
@@ -63,9 +65,9 @@ function parseProject(text: string, file: string): Project {
   } catch {
     throw new Failure('usage', `${file} is not JSON`, 'fix it, or delete it and run `skerry init`')
   }
-  const fields = record(value, file, ['url', 'org', 'app', 'env', 'paths', 'allowNames'])
+  const fields = record(value, file, ['url', 'org', 'pin', 'app', 'env', 'paths', 'allowNames'])
   const project: Project = {}
-  for (const key of ['url', 'org', 'app', 'env'] as const) Object.assign(project, textField(fields, key, file))
+  for (const key of ['url', 'org', 'pin', 'app', 'env'] as const) Object.assign(project, textField(fields, key, file))
   if (fields.allowNames !== undefined) project.allowNames = nameList(fields.allowNames, file)
   if (fields.paths !== undefined) {
     const paths = Object.entries(record(fields.paths, `${file}: paths`)).map(([path, scope]) => {

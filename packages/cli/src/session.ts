@@ -2,6 +2,7 @@ import { hostname } from 'node:os'
 import { isNamed } from '@skerry/contract/prefixes'
 import { publicKeyJwkOf } from '@skerry/crypto/keys'
 import { parseToken } from '@skerry/crypto/token'
+import type { DirectorySigner } from '@skerry/crypto/directory/signing'
 import type { KeyHolder } from '@skerry/crypto/wrap'
 import type { Reader } from '@skerry/sdk'
 import { type Client, type Credential, createClient } from '@skerry/sdk/client'
@@ -17,7 +18,9 @@ import { knownStateHere, type Look } from './known-state.ts'
 import { orNearest } from './nearest.ts'
 import { note, warn } from './output.ts'
 import { bearerOf, isPersonBearer, personOf } from './person.ts'
+import { knowsDirectories } from './known-directories.ts'
 import { type Flags, readSettings, refuseHalfClient, type Settings } from './settings.ts'
+import { signingWhenKnown } from './trust/seam.ts'
 import { noteUsedCredential, originOfServer } from './used-credential.ts'
 
 /** The person or token that a credential belongs to. `name` is for people: an e-mail address, or the id. */
@@ -30,6 +33,7 @@ interface Principal {
 /** A signed-in command: its settings, its principal, and the private key that opens keys wrapped to the principal. */
 export interface Session {
   settings: Settings
+  /** Signs the changes that it sends, if the organization has a signed directory and the caller is one of its signers. */
   client: Client
   principal: Principal
   /**
@@ -37,6 +41,8 @@ export interface Session {
    * may ask for the passphrase. The returned holder remembers the keys of environments.
    */
   key: () => Promise<RememberingHolder>
+  /** The key that signs the directory, derived from the private key; null for a classic token, which never signs. */
+  signer: () => Promise<DirectorySigner | null>
   /** The credential of this session in the form that the SDK takes. */
   reader: () => Promise<Reader>
   /**
@@ -53,7 +59,7 @@ export interface Session {
 }
 
 /** The parts of a session that do not depend on how it compares the known state. */
-interface Parts extends Pick<Session, 'settings' | 'client' | 'principal' | 'reader'> {
+interface Parts extends Pick<Session, 'settings' | 'client' | 'principal' | 'reader' | 'signer'> {
   holder: () => Promise<KeyHolder>
   /** The organization that the credential was stored with. */
   known: Org | undefined
@@ -83,14 +89,19 @@ export async function openSession(flags: Flags): Promise<Session> {
 
 async function tokenSession(settings: Settings, token: string, profile: Profile | undefined): Promise<Session> {
   const isFromVariable = settings.credential.from === 'environment'
-  const { bearer, tokenId, privateKey } = await parseToken(token).catch((error) => {
+  const { bearer, tokenId, privateKey, format } = await parseToken(token).catch((error) => {
     throw isFromVariable ? malformedVariable(error) : error
   })
   noteUsedCredential({ tokenId, isFromVariable })
   const client = connect(settings, { bearer })
   const principal = { type: 'service_token', id: tokenId, name: tokenId } as const
   const reader = async () => ({ token })
-  return assemble({ settings, client, principal, reader, holder: async () => privateKey, known: profile?.org })
+  const signer = async () => {
+    if (format === 'classic') return null
+    const { signerOfToken } = await import('@skerry/crypto/directory/signing')
+    return signerOfToken(token)
+  }
+  return assemble({ settings, client, principal, reader, signer, holder: async () => privateKey, known: profile?.org })
 }
 
 /** Names the variable instead of the text in it, which may be a part of a token. */
@@ -106,22 +117,29 @@ async function personSession(settings: Settings, bearer: string, profile: Profil
   const client = connect(settings, { bearer })
   const { id, email } = await personOf(settings, client, bearer, profile?.session)
   const principal = { type: 'user', id, name: email ?? id } as const
-  const holder = once(async () => {
-    const { personKey } = await import('./keyring/unlock.ts')
-    return personKey({ client, url: settings.url, userId: id })
+  const keys = once(async () => {
+    const { openPersonKeys } = await import('./keyring/person-keys.ts')
+    return openPersonKeys({ client, url: settings.url, userId: id }, { signs: knowsDirectories(settings) })
   })
+  const holder = async () => (await keys()).holder()
+  const signer = async () => (await keys()).signer()
   const reader = async () => ({ bearer, privateKey: await holder() })
-  return assemble({ settings, client, principal, reader, holder, known: undefined })
+  return assemble({ settings, client, principal, reader, signer, holder, known: undefined })
 }
 
 function assemble(parts: Parts, look?: Look): Session {
-  const { settings, client, principal, reader, holder, known } = parts
+  const { settings, client, principal, reader, signer, holder, known } = parts
   const knownState = knownStateHere(settings, principal, look)
-  return {
+  const session: Session = {
     settings,
-    client,
+    client: signingWhenKnown(
+      client,
+      settings,
+      once(async () => (await import('./trust/signatory.ts')).signedClient(client, session)),
+    ),
     principal,
     reader,
+    signer: once(signer),
     knownState,
     key: async () => ({ ...(await holder()), knownState: knownState.writing }),
     org: once(async () =>
@@ -130,6 +148,7 @@ function assemble(parts: Parts, look?: Look): Session {
     withOrg: (slug) => assemble({ ...parts, settings: { ...settings, org: slug } }, look),
     looking: (other) => assemble(parts, other),
   }
+  return session
 }
 
 /** The public key of the signed-in principal, derived from its private key: the server is not trusted to name it. */

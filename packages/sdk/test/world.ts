@@ -2,7 +2,7 @@ import { newId } from '@skerry/crypto/random'
 import { newDek } from '@skerry/crypto/secret'
 import { type NewToken, newToken } from '@skerry/crypto/token'
 import { wrapKey } from '@skerry/crypto/wrap'
-import type { Layer, ResolveBody } from '../src/resolve-body.ts'
+import type { Layer, ParsedBody } from '../src/resolve-body.ts'
 import { environmentKeyOf, sealFor } from '../src/secrets.ts'
 import { createSkerry, type SkerrySettings } from '../src/skerry.ts'
 import { type Reply, startServer } from './server.ts'
@@ -34,7 +34,7 @@ export async function layer(
   return { ...place, wrappedDek: await wrapKey(key.bytes, publicKeyJwk), secrets }
 }
 
-export const scope: ResolveBody['scope'] = {
+export const scope: ParsedBody['scope'] = {
   orgId: ids.orgId,
   orgSlug: 'acme',
   appId: ids.appId,
@@ -53,7 +53,7 @@ export const app = { source: 'app', environmentId: ids.envId, slug: 'production'
 export const branch = { source: 'branch', environmentId: ids.branchId, slug: 'pr-7' } as const
 
 /** A body of one group and one application environment, for one reader. */
-export async function resolveBody(publicKeyJwk: string): Promise<ResolveBody> {
+export async function resolveBody(publicKeyJwk: string): Promise<ParsedBody> {
   return {
     scope,
     layers: [
@@ -64,7 +64,7 @@ export async function resolveBody(publicKeyJwk: string): Promise<ResolveBody> {
 }
 
 /** The same body with a branch on top. */
-export async function branchBody(publicKeyJwk: string): Promise<ResolveBody> {
+export async function branchBody(publicKeyJwk: string): Promise<ParsedBody> {
   const { layers } = await resolveBody(publicKeyJwk)
   return {
     scope: { ...scope, envId: ids.branchId, envSlug: 'pr-7', branchOf: ids.envId },
@@ -82,7 +82,7 @@ export async function resolveWorld(token?: NewToken) {
   const world = {
     reader,
     server,
-    body: (await resolveBody(reader.publicKeyJwk)) as Draft<ResolveBody>,
+    body: (await resolveBody(reader.publicKeyJwk)) as Draft<ParsedBody>,
     etag: '"one"',
     /** Replaces the honest answer. */
     answer: undefined as (() => Reply | undefined | Promise<Reply | undefined>) | undefined,

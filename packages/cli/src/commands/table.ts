@@ -125,6 +125,11 @@ const groups: Readonly<Record<string, readonly Row[]>> = {
     },
     { name: 'keys', summary: 'Your keyring: the key that opens your secrets', load: () => import('./keys.ts') },
     {
+      name: 'trust',
+      summary: 'Signed directory: what other machines verify instead of believing the server',
+      load: () => import('./trust.ts'),
+    },
+    {
       name: 'recovery',
       summary: 'Recovery of lost passphrases by several custodians',
       load: () => import('./recovery.ts'),

@@ -4,6 +4,7 @@ import { getCompileCacheDir } from 'node:module'
 import { createConnection } from 'node:net'
 import { createInterface } from 'node:readline'
 import { type Bytes, decodeBase64url, encodeBase64url } from '@skerry/crypto/base64url'
+import type { DirectorySigner } from '@skerry/crypto/directory/signing'
 import { CryptoError, type CryptoErrorCode } from '@skerry/crypto/errors'
 import { exportPrivateKey, type PrivateKey, parsePublicKeyJwk } from '@skerry/crypto/keys'
 import type { PolicySigner } from '@skerry/crypto/policy'
@@ -41,6 +42,23 @@ export async function agentKey(url: string, userId: string): Promise<(RemoteKey 
   }
 }
 
+/** The directory signer whose key the agent derives and keeps; undefined if none runs. */
+export async function agentDirectorySigner(url: string, userId: string): Promise<DirectorySigner | undefined> {
+  if ((await agentStatus(url, userId)) === undefined) return undefined
+  const socket = agentSocket(url, userId)
+  const answer = await ask(socket, { op: 'directory-signer' })
+  if (!answer || !('signer' in answer)) throw outdatedAgent()
+  const sign = (bytes: Bytes) => askBytes(socket, { op: 'sign-directory', body: encodeBase64url(bytes) })
+  return { ...answer.signer, sign }
+}
+
+const outdatedAgent = (): Failure =>
+  new Failure(
+    'refused',
+    'the keyring’s agent was started by an older version of skerry',
+    'run `skerry keys lock`, and try again',
+  )
+
 async function askBytes(socket: string, request: Request): Promise<Bytes> {
   const answer = await ask(socket, request)
   if (answer && 'bytes' in answer) return decodeBase64url(answer.bytes)
@@ -53,12 +71,7 @@ async function askBytes(socket: string, request: Request): Promise<Bytes> {
 async function askBlob(socket: string, request: Request): Promise<string> {
   const answer = await ask(socket, request)
   if (answer && 'blob' in answer) return answer.blob
-  if (answer && 'error' in answer && answer.error === 'invalid_request')
-    throw new Failure(
-      'refused',
-      'the keyring’s agent was started by an older version of skerry',
-      'run `skerry keys lock`, and try again',
-    )
+  if (answer && 'error' in answer && answer.error === 'invalid_request') throw outdatedAgent()
   throw new Failure('refused', 'the keyring was locked in the meantime', 'run `skerry keys unlock`')
 }
 

@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
 import { isPolicyBody, policyBodyProblem } from '@skerry/contract/agents/policy-body'
 import { type Bytes, decodeBase64url, decodeUtf8, encodeBase64url } from '@skerry/crypto/base64url'
+import { type DirectorySigner, signerOfPerson } from '@skerry/crypto/directory/signing'
 import { CryptoError } from '@skerry/crypto/errors'
 import { importPrivateKey, type PrivateKey, publicKeyJwkOf } from '@skerry/crypto/keys'
 import { type PolicySigner, policySigner } from '@skerry/crypto/policy'
@@ -18,6 +19,7 @@ async function serve(start: Start): Promise<void> {
   const privateKey = await importPrivateKey(decodeBase64url(start.privateKey))
   const signing = await importPrivateKey(decodeBase64url(start.privateKey), { extractable: true })
   const signer = await policySigner(signing)
+  const directorySigner = await signerOfPerson(signing)
   const endsAtMs = Date.now() + start.lifeSeconds * 1000
   let lockAtMs = 0
   let timer: NodeJS.Timeout | undefined
@@ -47,6 +49,14 @@ async function serve(start: Start): Promise<void> {
       stayAwake()
       return { bytes: encodeBase64url(await signPolicyBody(signer, decodeBase64url(request.body))) }
     }
+    if (request.op === 'directory-signer') {
+      stayAwake()
+      return { signer: { kid: directorySigner.kid, jwk: directorySigner.jwk } }
+    }
+    if (request.op === 'sign-directory') {
+      stayAwake()
+      return { bytes: encodeBase64url(await signDirectory(directorySigner, decodeBase64url(request.body))) }
+    }
     if (request.op === 'status') return { status: statusOf(privateKey, lockAtMs) }
     return request.op === 'lock' ? { ok: true } : { error: 'invalid_request' }
   }
@@ -72,6 +82,14 @@ async function signPolicyBody(signer: PolicySigner, body: Bytes): Promise<Bytes>
   const parsed: unknown = JSON.parse(decodeUtf8(body))
   if (!isPolicyBody(parsed) || policyBodyProblem(parsed) !== null) throw new CryptoError('policy_invalid')
   return signer.sign(body)
+}
+
+/** Signs only roots and heads: the bytes begin with their prefix, and a JSON object follows. */
+async function signDirectory(signer: DirectorySigner, bytes: Bytes): Promise<Bytes> {
+  const [, body] = /^(?:or1|od1)\.(\{.*\})$/s.exec(decodeUtf8(bytes)) ?? []
+  if (body === undefined) throw new CryptoError('directory_malformed')
+  JSON.parse(body)
+  return signer.sign(bytes)
 }
 
 const statusOf = (privateKey: PrivateKey, lockAtMs: number) => ({

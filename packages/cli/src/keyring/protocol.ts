@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { lstatSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { DirectorySigner } from '@skerry/crypto/directory/signing'
 import { Failure } from '../failure.ts'
 import { makePrivateFolder } from '../files.ts'
 import { stateFolder } from '../folders.js'
@@ -26,6 +27,10 @@ export type Request =
   | { op: 'wrap-to-self'; key: string }
   /** The body of a policy, base64url: nothing else is signed. */
   | { op: 'sign-policy'; body: string }
+  /** Asks for the public key with which the agent signs the directory. */
+  | { op: 'directory-signer' }
+  /** The signed bytes of a root or a head of the directory, base64url: nothing else is signed. */
+  | { op: 'sign-directory'; body: string }
   | { op: 'lock' }
 
 export interface Status {
@@ -34,7 +39,19 @@ export interface Status {
   locksInSeconds: number
 }
 
-export type Answer = { status: Status } | { bytes: string } | { blob: string } | { ok: true } | { error: string }
+/** The public key of a signer of the directory. */
+export interface SignerKey {
+  kid: string
+  jwk: DirectorySigner['jwk']
+}
+
+export type Answer =
+  | { status: Status }
+  | { bytes: string }
+  | { blob: string }
+  | { signer: SignerKey }
+  | { ok: true }
+  | { error: string }
 
 /** A wrapped key has at most 4,096 characters, a policy of a thousand long rules half a million. */
 export const lineMaxBytes = 600_000

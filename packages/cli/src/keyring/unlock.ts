@@ -30,6 +30,9 @@ export async function personKey(owner: Owner): Promise<KeyHolder> {
   return (await agentKey(owner.url, owner.userId)) ?? openHere(owner)
 }
 
+/** Opens the key of a person here, in a form from which other keys can be derived. */
+export const openExtractable = (owner: Owner): Promise<PrivateKey> => openHere(owner, { extractable: true })
+
 /** The key with which a person signs policies. It is the same key, opened in the same way. */
 export async function personSigner(owner: Owner): Promise<PolicySigner> {
   const kept = await agentKey(owner.url, owner.userId)

@@ -1,0 +1,90 @@
+import { join } from 'node:path'
+import type { KnownDirectory } from '@skerry/crypto/directory/verify'
+import { withLock } from './credentials.ts'
+import { Failure } from './failure.ts'
+import { readIfThere, writePrivate } from './files.ts'
+import { configFolder } from './folders.js'
+import type { Settings } from './settings.ts'
+
+// A client that has seen the signed directory of an organization remembers its newest root and head, so that a server cannot
+// show an older one. This module stores them with the pins that a person gave.
+
+/** What this machine knows about the directory of one organization. */
+interface Known {
+  /** The newest directory that this machine has verified; null before the first one. */
+  known: KnownDirectory | null
+  /** Hashes of roots that a person got elsewhere, as `formatPin` writes them. */
+  pins: readonly string[]
+}
+
+/** The known directories, by server and organization. */
+interface DirectoriesFile {
+  version: 1
+  directories: Record<string, Known>
+}
+
+const filePath = () => join(configFolder(), 'known-directories.json')
+
+const placeOf = (url: string, orgId: string): string => `${url} ${orgId}`
+
+/** The pin of `skerry.json`. It counts only for the server and the organization that the file names. */
+export function projectPin({ found, url, org }: Pick<Settings, 'found' | 'url' | 'org'>): string | undefined {
+  const project = found?.project
+  if (project?.pin === undefined) return undefined
+  const isHere = (project.url ?? url) === url && (project.org ?? org) === org
+  return isHere ? project.pin : undefined
+}
+
+/** All that a command trusts: the memory of this machine, and the pin of `skerry.json`. */
+export function knownDirectory(settings: Pick<Settings, 'found' | 'url' | 'org'>, orgId: string): Known {
+  const { known, pins } = readFile().directories[placeOf(settings.url, orgId)] ?? { known: null, pins: [] }
+  const own = projectPin(settings)
+  return { known, pins: own === undefined || pins.includes(own) ? pins : [...pins, own] }
+}
+
+/** Whether commands must verify the directory of this organization. It reads one small file. */
+export function knowsDirectory(settings: Pick<Settings, 'found' | 'url' | 'org'>, orgId: string): boolean {
+  const { known, pins } = knownDirectory(settings, orgId)
+  return known !== null || pins.length > 0
+}
+
+/** Whether this machine knows the directory of any organization of the server. */
+export const knowsDirectories = (settings: Pick<Settings, 'found' | 'url' | 'org'>): boolean =>
+  projectPin(settings) !== undefined ||
+  Object.keys(readFile().directories).some((place) => place.startsWith(`${settings.url} `))
+
+/** Remembers a verified directory, unless another command has remembered a newer one in the meantime. */
+export function rememberDirectory(url: string, orgId: string, newest: KnownDirectory): void {
+  change(url, orgId, ({ known, pins }) => ({
+    known: known && known.head.version > newest.head.version ? known : newest,
+    pins,
+  }))
+}
+
+/** Remembers a pin that a person got elsewhere. The next command checks it. */
+export const rememberPin = (url: string, orgId: string, pin: string): void =>
+  change(url, orgId, ({ known, pins }) => ({ known, pins: pins.includes(pin) ? pins : [...pins, pin] }))
+
+function change(url: string, orgId: string, edit: (known: Known) => Known): void {
+  const path = filePath()
+  withLock(`${path}.lock`, () => {
+    const file = readFile()
+    const place = placeOf(url, orgId)
+    file.directories[place] = edit(file.directories[place] ?? { known: null, pins: [] })
+    writePrivate(path, `${JSON.stringify(file, null, 2)}\n`)
+  })
+}
+
+/** A broken file is refused, because starting again without memory would accept an older directory. */
+function readFile(): DirectoriesFile {
+  const text = readIfThere(filePath())
+  if (text === null) return { version: 1, directories: {} }
+  try {
+    const file = JSON.parse(text) as DirectoriesFile
+    if (file.version === 1 && typeof file.directories === 'object' && file.directories !== null) return file
+  } catch {
+    // The error below reports it.
+  }
+  const next = 'restore the file, or move it away and give the pin again with `skerry trust pin <pin>`'
+  throw new Failure('failure', `${filePath()} is not a list of known directories`, next)
+}

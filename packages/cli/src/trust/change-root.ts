@@ -1,0 +1,100 @@
+import { addSignature } from '@skerry/crypto/directory/document'
+import { DirectoryError } from '@skerry/crypto/directory/refusal'
+import { openRoot, parseRoot, type RootBody, type RootDraft, requireNextRoot } from '@skerry/crypto/directory/root'
+import type { DirectorySigner } from '@skerry/crypto/directory/signing'
+import type { SignedDirectory } from '@skerry/sdk/internal/directory/open'
+import { signEdit, signRoot } from '@skerry/sdk/internal/directory/signing'
+import { Failure } from '../failure.ts'
+import type { InOrg } from '../frame.ts'
+import { readTextFile } from '../input.ts'
+import { note, type Output, writeLine } from '../output.ts'
+import { confirmOrRefuse } from '../prompt.ts'
+import type { Session } from '../session.ts'
+import type { Confirmable } from '../settings.ts'
+import { ownSigner } from './init.ts'
+import { openKnown } from './open.ts'
+import { send } from './sign.ts'
+import { signersOf } from './status.ts'
+import { entryNames, type EntryNames } from './words.ts'
+
+/**
+ * Signs the next root and sends it. If it needs signatures of other people, it prints the root instead, for them to sign
+ * with `skerry trust approve`.
+ */
+export async function changeRoot(
+  session: Session,
+  directory: SignedDirectory,
+  change: Partial<RootDraft>,
+  signers: readonly DirectorySigner[],
+): Promise<Output> {
+  return sendOrPrint(session, directory, await signRoot(directory, change, signers))
+}
+
+async function sendOrPrint(session: Session, directory: SignedDirectory, text: string): Promise<Output> {
+  const { version } = (await parseRoot(text)).body
+  const lacks = await lackOf(directory, text)
+  if (lacks !== null) {
+    return {
+      json: { root: version, stored: false, document: text },
+      text: () => writeLine(text),
+      after: () => {
+        note(`root ${version} needs more signatures: ${lacks}`)
+        note('nothing was changed. Give this text to the others, who run `skerry trust approve <file>` with it')
+      },
+    }
+  }
+  const step = await signEdit(directory, { entries: new Map(), root: text }, await ownSigner(session))
+  const next = await send(session, step!)
+  const names = signersOf(next.root.body, entryNames(next)).map(({ name }) => name)
+  note(`root ${version} is stored; signers: ${[...new Set(names)].join(', ')} (head ${next.head.body.version})`)
+  return { json: { root: version, stored: true, pin: next.root.hash, head: next.head.body.version } }
+}
+
+/** Says which signatures a root lacks; null if it has enough. */
+async function lackOf(directory: SignedDirectory, text: string): Promise<string | null> {
+  const nameOf = entryNames(directory)
+  try {
+    await requireNextRoot(directory.root, await openRoot(text))
+    return null
+  } catch (error) {
+    if (!(error instanceof DirectoryError) || error.code !== 'directory_unsigned') throw error
+    const names = error.signers.map((id) => nameOf(id.startsWith('usr_') ? `person/${id}` : `token/${id}`))
+    return `expected ${error.expected}, has ${error.came}; can sign: ${names.join(', ')}`
+  }
+}
+
+/** Adds the caller's signature to a root that somebody else has made, and sends it once it has enough. */
+export async function approve(
+  file: string,
+  { session, flags, orgId, input: text }: InOrg<Confirmable, typeof readDocument>,
+): Promise<Output> {
+  void file
+  const signer = await ownSigner(session)
+  const directory = await openKnown(session, orgId, { acceptOld: true })
+  const root = await parseRoot(text)
+  if (root.body.prev !== directory.root.hash)
+    throw new Failure('conflict', 'this root does not follow the newest one', 'ask for a new one, made from `skerry trust status`')
+  for (const line of rootChanges(directory.root.body, root.body, entryNames(directory))) note(line)
+  await confirmOrRefuse(`signs root ${root.body.version}`, flags)
+  return sendOrPrint(session, directory, await addSignature('or1', text, signer))
+}
+
+export const readDocument = (_flags: Confirmable, file: string): string => readTextFile(file).trim()
+
+/** The differences between two roots, as lines. */
+function rootChanges(before: RootBody, after: RootBody, nameOf: EntryNames): string[] {
+  const label = ({ name, kid }: { name: string; kid: string }) => `${name} (key ${kid})`
+  const [old, now] = [signersOf(before, nameOf), signersOf(after, nameOf)]
+  const isIn = (list: typeof old) => (one: (typeof old)[number]) => list.some(({ kid, id }) => kid === one.kid && id === one.id)
+  const rescue = ({ rescue: codes }: RootBody) => (codes ? `${codes.threshold} of ${codes.keys.length}` : 'none')
+  return [
+    ...now.filter((one) => !isIn(old)(one)).map((one) => `signer added: ${label(one)}`),
+    ...old.filter((one) => !isIn(now)(one)).map((one) => `signer removed: ${label(one)}`),
+    ...(before.threshold === after.threshold ? [] : [`signatures needed: ${after.threshold} (before: ${before.threshold})`]),
+    ...(JSON.stringify(before.rescue) === JSON.stringify(after.rescue)
+      ? []
+      : [`rescue codes: ${rescue(after)} (before: ${rescue(before)})`]),
+    ...(before.recovery === after.recovery ? [] : ['recovery key: another one']),
+    ...(before.minimum.token === after.minimum.token ? [] : [`weakest token: ${after.minimum.token}`]),
+  ]
+}

@@ -1,0 +1,28 @@
+import { compareClaims, type Difference } from '@skerry/sdk/internal/directory/differences'
+import { fetchClaims, type SignedDirectory } from '@skerry/sdk/internal/directory/open'
+import type { Session } from '../session.ts'
+import { keyOpener } from './key-opener.ts'
+import { openKnown } from './open.ts'
+import { type EntryNames, entryNames } from './words.ts'
+
+/** The verified directory beside the claims of the server. */
+export interface Compared {
+  directory: SignedDirectory
+  differences: Difference[]
+  nameOf: EntryNames
+}
+
+/** Verifies the directory and compares every entry with what the server claims. */
+export async function compareAll(
+  session: Session,
+  orgId: string,
+  options: { acceptOld?: boolean } = {},
+): Promise<Compared> {
+  const directory = await openKnown(session, orgId, options)
+  const claims = await fetchClaims(session.client, orgId)
+  const differences = await compareClaims(directory.entries, claims, keyOpener(session, orgId))
+  return { directory, differences, nameOf: entryNames(directory, claims) }
+}
+
+/** A difference that the caller cannot sign has a key that the caller does not hold. */
+export const isClosed = ({ next }: Difference): boolean => next === undefined

@@ -1,0 +1,98 @@
+import { limits } from '@skerry/contract/limits'
+import type { DirectorySigner } from '@skerry/crypto/directory/signing'
+import type { Difference } from '@skerry/sdk/internal/directory/differences'
+import { chunks, type SignedDirectory } from '@skerry/sdk/internal/directory/open'
+import { renewHead, signEdit } from '@skerry/sdk/internal/directory/signing'
+import { Failure } from '../failure.ts'
+import type { InOrg } from '../frame.ts'
+import { rememberDirectory } from '../known-directories.ts'
+import { note, type Output, warn, writeLine } from '../output.ts'
+import { confirmOrRefuse } from '../prompt.ts'
+import type { Session } from '../session.ts'
+import type { Confirmable } from '../settings.ts'
+import { type Compared, compareAll, isClosed } from './compare.ts'
+import { ownSigner } from './init.ts'
+import { acceptHolders } from './vouching.ts'
+import { differenceLine, entryWords } from './words.ts'
+
+/** A head is renewed after this time, so that it never gets too old for clients that write. */
+const renewAfterSeconds = 7 * 86_400
+
+/** Signs what the server claims and nobody has signed, after a person has read it. */
+export async function sign(names: string[], { session, flags, orgId }: InOrg<Confirmable>): Promise<Output> {
+  const signer = await ownSigner(session)
+  const compared = await compareAll(session, orgId, { acceptOld: true })
+  requireSigner(compared.directory, signer)
+  const chosen = chooseByName(compared, names)
+  const signable = chosen.filter((one) => !isClosed(one))
+  for (const one of signable) writeLine(differenceLine(one, compared.nameOf))
+  for (const one of chosen.filter(isClosed))
+    warn(`${differenceLine(one, compared.nameOf)}: you do not hold its key, so another signer has to sign it`)
+  for (const one of signable.filter(hasForeignKey))
+    warn(
+      `no signer made the key of ${entryWords(one.key, compared.nameOf)}: if nobody on your team re-keyed it, replace it with \`skerry env rekey\` first`,
+    )
+  if (signable.length === 0) return renew(session, compared.directory, signer)
+  const keep = await acceptHolders(session, orgId, signable)
+  await confirmOrRefuse(`signs ${signable.length === 1 ? 'this line' : `these ${signable.length} lines`}`, flags)
+  const directory = await signAll(session, compared.directory, signable, signer)
+  keep()
+  note(`signed ${signable.length === 1 ? '1 entry' : `${signable.length} entries`} (head ${directory.head.body.version})`)
+  return { json: { signed: signable.map(({ key }) => key), head: directory.head.body.version } }
+}
+
+const hasForeignKey = ({ members }: Difference): boolean => members.some(({ name }) => name === 'key')
+
+export function requireSigner({ root }: Pick<SignedDirectory, 'root'>, { kid }: DirectorySigner): void {
+  if (root.body.signers.some((one) => one.kid === kid)) return
+  throw new Failure('refused', 'you are no signer of this directory', 'see `skerry trust status` for the signers')
+}
+
+/** The differences that the arguments name: `shop/production`, `ada@example.com`. All without an argument. */
+function chooseByName({ differences, nameOf }: Compared, names: readonly string[]): Difference[] {
+  if (names.length === 0) return differences
+  const isNamed = (one: Difference, name: string) => {
+    const own = one.key.slice(one.key.indexOf('/') + 1)
+    return own === name || nameOf(one.key) === name
+  }
+  const unknown = names.find((name) => !differences.some((one) => isNamed(one, name)))
+  if (unknown !== undefined)
+    throw new Failure('notFound', `nothing about ${unknown} waits to be signed`, 'see `skerry trust status`')
+  return differences.filter((one) => names.some((name) => isNamed(one, name)))
+}
+
+/** The server takes a limited number of entries at once. */
+async function signAll(
+  session: Session,
+  before: SignedDirectory,
+  differences: readonly Difference[],
+  signer: DirectorySigner,
+): Promise<SignedDirectory> {
+  let directory = before
+  for (const part of chunks(differences, limits.directoryEntriesAtOnceMax)) {
+    const entries = new Map(part.map(({ key, next }) => [key, next ?? null] as const))
+    const step = await signEdit(directory, { entries }, signer)
+    if (step) directory = await send(session, step)
+  }
+  return directory
+}
+
+type Step = NonNullable<Awaited<ReturnType<typeof signEdit>>>
+
+export async function send({ client, settings }: Session, { trust, next }: Step): Promise<SignedDirectory> {
+  await client.directory.put({ params: { orgId: next.org }, body: trust })
+  rememberDirectory(settings.url, next.org, next.known)
+  return next
+}
+
+/** Signs a new head over the same entries, if the newest one is a week old. */
+async function renew(session: Session, directory: SignedDirectory, signer: DirectorySigner): Promise<Output> {
+  const { version, issuedAt } = directory.head.body
+  if (Date.now() / 1000 - issuedAt < renewAfterSeconds) {
+    note('there is nothing to sign')
+    return { json: { signed: [], head: version } }
+  }
+  const renewed = await send(session, await renewHead(directory, signer))
+  note(`there is nothing to sign; renewed the head (${renewed.head.body.version})`)
+  return { json: { signed: [], head: renewed.head.body.version } }
+}

@@ -1,0 +1,107 @@
+import { limits } from '@skerry/contract/limits'
+import { fingerprint } from '@skerry/crypto/digest'
+import type { RootDocument } from '@skerry/crypto/directory/root'
+import { unwrapKey } from '@skerry/crypto/wrap'
+import type { Client } from '@skerry/sdk/client'
+import { type Signatory, signingClient } from '@skerry/sdk/internal/directory/client'
+import type { SignerContext } from '@skerry/sdk/internal/directory/draft'
+import type { SignedDirectory } from '@skerry/sdk/internal/directory/open'
+import { rememberDirectory } from '../known-directories.ts'
+import { note, warn } from '../output.ts'
+import { findPin } from '../pins.ts'
+import { ownPublicKey, type Session } from '../session.ts'
+import { openKnown, openKnownDocuments } from './open.ts'
+import { entryNames, entryWords, readerLines } from './words.ts'
+
+// The signer behind the client of a session. Every command that changes an entry signs it through here.
+
+/** The client that signs the changes of a session, if the caller is a signer. `client` is the one that only sends. */
+export function signedClient(client: Client, session: Session): Client {
+  const found = new Map<string, Promise<Signatory | null>>()
+  return signingClient(client, (orgId) => {
+    const known = found.get(orgId) ?? findSignatory({ ...session, client }, orgId)
+    found.set(orgId, known)
+    return known
+  })
+}
+
+async function findSignatory(session: Session, orgId: string): Promise<Signatory | null> {
+  const { root } = await openKnownDocuments(session, orgId)
+  const signer = isNamedSigner(session, root) ? await session.signer() : null
+  if (signer === null || !root.body.signers.some(({ kid }) => kid === signer.kid)) {
+    note('you do not sign the directory of this organization: a signer has to run `skerry trust sign` after this change')
+    return null
+  }
+  const directory = await openKnown(session, orgId)
+  const { client } = session
+  return {
+    client,
+    orgId,
+    directory,
+    signer,
+    context: await contextOf(session, orgId, signer),
+    remember: ({ known }) => rememberDirectory(session.settings.url, orgId, known),
+    onOthers: tellOthers,
+    onSigned: ({ before, step, draft }) => {
+      const nameOf = entryNames({ entries: new Map([...before.entries, ...step.next.entries]) })
+      const lines = step.trust.entries.map(({ key, text }) => {
+        const readers = draft.readerChanges.get(key)
+        const parts = readers && text !== null ? readerLines(readers, nameOf) : []
+        if (parts.length === 0) parts.push(text === null ? 'ended' : before.entries.has(key) ? 'changed' : 'added')
+        return `${entryWords(key, nameOf)}: ${parts.join(', ')}`
+      })
+      if (step.trust.root !== undefined) lines.unshift(`root ${step.next.root.body.version}`)
+      note(`signed ${shortList(lines)} (head ${step.next.head.body.version})`)
+    },
+    onUnsigned: (keys, reason) => {
+      const names = keys.map((key) => entryWords(key, entryNames(directory)))
+      const why = reason === undefined ? '' : ` (${reason})`
+      warn(`not signed: ${shortList(names) || 'this change'}${why}; read and sign it with \`skerry trust sign\``)
+    },
+  }
+}
+
+/** Whether the root names the caller. It is answered before a passphrase is asked for. */
+function isNamedSigner({ principal }: Session, root: RootDocument): boolean {
+  return root.body.signers.some((one) => ('person' in one ? one.person : one.token) === principal.id)
+}
+
+/** The part of a signer's client that knows the keys of this machine. */
+export async function contextOf(
+  session: Session,
+  orgId: string,
+  signer: SignerContext['signer'],
+): Promise<SignerContext> {
+  const { client, principal } = session
+  return {
+    client,
+    orgId,
+    signer,
+    own: ownEntryKey(session),
+    ownKid: await fingerprint(await ownPublicKey(session)),
+    unwrap: async (blob) => unwrapKey(blob, await session.key()),
+    vouch: async (key, kid) => {
+      const id = key.slice(key.indexOf('/') + 1)
+      const known = id === principal.id ? undefined : findPin(session, orgId, id)
+      return known !== undefined && (await fingerprint(known.publicKeyJwk)) === kid
+    },
+  }
+}
+
+export const ownEntryKey = ({ principal: { type, id } }: Session): string =>
+  `${type === 'user' ? 'person' : 'token'}/${id}`
+
+const shownMax = 5
+
+/** A list for one line. */
+export const shortList = (all: readonly string[]): string =>
+  all.length <= shownMax ? all.join('; ') : `${all.slice(0, shownMax).join('; ')}; and ${all.length - shownMax} more`
+
+function tellOthers(before: SignedDirectory, now: SignedDirectory): void {
+  const nameOf = entryNames({ entries: new Map([...before.entries, ...now.entries]) })
+  const keys = [...new Set([...before.entries.keys(), ...now.entries.keys()])].filter(
+    (key) => JSON.stringify(before.entries.get(key)) !== JSON.stringify(now.entries.get(key)),
+  )
+  const names = keys.slice(0, limits.directoryProofsMax).map((key) => entryWords(key, nameOf))
+  note(`someone else signed in the meantime (head ${now.head.body.version}): ${shortList(names) || 'no entry changed'}`)
+}

@@ -1,0 +1,83 @@
+import type { RootBody } from '@skerry/crypto/directory/root'
+import { formatAge } from '../duration.ts'
+import { Failure } from '../failure.ts'
+import type { InOrg } from '../frame.ts'
+import { note, type Output, writeLine } from '../output.ts'
+import { type Compared, compareAll, isClosed } from './compare.ts'
+import { differenceLine, type EntryNames } from './words.ts'
+
+/** Shows who signs, how old the newest head is, and what nobody has signed yet. */
+export async function status({ session, orgId }: InOrg): Promise<Output> {
+  const compared = await compareAll(session, orgId, { acceptOld: true })
+  const { root, head } = compared.directory
+  return {
+    json: {
+      root: { version: root.body.version, hash: root.hash, threshold: root.body.threshold },
+      signers: signersOf(root.body, compared.nameOf),
+      rescue: root.body.rescue && { threshold: root.body.rescue.threshold, keys: root.body.rescue.keys.length },
+      head: { version: head.body.version, hash: head.hash, issuedAt: instantOf(head.body.issuedAt) },
+      entries: head.body.count,
+      unsigned: unsignedRows(compared),
+    },
+    text: () => writeStatus(compared),
+  }
+}
+
+export const instantOf = (seconds: number): string => new Date(seconds * 1000).toISOString()
+
+export const signersOf = ({ signers }: RootBody, nameOf: EntryNames) =>
+  signers.map((one) => {
+    const [kind, id] = 'person' in one ? (['person', one.person] as const) : (['token', one.token] as const)
+    return { kind, id, name: nameOf(`${kind}/${id}`), kid: one.kid }
+  })
+
+const unsignedRows = ({ differences, nameOf }: Compared) =>
+  differences.map((one) => ({ key: one.key, change: one.kind, text: differenceLine(one, nameOf), signable: !isClosed(one) }))
+
+function writeStatus(compared: Compared): void {
+  const { directory, differences, nameOf } = compared
+  const { root, head } = directory
+  const { threshold, rescue } = root.body
+  writeLine(`root ${root.body.version}: ${root.hash}`)
+  writeLine(`signers: ${[...new Set(signersOf(root.body, nameOf).map(({ name }) => name))].join(', ')}`)
+  writeLine(`signatures that a change of the signers needs: ${threshold}`)
+  writeLine(rescue ? `rescue codes: ${rescue.threshold} of ${rescue.keys.length} are needed` : 'rescue codes: none')
+  writeLine(`head ${head.body.version}: ${head.body.count} entries, signed ${formatAge(instantOf(head.body.issuedAt))} ago`)
+  if (differences.length === 0) writeLine('everything that the server shows is signed')
+  for (const one of differences) writeLine(`not signed: ${differenceLine(one, nameOf)}`)
+  if (differences.length > 0) note('read these lines, then sign them with `skerry trust sign`')
+  tellRisks(root.body)
+}
+
+function tellRisks({ signers, rescue }: RootBody): void {
+  const persons = new Set(signers.flatMap((one) => ('person' in one ? [one.person] : [])))
+  if (persons.size <= 1 && !rescue)
+    note('one signer alone is a risk: see `skerry trust signers add` and `skerry trust rescue create`')
+}
+
+/** Verifies the chain, all entries and all claims. Fails if anything is not as it was signed. */
+export async function verify({ session, orgId }: InOrg): Promise<Output> {
+  const compared = await compareAll(session, orgId)
+  const { root, head, entries } = compared.directory
+  const { differences } = compared
+  const count = differences.length
+  return {
+    json: {
+      verified: count === 0,
+      root: root.body.version,
+      head: head.body.version,
+      entries: entries.size,
+      unsigned: unsignedRows(compared),
+    },
+    text: () => {
+      for (const one of differences) writeLine(`not signed: ${differenceLine(one, compared.nameOf)}`)
+      if (count === 0)
+        writeLine(`root ${root.body.version}, head ${head.body.version} and ${entries.size} entries are signed and match the server`)
+    },
+    after: () => {
+      if (count === 0) return
+      const what = count === 1 ? '1 entry is' : `${count} entries are`
+      throw new Failure('refused', `${what} not as signed`, 'see `skerry trust status`, and sign with `skerry trust sign`')
+    },
+  }
+}

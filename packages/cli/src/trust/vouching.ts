@@ -1,0 +1,103 @@
+import { fingerprint } from '@skerry/crypto/digest'
+import type { Difference } from '@skerry/sdk/internal/directory/differences'
+import { Failure } from '../failure.ts'
+import { note } from '../output.ts'
+import { findPin, pin, wordsOf } from '../pins.ts'
+import { ask, canAsk } from '../prompt.ts'
+import type { Session } from '../session.ts'
+import { listTokens } from '../tokens/find.ts'
+import { ownEntryKey } from './signatory.ts'
+
+// A signer vouches for the keys of persons and tokens. This module compares each with the known keys of this machine, and
+// shows a person the words of those that it does not know.
+
+interface Holder {
+  entryKey: string
+  principalId: string
+  /** The e-mail address, or the name of the token. */
+  name: string
+  publicKeyJwk: string
+}
+
+/**
+ * Lets a person accept the unknown keys among entries that are about to be signed. `--yes` accepts none of them.
+ *
+ * @returns a function that remembers the accepted keys. Call it once the entries are signed.
+ */
+export async function acceptHolders(
+  session: Session,
+  orgId: string,
+  differences: readonly Difference[],
+): Promise<() => void> {
+  const wanted = differences.filter(isNewKey)
+  const unknown: Holder[] = []
+  const holders = wanted.length === 0 ? new Map<string, Holder>() : await listHolders(session, orgId)
+  for (const { key, next } of wanted) {
+    const { kid } = next as { kid: string }
+    const holder = holders.get(key)
+    // A decoy has no key, so it is no token of this list.
+    if (!holder) continue
+    if ((await fingerprint(holder.publicKeyJwk)) !== kid) throw twoKeys(holder)
+    const known = key === ownEntryKey(session) ? holder : findPin(session, orgId, holder.principalId)
+    if (!known) unknown.push(holder)
+    else if ((await fingerprint(known.publicKeyJwk)) !== kid) throw otherKey(holder)
+  }
+  if (unknown.length > 0) await askAbout(unknown)
+  return () => {
+    for (const holder of unknown) pin(session, orgId, holder)
+  }
+}
+
+const isNewKey = ({ key, kind, members, next }: Difference): boolean =>
+  /^(?:person|token)\//.test(key) &&
+  next !== null &&
+  next !== undefined &&
+  (kind === 'added' || members.some(({ name }) => name === 'kid' || name === 'email'))
+
+async function listHolders(session: Session, orgId: string): Promise<Map<string, Holder>> {
+  const { members } = await session.client.orgs.members({ params: { orgId } })
+  const tokens = await listTokens(session)
+  const people = members.flatMap(({ userId, email, publicKeyJwk }): Holder[] =>
+    publicKeyJwk === null
+      ? []
+      : [{ entryKey: `person/${userId}`, principalId: userId, name: email ?? userId, publicKeyJwk }],
+  )
+  const machines = tokens.map(
+    ({ id, name, publicKeyJwk }): Holder => ({ entryKey: `token/${id}`, principalId: id, name, publicKeyJwk }),
+  )
+  return new Map([...people, ...machines].map((one) => [one.entryKey, one]))
+}
+
+async function askAbout(unknown: readonly Holder[]): Promise<void> {
+  const count = unknown.length === 1 ? '1 key is' : `${unknown.length} keys are`
+  note(`${count} new to this machine. You vouch for each key that you sign:`)
+  for (const { name, principalId, publicKeyJwk } of unknown) {
+    note(`  ${name} (${principalId})`)
+    note(`    ${await wordsOf(publicKeyJwk)}`)
+  }
+  note('compare the words with those that `skerry keys fingerprint` prints for each person and token')
+  if (!canAsk())
+    throw new Failure(
+      'refused',
+      `this machine does not know the key of ${unknown.map(({ name }) => name).join(', ')}; nothing was signed`,
+      'compare the words and accept a person’s key with `skerry members trust <member>`, or run this on a terminal',
+    )
+  if (!(await ask(`are these the right words for ${unknown.length === 1 ? 'this key' : 'these keys'}?`)))
+    throw new Failure('failure', 'nothing was signed', 'ask the holders for their words first')
+}
+
+const otherKey = ({ name, principalId, entryKey }: Holder): Failure =>
+  new Failure(
+    'refused',
+    `the server shows another key for ${name} (${principalId}) than this machine knows; nothing was signed`,
+    entryKey.startsWith('person/')
+      ? `ask them for the words of \`skerry keys fingerprint\`, then run \`skerry members trust ${name}\``
+      : 'a token’s key never changes: do not use this server, and tell your organization’s owner',
+  )
+
+const twoKeys = ({ name, principalId }: Holder): Failure =>
+  new Failure(
+    'refused',
+    `the server shows two keys for ${name} (${principalId}); nothing was signed`,
+    'do not use this server, and tell your organization’s owner',
+  )

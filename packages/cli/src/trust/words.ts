@@ -1,0 +1,93 @@
+import { readerWords } from '@skerry/contract/grants/readers'
+import { idPrefixes } from '@skerry/contract/prefixes'
+import type { Difference } from '@skerry/sdk/internal/directory/differences'
+import type { SignedDirectory } from '@skerry/sdk/internal/directory/open'
+import type { ReaderChanges } from '@skerry/sdk/internal/directory/readers'
+
+/** Finds the name that people use for the key of an entry: an e-mail address, the name of a token. */
+export type EntryNames = (entryKey: string) => string
+
+type Named = { email?: unknown; name?: unknown }
+
+const nameIn = (value: unknown): string | undefined => {
+  const { email, name } = (value ?? {}) as Named
+  return typeof email === 'string' ? email : typeof name === 'string' ? name : undefined
+}
+
+/** Names from signed entries first, and from claims of the server for those without one. */
+export function entryNames(
+  directory: Pick<SignedDirectory, 'entries'> | null,
+  claims: ReadonlyMap<string, { value: unknown }> = new Map(),
+): EntryNames {
+  return (key) => {
+    const found = nameIn(directory?.entries.get(key)?.value) ?? nameIn(claims.get(key)?.value)
+    if (found !== undefined) return found
+    const id = key.slice(key.indexOf('/') + 1)
+    if (!key.startsWith('worker/')) return id
+    return id.startsWith(idPrefixes.organization) ? readerWords.rotator : `${readerWords.sync_connection} (${id})`
+  }
+}
+
+const kindWords: Readonly<Record<string, string>> = {
+  environment: 'environment',
+  key: 'managed key',
+  person: 'person',
+  token: 'token',
+  worker: 'worker',
+}
+
+/** The kind and the name of an entry: `environment shop/production`, `person ada@example.com`. */
+export function entryWords(key: string, nameOf: EntryNames): string {
+  if (key === 'root') return 'the signers'
+  const [kind = ''] = key.split('/', 1)
+  const name = key.slice(kind.length + 1)
+  if (kind === 'environment') return `environment ${name}`
+  if (kind === 'key') return `managed key ${name}`
+  return kind === 'worker' ? nameOf(key) : `${kindWords[kind]} ${nameOf(key)}`
+}
+
+export const readerLines = ({ added, ended }: ReaderChanges, nameOf: EntryNames): string[] => [
+  ...added.map(([key]) => `reader ${nameOf(key)} added`),
+  ...ended.map(([key]) => `reader ${nameOf(key)} removed`),
+]
+
+/** What a member of an entry means to people. Another member is shown by its name. */
+const memberWords: Readonly<Record<string, (signed: unknown, claimed: unknown) => string>> = {
+  id: (signed, claimed) => `the name means another object now (${claimed}, not ${signed})`,
+  key: () => 'its key is one that no signer made',
+  kid: () => 'its public key is another one',
+  layers: (signed, claimed) => `includes ${listOf(claimed)} (signed: ${listOf(signed)})`,
+  versions: (signed, claimed) => `has ${(claimed as unknown[]).length} versions (signed: ${(signed as unknown[]).length})`,
+  environment: (signed, claimed) => `is bound to ${claimed ?? 'no environment'} (signed: ${signed ?? 'no environment'})`,
+}
+
+const listOf = (value: unknown): string => {
+  const names = value as readonly string[]
+  return names.length === 0 ? 'no group' : names.join(', ')
+}
+
+/** The parts of a difference, as the ends of a sentence that begins with the entry. */
+function partsOf(one: Difference, nameOf: EntryNames): string[] {
+  if (one.kind === 'ended') return ['deleted']
+  if (one.kind === 'added') {
+    const readers = one.claimedReaders?.map(([key]) => nameOf(key)) ?? []
+    return [readers.length === 0 ? 'new' : `new, with the readers ${readers.join(', ')}`]
+  }
+  const members = one.members.map(({ name, signed, claimed }) =>
+    Object.hasOwn(memberWords, name)
+      ? memberWords[name]!(signed, claimed)
+      : `${name} is ${claimed} now (signed: ${signed})`,
+  )
+  return [...members, ...changedReaders(one, nameOf)]
+}
+
+function changedReaders({ readers, claimedReaders }: Difference, nameOf: EntryNames): string[] {
+  if (readers) return readerLines(readers, nameOf)
+  if (claimedReaders === null) return []
+  const names = claimedReaders.map(([key]) => nameOf(key))
+  return [`the readers differ from those that were signed; the server lists ${names.join(', ') || 'none'}`]
+}
+
+/** A difference as one line: `environment shop/production: reader ada@example.com added`. */
+export const differenceLine = (one: Difference, nameOf: EntryNames): string =>
+  `${entryWords(one.key, nameOf)}: ${partsOf(one, nameOf).join('; ')}`

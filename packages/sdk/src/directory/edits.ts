@@ -1,0 +1,162 @@
+import type { Answer, Endpoint } from '@skerry/contract/endpoint'
+import type { endpoints } from '@skerry/contract/endpoints'
+import { fingerprint } from '@skerry/crypto/digest'
+import type { EntryOf } from '@skerry/crypto/directory/proof'
+import type { Input } from '../client.ts'
+import { type DirectoryDraft, entryKeyOf, type Principal, randomKid } from './draft.ts'
+import * as changes from './edit-steps.ts'
+
+// The entries that each operation of the API changes. Most changes carry their documents in their own request, so that the
+// server stores both or neither (`changing`). The server makes the id of a new object, and some changes have effects that
+// only the server knows. These are signed right after the change (`afterwards`).
+
+type LooseInput = { params: Record<string, string>; query?: Record<string, unknown>; body?: Record<string, unknown> }
+
+type Changing = (input: LooseInput, draft: DirectoryDraft) => Promise<void> | void
+type Afterwards = (input: LooseInput, draft: DirectoryDraft, answer: unknown) => Promise<void> | void
+
+type At<H extends keyof typeof endpoints, N extends keyof (typeof endpoints)[H]> = Extract<
+  (typeof endpoints)[H][N],
+  Endpoint
+>
+
+const changing =
+  <H extends keyof typeof endpoints, N extends keyof (typeof endpoints)[H]>(
+    edit: (input: Given<At<H, N>>, draft: DirectoryDraft) => Promise<void> | void,
+  ): Changing =>
+  (input, draft) =>
+    edit(input as Given<At<H, N>>, draft)
+
+const afterwards =
+  <H extends keyof typeof endpoints, N extends keyof (typeof endpoints)[H]>(
+    edit: (input: Given<At<H, N>>, draft: DirectoryDraft, answer: Answer<At<H, N>>) => Promise<void> | void,
+  ): Afterwards =>
+  (input, draft, answer) =>
+    edit(input as Given<At<H, N>>, draft, answer as Answer<At<H, N>>)
+
+/** The input of an endpoint. Missing parts are empty. */
+type Given<E extends Endpoint> = { [P in 'params' | 'query' | 'body']: NonNullable<Input<E>[P]> }
+
+/** Changes that carry their documents in their own request. */
+export const changingEdits: Readonly<Record<string, Changing>> = {
+  'grants.create': changing<'grants', 'create'>(({ params, body }, draft) =>
+    changes.addReader(draft, params.envId, body),
+  ),
+  'grants.createMany': changing<'grants', 'createMany'>(async ({ body }, draft) => {
+    for (const { environmentId, ...grantee } of body.grants) await changes.addReader(draft, environmentId, grantee)
+  }),
+  'grants.delete': changing<'grants', 'delete'>(({ params }, draft) =>
+    changes.removeGrant(draft, params.envId, params.grantId),
+  ),
+  'rekey.run': changing<'rekey', 'run'>(async ({ params, body }, draft) => {
+    const key = draft.environmentKey(params.envId)
+    if (key !== undefined) await changes.replaceKey(draft, key, body.grants)
+  }),
+  'envs.delete': changing<'envs', 'delete'>(({ params }, draft) => changes.endEnvironment(draft, params.envId)),
+  'apps.delete': changing<'apps', 'delete'>(async ({ params }, draft) => {
+    const { app } = await draft.context.client.apps.get({ params })
+    await draft.endEnvironments((name) => name.startsWith(`${app.slug}/`))
+  }),
+  'groups.delete': changing<'groups', 'delete'>(async ({ params }, draft) => {
+    const { group } = await draft.context.client.groups.get({ params })
+    await draft.endEnvironments((name) => name.startsWith(`${group.slug}:`))
+  }),
+  'composition.set': changing<'composition', 'set'>(({ params, body }, draft) =>
+    changes.compose(draft, params.envId, body),
+  ),
+  'composition.delete': changing<'composition', 'delete'>(({ params }, draft) =>
+    changes.decompose(draft, params.envId, params.groupId),
+  ),
+  'tokens.update': changing<'tokens', 'update'>(({ params, body }, draft) => {
+    const value = draft.valueOf(`token/${params.tokenId}`)
+    if (value) draft.set(`token/${params.tokenId}`, { ...value, name: body.name })
+  }),
+  'tokens.revoke': changing<'tokens', 'revoke'>(({ params }, draft) =>
+    draft.endPrincipals([`token/${params.tokenId}`]),
+  ),
+  'tokens.delete': changing<'tokens', 'delete'>(({ params }, draft) =>
+    draft.endPrincipals([`token/${params.tokenId}`]),
+  ),
+  'members.remove': changing<'members', 'remove'>(async ({ params }, draft) => {
+    await changes.endSigner(draft, params.userId)
+    await draft.endPrincipals([`person/${params.userId}`])
+  }),
+  'recovery.enable': changing<'recovery', 'enable'>(({ body }, draft) => changes.setRecovery(draft, body)),
+  'recovery.rotate': changing<'recovery', 'rotate'>(({ body }, draft) => changes.setRecovery(draft, body)),
+  'recovery.disable': changing<'recovery', 'disable'>((_, draft) => draft.changeRoot(() => ({ recovery: null }))),
+  'sync.deleteConnection': changing<'sync', 'deleteConnection'>(({ params }, draft) =>
+    draft.endPrincipals([`worker/${params.connectionId}`]),
+  ),
+  'kms.grant': changing<'kms', 'grant'>(async ({ params, body }, draft) => {
+    const key = draft.managedKey(params.kmsKeyId)
+    const reader = key && (await draft.reader(body))
+    if (key && !reader) draft.unsigned.add(key)
+    if (key && reader)
+      await draft.changeReaders(key, (all) => [...all.filter(([other]) => other !== reader[0]), reader])
+  }),
+  'kms.revoke': changing<'kms', 'revoke'>(async ({ params, query }, draft) => {
+    const key = draft.managedKey(params.kmsKeyId)
+    const ended = entryKeyOf(query as Principal, draft.context.orgId)
+    if (key) await draft.changeReaders(key, (all) => all.filter(([other]) => other !== ended))
+  }),
+  'kms.rotate': changing<'kms', 'rotate'>(async ({ params, body }, draft) => {
+    const key = draft.managedKey(params.kmsKeyId)
+    if (key !== undefined) await changes.addVersion(draft, key, body)
+  }),
+  'kms.delete': changing<'kms', 'delete'>(({ params }, draft) => {
+    const key = draft.managedKey(params.kmsKeyId)
+    if (key !== undefined) draft.end(key)
+  }),
+}
+
+/** Changes that are signed right after they were made. */
+export const afterwardEdits: Readonly<Record<string, Afterwards>> = {
+  'apps.createEnv': afterwards<'apps', 'createEnv'>(async ({ params, body }, draft, { environment }) => {
+    const { app } = await draft.context.client.apps.get({ params })
+    await changes.addEnvironment(draft, `${app.slug}/${environment.slug}`, environment.id, body.wrappedDek)
+  }),
+  'groups.createEnv': afterwards<'groups', 'createEnv'>(async ({ params, body }, draft, { environment }) => {
+    const { group } = await draft.context.client.groups.get({ params })
+    const name = `${group.slug}:${environment.slug}`
+    await changes.addEnvironment(draft, name, environment.id, body.wrappedDek)
+    await changes.addLayer(draft, name)
+  }),
+  'tokens.create': afterwards<'tokens', 'create'>(async ({ body }, draft, { token }) => {
+    const environment = await changes.nameOfBound(draft, token.environmentId)
+    if (environment === undefined) draft.unsigned.add(`token/${token.id}`)
+    else draft.set(`token/${token.id}`, { name: token.name, environment, kid: await fingerprint(body.publicKeyJwk) })
+  }),
+  'honeyTokens.create': afterwards<'honeyTokens', 'create'>(async ({ body }, draft) => {
+    const key = `token/${body.tokenId}`
+    await draft.claims([key])
+    const claim = draft.claimOf(key)?.value as EntryOf<`token/${string}`>['value'] | undefined
+    if (claim)
+      draft.set(key, { name: claim.name, environment: claim.environment ?? null, kid: claim.kid ?? randomKid() })
+  }),
+  'honeyTokens.delete': afterwards<'honeyTokens', 'delete'>((_, draft) => draft.signEnds()),
+  'sync.createConnection': afterwards<'sync', 'createConnection'>(async (_, draft, { connection }) => {
+    await draft.vouched(`worker/${connection.id}`)
+  }),
+  'sync.createBinding': afterwards<'sync', 'createBinding'>(({ body }, draft) =>
+    changes.addWorker(draft, body.wrappedDeks, { principalType: 'sync_connection', principalId: body.connectionId }),
+  ),
+  'sync.updateBinding': afterwards<'sync', 'updateBinding'>(({ body }, draft, { binding }) =>
+    changes.addWorker(draft, body.wrappedDeks ?? [], {
+      principalType: 'sync_connection',
+      principalId: binding.connectionId,
+    }),
+  ),
+  'sync.deleteBinding': afterwards<'sync', 'deleteBinding'>((_, draft) => draft.signEnds()),
+  'rotation.create': afterwards<'rotation', 'create'>(({ body }, draft) =>
+    changes.addWorker(draft, body.wrappedDek === undefined ? [] : [body], {
+      principalType: 'rotator',
+      principalId: draft.context.orgId,
+    }),
+  ),
+  'rotation.delete': afterwards<'rotation', 'delete'>((_, draft) => draft.signEnds()),
+  'offboardings.start': afterwards<'offboardings', 'start'>((_, draft) => draft.signEnds()),
+  'kms.create': afterwards<'kms', 'create'>(async ({ body }, draft, { key }) => {
+    const versions = await changes.versionOf(draft, { keyId: key.id, version: key.currentVersion }, body)
+    await changes.addManagedKey(draft, key, versions, body.grants)
+  }),
+}
