@@ -1,0 +1,51 @@
+import type { Stage } from './stage.ts'
+
+/** What a client does while the server lies. */
+export type Act = 'run' | 'branch' | 'grant' | 'rekey'
+
+/** What the client has to check the answer with, besides the answer. */
+export interface Situation {
+  /** It talked to this server before it lied, and remembers what it saw. */
+  memory: boolean
+  /** It has the pin of the newest root, from its token or from `skerry.json`. */
+  pin: boolean
+}
+
+/** The sentences of the threat model that say what a hostile server can do all the same. The key is the anchor there. */
+export type Remains =
+  | 'without-a-pin'
+  | 'fresh-client-sees-no-fork'
+  | 'old-pin'
+  | 'values-roll-back'
+  | 'unexpired-branches'
+  | 'service-refused'
+
+export interface Attack {
+  /** For links and for `--only`: words with hyphens. */
+  id: string
+  /** What the server does, as a sentence. */
+  title: string
+  act: Act
+  /** Makes the server lie, from now on. */
+  begin(stage: Stage): Promise<void>
+  /** The situations in which the lie may be accepted, each with the sentence that says so. */
+  remains?: Partial<Record<SituationName, Remains>>
+}
+
+export type SituationName = 'nothing' | 'memory' | 'pin' | 'both'
+
+/** All situations, in the order of the table's columns. */
+export const situations: Readonly<Record<SituationName, Situation>> = {
+  nothing: { memory: false, pin: false },
+  memory: { memory: true, pin: false },
+  pin: { memory: false, pin: true },
+  both: { memory: true, pin: true },
+}
+
+/** What a client did with a lie. */
+export interface Outcome {
+  /** `unharmed`: the client used only what the honest server would have sent. */
+  seen: 'refused' | 'warned' | 'accepted' | 'unharmed'
+  /** The first line that the person sees; empty if there is none. */
+  line: string
+}
