@@ -7,6 +7,9 @@ export interface PeopleServer extends Server {
   issuer: Issuer
 }
 
+/** The part of such a server that a machine needs. */
+type Reached = Pick<PeopleServer, 'url' | 'issuer'>
+
 export async function openPeopleServer(more: Record<string, string> = {}): Promise<PeopleServer> {
   const issuer = await startIssuer(() => new Date())
   const server = await openServer({ SKERRY_OIDC_ISSUER: issuer.url, SKERRY_OIDC_AUDIENCE: issuer.audience, ...more })
@@ -28,7 +31,7 @@ export interface PersonMachine extends Machine {
   ok: (command: string) => Promise<string>
 }
 
-export async function newPersonMachine(server: PeopleServer, email: string, url = server.url): Promise<PersonMachine> {
+export async function newPersonMachine(server: Reached, email: string, url = server.url): Promise<PersonMachine> {
   const machine = await newMachine(url)
   const bearer = await server.issuer.token({ sub: `sub-${email}`, email, email_verified: true })
   machine.env.SKERRY_TOKEN = bearer
@@ -37,7 +40,7 @@ export async function newPersonMachine(server: PeopleServer, email: string, url 
 }
 
 /** A person with keys, whose passphrase is in a file as on a headless machine. */
-export async function newKeyHolder(server: PeopleServer, email: string, url = server.url): Promise<PersonMachine> {
+export async function newKeyHolder(server: Reached, email: string, url = server.url): Promise<PersonMachine> {
   const person = await newPersonMachine(server, email, url)
   await person.write('../passphrase', `${passphrase}\n`)
   person.env.SKERRY_PASSPHRASE_FILE = `${person.home}/passphrase`

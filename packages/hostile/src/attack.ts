@@ -1,7 +1,7 @@
 import type { Stage } from './stage.ts'
 
 /** What a client does while the server lies. */
-export type Act = 'run' | 'branch' | 'grant' | 'rekey'
+export type Act = 'run' | 'grant' | 'rekey'
 
 /** What the client has to check the answer with, besides the answer. */
 export interface Situation {

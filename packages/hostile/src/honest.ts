@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { type Issuer, startIssuer } from '../../server/test/services/issuer.ts'
 import { freePort } from '../../server/test/services/free-port.ts'
+import { type Issuer, startIssuer } from '../../server/test/services/issuer.ts'
 
 /** The honest server behind the hostile one, with a new embedded database, and the issuer with which people sign in. */
 export interface Honest {

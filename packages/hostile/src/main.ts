@@ -24,7 +24,9 @@ console.error('starting a server and an organization with a signed directory…'
 const stage = await openStage()
 try {
   const cells = await play(stage, chosen, ({ attack, client, situation, outcome }) =>
-    console.log(`${attack.id}, ${client}, with ${situation}: ${outcome.seen}${outcome.line === '' ? '' : `: ${outcome.line}`}`),
+    console.log(
+      `${attack.id}, ${client}, with ${situation}: ${outcome.seen}${outcome.line === '' ? '' : `: ${outcome.line}`}`,
+    ),
   )
   const unexpected = cells.filter((cell) => !isExpected(cell))
   for (const { attack, client, situation, outcome } of unexpected)

@@ -35,8 +35,16 @@ interface Made {
 }
 
 /** Makes the directory part of an answer with a head that this signer signs. */
-export async function signedDirectory({ from, entries, keys, signer, issuedAt, beside, roots = from.roots }: Made): Promise<Json> {
-  const root = await parseRoot(roots.at(-1))
+export async function signedDirectory({
+  from,
+  entries,
+  keys,
+  signer,
+  issuedAt,
+  beside,
+  roots = from.roots,
+}: Made): Promise<Json> {
+  const root = await parseRoot(roots.at(-1) as string)
   const newest = await parseHead(from.heads.at(-1))
   const tree = await directoryTree(entries)
   const body = nextHead(newest, root, tree, issuedAt)

@@ -1,10 +1,10 @@
-import { signerOfPerson, type DirectorySigner } from '@skerry/crypto/directory/signing'
 import { parsePinnedToken } from '@skerry/crypto/directory/pinned-token'
+import { type DirectorySigner, signerOfPerson } from '@skerry/crypto/directory/signing'
 import { openWithPassphrase } from '@skerry/crypto/keyring'
 import type { PrivateKey } from '@skerry/crypto/keys'
 import { type Client, createClient } from '@skerry/sdk/client'
 import { type Json, type Liar, openLiar } from '../../cli/test/hostile/liar.ts'
-import { newKeyHolder, passphrase, type PersonMachine } from '../../cli/test/people.ts'
+import { newKeyHolder, type PersonMachine, passphrase } from '../../cli/test/people.ts'
 import { type Honest, openHonest } from './honest.ts'
 
 /**
@@ -12,10 +12,15 @@ import { type Honest, openHonest } from './honest.ts'
  * knows everything that the honest one stores. It has no key of a client, except where an attack says so.
  */
 export interface Stage {
+  honest: Honest
   liar: Liar
   orgId: string
   /** The founder, who signs the directory. Her machine talks to the hostile server. */
   alice: PersonMachine
+  /** Bob’s id. His key is in the directory. */
+  bob: string
+  /** The text of the project file, with the pin. */
+  projectFile: string
   /** Alice’s client of the honest server. */
   client: Client
   /** Alice’s private key and the key with which she signs, for attacks of a signer. */
@@ -31,6 +36,7 @@ export interface Stage {
   close(): Promise<void>
 }
 
+export const aliceEmail = 'alice@example.com'
 export const honestValue = 'honest'
 export const earlierValue = 'earlier'
 export const forgedValue = 'forged'
@@ -38,25 +44,34 @@ export const forgedValue = 'forged'
 export async function openStage(): Promise<Stage> {
   const honest = await openHonest()
   const liar = await openLiar(honest.url)
-  const alice = await newKeyHolder(honest, 'alice@example.com', liar.url)
+  const alice = await newKeyHolder(honest, aliceEmail, liar.url)
   await alice.ok('skerry keys unlock && skerry org create Hostile && skerry init --yes --env development')
   await alice.ok('skerry env create production && skerry group create shared')
   await alice.ok('skerry env create development --group shared && skerry compose set shared')
-  await alice.ok(`echo -n ${earlierValue} | skerry secrets set A && echo -n common | skerry secrets set B --group shared`)
+  await alice.ok(
+    `echo -n ${earlierValue} | skerry secrets set A && echo -n common | skerry secrets set B --group shared`,
+  )
   await alice.ok('skerry trust init --yes')
   const pinned = (await alice.ok('skerry token create ci --app shop --env development')).trim()
   const [plain = ''] = pinned.split('.')
   const earlier = await answerTo(honest.url, pinned)
   await alice.ok(`skerry env rekey development --yes && echo -n ${earlierValue} again | skerry secrets set A`)
   await alice.ok(`echo -n ${honestValue} | skerry secrets set A`)
+  await alice.ok('skerry invite create bob@example.com')
+  const bob = await newKeyHolder(honest, 'bob@example.com')
+  await bob.ok('skerry invite accept')
+  await alice.ok('skerry grant bob@example.com --app shop --env development --reader bob@example.com')
   const { client, person, orgId } = await aliceAt(honest, alice)
   const now = await answerTo(honest.url, pinned)
   const params = { orgId, envId: now.scope.envId, name: 'A' }
   const { versions } = await client.secrets.versions({ params })
   return {
+    honest,
     liar,
     orgId,
     alice,
+    bob: JSON.parse(await bob.ok('skerry whoami --json')).principal.id,
+    projectFile: await alice.read('skerry.json'),
     client,
     person,
     signer: await signerOfPerson(person),
@@ -66,7 +81,7 @@ export async function openStage(): Promise<Stage> {
     earlier,
     close: async () => {
       await alice.ok('skerry keys lock')
-      await alice.remove()
+      await Promise.all([alice.remove(), bob.remove()])
       await liar.close()
       await honest.close()
     },

@@ -21,7 +21,6 @@ const headings: Readonly<Record<Remains, string>> = {
 const columns: readonly SituationName[] = ['nothing', 'memory', 'pin', 'both']
 const titles: Readonly<Record<Act, string>> = {
   run: 'A program is started with a token',
-  branch: 'A program is started on a branch',
   grant: 'A person grants a key',
   rekey: 'A person replaces a key',
 }
@@ -35,7 +34,9 @@ export function isExpected({ attack, situation, outcome }: Cell): boolean {
 /** Writes all outcomes as the tables of docs/hostile-server.md. */
 export function formatTables(cells: readonly Cell[]): string {
   const acts = [...new Set(cells.map(({ attack }) => attack.act))]
-  return acts.map((act) => `### ${titles[act]}\n\n${formatTable(cells.filter((cell) => cell.attack.act === act))}`).join('\n\n')
+  return acts
+    .map((act) => `### ${titles[act]}\n\n${formatTable(cells.filter((cell) => cell.attack.act === act))}`)
+    .join('\n\n')
 }
 
 function formatTable(cells: readonly Cell[]): string {

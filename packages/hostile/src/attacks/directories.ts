@@ -1,9 +1,9 @@
-import { newSigningMaterial } from '@skerry/crypto/kms-sign'
-import { newRoot, parseRoot } from '@skerry/crypto/directory/root'
-import { signDocument } from '@skerry/crypto/directory/document'
-import { signerOfMachine } from '@skerry/crypto/directory/signing'
-import type { DirectoryEntry } from '@skerry/crypto/directory/entries'
 import { environmentKeyCommitment } from '@skerry/crypto/directory/commitments'
+import { signDocument } from '@skerry/crypto/directory/document'
+import type { DirectoryEntry } from '@skerry/crypto/directory/entries'
+import { newRoot, parseRoot } from '@skerry/crypto/directory/root'
+import { signerOfMachine } from '@skerry/crypto/directory/signing'
+import { newSigningMaterial } from '@skerry/crypto/kms-sign'
 import type { Json } from '../../../cli/test/hostile/liar.ts'
 import type { Attack } from '../attack.ts'
 import { forgedEnvironment } from '../forged-environment.ts'
@@ -61,7 +61,10 @@ export const directories: readonly Attack[] = [
     title: 'The server proves an entry with random bytes',
     act: 'run',
     remains: { nothing: 'without-a-pin' },
-    begin: changedProof((proof) => ({ ...proof, path: proof.path.map((hash: string) => hash.split('').toReversed().join('')) })),
+    begin: changedProof((proof) => ({
+      ...proof,
+      path: proof.path.map((hash: string) => hash.split('').toReversed().join('')),
+    })),
   },
   {
     id: 'proof-of-another-name',
@@ -101,7 +104,11 @@ export const directories: readonly Attack[] = [
     begin: async (stage) => {
       const { answer, ...made } = await vouched(stage)
       const { signer, now } = stage
-      answerWith(stage, answer, await signedDirectory({ ...made, from: now.directory, signer, issuedAt: seconds(), beside: true }))
+      answerWith(
+        stage,
+        answer,
+        await signedDirectory({ ...made, from: now.directory, signer, issuedAt: seconds(), beside: true }),
+      )
     },
   },
   {
@@ -112,7 +119,11 @@ export const directories: readonly Attack[] = [
     begin: async (stage) => {
       const { answer, ...made } = await vouched(stage)
       const signer = await stranger()
-      answerWith(stage, answer, await signedDirectory({ ...made, from: stage.now.directory, signer, issuedAt: seconds() }))
+      answerWith(
+        stage,
+        answer,
+        await signedDirectory({ ...made, from: stage.now.directory, signer, issuedAt: seconds() }),
+      )
     },
   },
   {
@@ -124,8 +135,12 @@ export const directories: readonly Attack[] = [
       const { answer, ...made } = await vouched(stage)
       const signer = await stranger()
       const { body } = await parseRoot(stage.now.directory.roots.at(-1))
-      const signers = [{ kid: signer.kid, alg: 'ES256', jwk: signer.jwk, person: (body.signers[0] as Json).person, policyKid: null }] as const
-      const root = await signDocument('or1', newRoot(stage.orgId, { ...body, signers, threshold: 1 }, seconds()), [signer])
+      const signers = [
+        { kid: signer.kid, alg: 'ES256', jwk: signer.jwk, person: (body.signers[0] as Json).person, policyKid: null },
+      ] as const
+      const root = await signDocument('or1', newRoot(stage.orgId, { ...body, signers, threshold: 1 }, seconds()), [
+        signer,
+      ])
       const from = { roots: [root], heads: stage.now.directory.heads }
       answerWith(stage, answer, await signedDirectory({ ...made, from, signer, issuedAt: seconds() }))
     },
