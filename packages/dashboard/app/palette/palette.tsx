@@ -2,7 +2,7 @@ import '@mantine/spotlight/styles.css'
 import { useMantineColorScheme } from '@mantine/core'
 import { Spotlight, type SpotlightActionData, type SpotlightActionGroupData, spotlight } from '@mantine/spotlight'
 import { useNavigate, useRouteContext } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
+import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
 import { keyring, useUnlocked } from '../keyring.ts'
 import { accountNav, type NavEntry, navGroups, settingsTabs, startEntry, usableBy } from '../nav.ts'
 import { unlockPrompt } from '../prompts.ts'
@@ -30,6 +30,7 @@ export function Palette({ asked }: { asked: number }) {
   const role = current?.role
   const { things, isLoading } = useThings(current, isOpen)
   const secrets = useSecretsFound(current, isOpen ? query.trim() : '')
+  const chooseFirst = useFirstEntry(query)
   const { recents, note } = useRecents(current?.id ?? '')
   const go = ({ label, icon: Icon, to, also }: NavEntry, search = {}): Action => ({
     id: label,
@@ -74,9 +75,29 @@ export function Palette({ asked }: { asked: number }) {
       nothingFound={isLoading || secrets.isLoading ? 'Looking…' : 'Nothing by that name'}
       scrollable
       attributes={{ content: { 'aria-label': 'Palette' } }}
-      searchProps={{ placeholder: 'Find or do…', leftSection: <IconSearch size={18} />, 'aria-label': 'Find or do' }}
+      searchProps={{
+        placeholder: 'Find or do…',
+        leftSection: <IconSearch size={18} />,
+        'aria-label': 'Find or do',
+        onKeyDown: chooseFirst,
+      }}
     />
   )
+}
+
+/**
+ * Enter runs the first entry unless an arrow key has chosen another one. The palette's library marks the first entry when
+ * the text changes, and leaves the mark there when entries that load later come before it.
+ */
+function useFirstEntry(query: string) {
+  const movedAt = useRef<string | null>(null)
+  return ({ key, currentTarget }: KeyboardEvent<HTMLInputElement>) => {
+    if (key === 'ArrowDown' || key === 'ArrowUp') movedAt.current = query
+    if (key !== 'Enter' || query === '' || movedAt.current === query) return
+    const palette = currentTarget.closest('[role="dialog"]')
+    palette?.querySelector('[data-selected]')?.removeAttribute('data-selected')
+    palette?.querySelector('[data-action]')?.setAttribute('data-selected', 'true')
+  }
 }
 
 /** Puts what was chosen last above the rest. */
