@@ -216,5 +216,7 @@ export function openTrees(entriesMax = keptEntriesMax): Trees {
 /** The thumbprint of a public key, by which entries name it. */
 export const thumbprint = (publicKeyJwk: string): Promise<string> => fingerprint(publicKeyJwk)
 
+export type { Reader }
+
 /** The hash by which the entry of an environment or a managed key names its readers. */
 export const hashOfReaders = (readers: readonly Reader[]): Promise<string> => readersHash(readers)

@@ -1,5 +1,5 @@
 import type { Sql, Tx } from '../../db/database.ts'
-import type { Newest, StoredHead, StoredRoot } from '../../keys/directory.ts'
+import type { Newest, Reader, StoredHead, StoredRoot } from '../../keys/directory.ts'
 
 const headColumns = 'h.version, h.hash, h.root_version, h.text, h.count, h.entries'
 
@@ -106,4 +106,29 @@ export async function listHeads(db: Sql, orgId: string, after: number, to: numbe
     [orgId, after, to, max],
   )
   return rows.map(({ text }) => text)
+}
+
+/** Keeps the list of readers behind each hash. */
+export const insertReaders = (db: Tx, orgId: string, lists: readonly { hash: string; readers: readonly Reader[] }[]) =>
+  db.rows(
+    `insert into directory_readers (org_id, hash, readers)
+     select $1, given.hash, given.readers from unnest($2::text[], $3::jsonb[]) as given(hash, readers)
+     on conflict do nothing`,
+    [orgId, lists.map(({ hash }) => hash), lists.map(({ readers }) => JSON.stringify(readers))],
+  )
+
+/** The readers behind the newest entries with these keys. */
+export async function listSignedReaders(
+  db: Sql,
+  orgId: string,
+  keys: readonly string[],
+): Promise<ReadonlyMap<string, [string, string][]>> {
+  const rows = await db.rows<{ key: string; readers: [string, string][] }>(
+    `select e.key, r.readers
+       from directory_entries e
+       join directory_readers r on r.org_id = e.org_id and r.hash = e.text::jsonb -> 1 ->> 'readers'
+      where e.org_id = $1 and e.key = any($2::text[]) and e.to_head is null`,
+    [orgId, keys],
+  )
+  return new Map(rows.map(({ key, readers }) => [key, readers]))
 }
