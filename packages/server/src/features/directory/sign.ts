@@ -28,7 +28,7 @@ export const sign: SignDirectory = async ({ trees, now }, { db, audit }, { orgId
   const instant = at.toISOString()
   if (root && !(await insertRoot(db, orgId, root, instant))) throw staleHead(place, await findNewest(db, orgId))
   if (!(await insertHead(db, orgId, head, instant))) throw staleHead(place, await findNewest(db, orgId))
-  const before = newest ? await treeOf(trees, db, orgId, newest.head) : await treeOver([])
+  const before = newest ? await treeOf(trees, db, orgId, newest.head) : await treeOver(new Map())
   const changed = entries.filter(({ key, text }) => (before.texts.get(key) ?? null) !== text)
   await requireTree(trees, before, changed, head, place)
   const lists = await requireFacts(db, { orgId, now: instant, place }, entries)
@@ -64,13 +64,13 @@ async function requireTree(
   trees.keep(tree)
 }
 
-function textsAfter({ texts }: Tree, changed: readonly OpenedEntry[]): Iterable<string> {
+function textsAfter({ texts }: Tree, changed: readonly OpenedEntry[]): ReadonlyMap<string, string> {
   const next = new Map(texts)
   for (const { key, text } of changed) {
     if (text === null) next.delete(key)
     else next.set(key, text)
   }
-  return next.values()
+  return next
 }
 
 /**

@@ -69,13 +69,13 @@ export async function replaceEntries(
 /** SQL condition on `directory_entries`: the head of this version has the entry. */
 const isIn = (head: `$${number}`) => `from_head <= ${head} and (to_head is null or to_head > ${head})`
 
-/** The texts of all entries of a head. */
-export async function listTexts(db: Sql, orgId: string, head: number): Promise<string[]> {
-  const rows = await db.rows<{ text: string }>(
-    `select text from directory_entries where org_id = $1 and ${isIn('$2')}`,
+/** The texts of all entries of a head, by key. */
+export async function listTexts(db: Sql, orgId: string, head: number): Promise<Map<string, string>> {
+  const rows = await db.rows<{ key: string; text: string }>(
+    `select key, text from directory_entries where org_id = $1 and ${isIn('$2')}`,
     [orgId, head],
   )
-  return rows.map(({ text }) => text)
+  return new Map(rows.map(({ key, text }) => [key, text]))
 }
 
 export const listEntries = (db: Sql, orgId: string, head: number, after: string | null, take: number) =>
