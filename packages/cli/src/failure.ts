@@ -72,6 +72,11 @@ const kindOfCode: Readonly<Record<string, FailureKind>> = {
   directory_from_future: 'refused',
   directory_too_weak: 'refused',
   directory_unproven: 'refused',
+  directory_missing: 'refused',
+  directory_mismatch: 'refused',
+  malformed_pin: 'refused',
+  not_authentic: 'refused',
+  authentic_expired: 'refused',
 }
 
 const nextOfCode: Readonly<Record<string, string>> = {

@@ -4,6 +4,7 @@ import { withLock } from './credentials.ts'
 import { Failure } from './failure.ts'
 import { readIfThere, writePrivate } from './files.ts'
 import { configFolder } from './folders.js'
+import type { Session } from './session.ts'
 import type { Settings } from './settings.ts'
 
 // A client that has seen the signed directory of an organization remembers its newest root and head, so that a server cannot
@@ -52,6 +53,49 @@ export function knowsDirectory(settings: Pick<Settings, 'found' | 'url' | 'org'>
 export const knowsDirectories = (settings: Pick<Settings, 'found' | 'url' | 'org'>): boolean =>
   projectPin(settings) !== undefined ||
   Object.keys(readFile().directories).some((place) => place.startsWith(`${settings.url} `))
+
+/** Whether answers for this session must be verified: the token carries a pin, or this machine knows a directory. */
+export const mustVerify = ({ pinned, settings }: Pick<Session, 'pinned' | 'settings'>): boolean =>
+  pinned !== undefined || knowsDirectories(settings)
+
+/** As `mustVerify`, for one organization. */
+export const mustVerifyIn = ({ pinned, settings }: Pick<Session, 'pinned' | 'settings'>, orgId: string): boolean =>
+  pinned !== undefined || knowsDirectory(settings, orgId)
+
+/**
+ * The setting `directory` of the SDK. Undefined if this machine trusts nothing about the server: nothing is then loaded.
+ *
+ * @param name the environment that the command named, such as `shop/production` or `shop/production@pr-7`.
+ */
+export async function readingDirectory(session: Session, name?: string) {
+  if (!mustVerify(session)) return undefined
+  const { directorySettings } = await import('./trust/reading.ts')
+  return directorySettings(session, name)
+}
+
+/** The signed commitments to keys that this command has verified, by the id of the environment. */
+const commitments = new Map<string, { label: string; commitment: string }>()
+
+export const noteCommitment = (envId: string, signed: { label: string; commitment: string }): void =>
+  void commitments.set(envId, signed)
+
+export const committedLabel = (envId: string): string | undefined => commitments.get(envId)?.label
+
+/** Forgets the commitment of an environment that this command gives another key. */
+export const forgetCommitment = (envId: string): void => void commitments.delete(envId)
+
+/** Refuses a key of an environment that is not the one in the signed directory. */
+export async function requireCommitted(envId: string, key: Uint8Array<ArrayBuffer>): Promise<void> {
+  const signed = commitments.get(envId)
+  if (signed === undefined) return
+  const { environmentKeyCommitment } = await import('@skerry/crypto/directory/commitments')
+  if ((await environmentKeyCommitment(envId, key)) === signed.commitment) return
+  throw new Failure(
+    'refused',
+    `the server gave a key of ${signed.label} that is not the one in the signed directory`,
+    'do not use this server, unless someone on your team replaced the key: then a signer runs `skerry trust sign`',
+  )
+}
 
 /** Remembers a verified directory, unless another command has remembered a newer one in the meantime. */
 export function rememberDirectory(url: string, orgId: string, newest: KnownDirectory): void {

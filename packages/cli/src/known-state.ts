@@ -4,6 +4,7 @@ import { createKnownState, type KnownState, type KnownStateSettings, type Shown 
 import { diskMemory } from '@skerry/sdk/node/disk-memory'
 import { isSwap, type Rollback, RollbackError, wordsOf } from '@skerry/sdk/rollback'
 import { stateFolder } from './folders.js'
+import { forgetCommitment, requireCommitted } from './known-directories.ts'
 import { trustCommand, trustHint } from './labels.ts'
 import { warn } from './output.ts'
 import { isRemoved, noteReturned } from './removed-layers.ts'
@@ -68,6 +69,7 @@ function openKnownState(
     warn: tellOnce,
   }
   const check: KnownState['check'] = async (shown) => {
+    for (const { environmentId, key } of shown.environments ?? []) if (key) await requireCommitted(environmentId, key)
     const ids = (shown.environments ?? []).map(({ environmentId }) => environmentId)
     const withoutOwn = ({ changes }: RollbackError) => {
       const isOwn = ({ kind, what, environmentId }: Rollback) =>
@@ -78,7 +80,12 @@ function openKnownState(
     await createKnownState({ ...settings, onRollback: withoutOwn }).check(shown)
     if (ids.length > 0 && !store) noteReturned(ids)
   }
-  return { ...createKnownState(settings), check }
+  const memory = createKnownState(settings)
+  const rekeyed: KnownState['rekeyed'] = async (environmentId, key) => {
+    forgetCommitment(environmentId)
+    await memory.rekeyed(environmentId, key)
+  }
+  return { ...memory, check, rekeyed }
 }
 
 /** A rollback error whose hint is the command that accepts it in this environment alone. */

@@ -7,6 +7,7 @@ import { withLock } from './credentials.ts'
 import { Failure } from './failure.ts'
 import { readIfThere, writePrivate } from './files.ts'
 import { configFolder } from './folders.js'
+import { mustVerifyIn } from './known-directories.ts'
 import { note } from './output.ts'
 import type { Session } from './session.ts'
 import { notedTime } from './times.ts'
@@ -59,11 +60,13 @@ export async function checkKeys(session: Session, grantees: readonly PinnedGrant
  * Compares each key with the one seen before, and the caller's own with the caller's private key.
  *
  * @returns the grantees whose key was not seen before, or not under the name that the user wrote. The server looks up
- * the id for a name, so it could answer with the id of anyone whose key is known.
+ * the id for a name, so it could answer with the id of anyone whose key is known. Nobody is returned whom the signed
+ * directory vouches for, and a person or token that it does not list is refused.
  */
 export async function compareKeys(session: Session, grantees: readonly PinnedGrantee[]): Promise<PinnedGrantee[]> {
   const { id: orgId } = await session.org()
   const fresh: PinnedGrantee[] = []
+  const vouched = await vouchedReceivers(session, orgId, grantees)
   for (const grantee of grantees) {
     if (grantee.principalId === session.principal.id) {
       if (publicKeyJwkOf(await session.key()) !== canonical(grantee.publicKeyJwk)) throw notYours()
@@ -71,9 +74,17 @@ export async function compareKeys(session: Session, grantees: readonly PinnedGra
     }
     const state = pinState(session, orgId, grantee)
     if (state === 'changed') throw await changed(session, orgId, grantee)
+    if (vouched.has(grantee.principalId)) continue
     if (state === 'new' || !isKnownByWantedName(session, orgId, grantee)) fresh.push(grantee)
   }
   return fresh
+}
+
+async function vouchedReceivers(session: Session, orgId: string, grantees: readonly PinnedGrantee[]) {
+  const others = grantees.filter(({ principalId }) => principalId !== session.principal.id)
+  if (others.length === 0 || !mustVerifyIn(session, orgId)) return new Set<string>()
+  const { requireListed } = await import('./trust/receivers.ts')
+  return requireListed(session, orgId, others)
 }
 
 const isKnownByWantedName = (session: Session, orgId: string, { principalId, wantedName }: PinnedGrantee): boolean =>

@@ -3,6 +3,7 @@ import type { endpoints } from '@skerry/contract/endpoints'
 import type { Environment } from '@skerry/sdk/environments'
 import { Failure, lacksKey, missingIn, toFailure, usage } from './failure.ts'
 import { whyNoBranch } from './git-branch.ts'
+import { mustVerifyIn } from './known-directories.ts'
 import { placeOptions } from './labels.ts'
 import { orNearest } from './nearest.ts'
 import { eachAtOnce } from './parallel.ts'
@@ -88,11 +89,22 @@ function namedBranch({ branch, gitBranch }: Session['settings']): string | undef
 const isNamed = (wanted: string | undefined) => (one: { id: string; slug: string }) =>
   wanted?.includes('_') ? one.id === wanted : one.slug === wanted
 
+/** An environment with the name that a person uses. */
+type Named = { label: string; envId: string }
+
 /**
  * The server says which environment a name means. This compares its answer with the environment that the name meant
- * before.
+ * before, and with the signed directory if this machine knows it.
  */
-export const checkNames = (session: Session, orgId: string, named: readonly { label: string; envId: string }[]) =>
+export async function checkNames(session: Session, orgId: string, named: readonly Named[]): Promise<void> {
+  await checkKnownNames(session, orgId, named)
+  if (!mustVerifyIn(session, orgId)) return
+  const { requireNames } = await import('./trust/names.ts')
+  await requireNames(session, orgId, named)
+}
+
+/** Compares names only with those that this machine has seen, without a request. */
+export const checkKnownNames = (session: Session, orgId: string, named: readonly Named[]): Promise<void> =>
   session.knownState.writing.check({
     meanings: { environments: named.map(({ label: name, envId: environmentId }) => ({ orgId, name, environmentId })) },
   })
@@ -232,7 +244,14 @@ async function findBoundPlace(session: Session): Promise<Place | undefined> {
   if (scope === undefined) return undefined
   const { orgId, envId } = scope
   await session.knownState.writing.check({ meanings: { bound: envId, organization: { name: '', id: orgId } } })
-  return findPlaceById(session, orgId, envId)
+  const place = await findPlaceById(session, orgId, envId)
+  const named = session.pinned?.environment ?? undefined
+  if (named === undefined || place.label.replace(/@.*$/, '') === named) return place
+  throw new Failure(
+    'refused',
+    `this token is for ${named}, and the server says that it is for ${place.label}`,
+    'do not use this server, and tell your organization’s owner',
+  )
 }
 
 async function boundScope(session: Session): Promise<{ orgId: string; envId: string } | undefined> {

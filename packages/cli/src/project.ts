@@ -68,6 +68,7 @@ function parseProject(text: string, file: string): Project {
   const fields = record(value, file, ['url', 'org', 'pin', 'app', 'env', 'paths', 'allowNames'])
   const project: Project = {}
   for (const key of ['url', 'org', 'pin', 'app', 'env'] as const) Object.assign(project, textField(fields, key, file))
+  if (project.pin !== undefined && !pinPattern.test(project.pin)) throw notPin(file)
   if (fields.allowNames !== undefined) project.allowNames = nameList(fields.allowNames, file)
   if (fields.paths !== undefined) {
     const paths = Object.entries(record(fields.paths, `${file}: paths`)).map(([path, scope]) => {
@@ -80,6 +81,12 @@ function parseProject(text: string, file: string): Project {
   }
   return project
 }
+
+/** The form of a pin. Its hash is decoded when an answer is verified. */
+const pinPattern = /^[A-Za-z0-9_-]{43}(?:@[1-9]\d{0,15})?$/
+
+const notPin = (file: string): Failure =>
+  new Failure('usage', `${file}: 'pin' is not a pin`, 'copy the line that `skerry trust pin` prints')
 
 function record(value: unknown, where: string, known?: string[]): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {

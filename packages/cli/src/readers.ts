@@ -2,6 +2,7 @@ import { isReader, readerWords } from '@skerry/contract/grants/readers'
 import { idPrefixes } from '@skerry/contract/prefixes'
 import { openDirectory } from './directory.ts'
 import { Failure, usage } from './failure.ts'
+import { mustVerifyIn } from './known-directories.ts'
 import { noteReaders, type Shared, unknownReaders } from './known-readers.ts'
 import { isStrict } from './known-state.ts'
 import { note, warn } from './output.ts'
@@ -67,7 +68,8 @@ export async function acceptReaders(session: Session, audience: Audience, flags:
     recoveryPublicKeyJwk !== undefined &&
     (await confirmRecoveryKey(session, recoveryPublicKeyJwk, named.has(recoveryName)))
   const elsewhere = receivers?.source ? await unknownReaders(session, receivers.source, others) : others
-  const unknown = receivers ? await unknownReaders(session, receivers, elsewhere) : []
+  const areSigned = receivers !== undefined && (await areSignedReaders(session, receivers))
+  const unknown = receivers && !areSigned ? await unknownReaders(session, receivers, elsewhere) : []
   const labelled = await nameReaders(session, unknown)
   for (const remark of receivers?.remarks?.values() ?? []) warn(remark)
   if (receivers && unknown.length > 0) {
@@ -97,6 +99,13 @@ export async function acceptReaders(session: Session, audience: Audience, flags:
       await noteReaders(session, receivers, unknown)
     },
   }
+}
+
+/** True if the readers are those that a signer signed. Nobody needs to compare words then. */
+async function areSignedReaders(session: Session, { source, orgId, id, readers }: Receivers): Promise<boolean> {
+  if (!mustVerifyIn(session, orgId)) return false
+  const { requireSignedReaders } = await import('./trust/receivers.ts')
+  return requireSignedReaders(session, { orgId, id: source?.id ?? id, readers })
 }
 
 /** People and tokens that the command line names. */

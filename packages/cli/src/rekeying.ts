@@ -4,6 +4,7 @@ import { proposeRekey } from '@skerry/sdk/rekey-changes'
 import { openDirectory } from './directory.ts'
 import { Failure, toFailure } from './failure.ts'
 import { openPlace } from './grants.ts'
+import { mustVerifyIn } from './known-directories.ts'
 import { environmentShared, noteKeyMade } from './known-readers.ts'
 import { trustCommand } from './labels.ts'
 import { noKey } from './no-key.ts'
@@ -40,7 +41,8 @@ export async function rekey(session: Session, place: Place, flags: RekeyOptions)
     `gives ${label} a new key, after which earlier versions of its secrets cannot be restored`,
     flags,
   )
-  const rekeyed = rekeyEnvironment(session.client, { orgId, envId, keeps, ...recovery }, own)
+  const manifests = mustVerifyIn(session, orgId)
+  const rekeyed = rekeyEnvironment(session.client, { orgId, envId, keeps, manifests, ...recovery }, own)
   const { key, kept, readers, lost, rekeyedSecrets } = await rekeyed.catch(async (error) => {
     throw await rekeyFailure(error, session, label)
   })
@@ -65,7 +67,8 @@ async function proposeNewKey(session: Session, place: Place, flags: RekeyOptions
     `proposes a new key for ${label}; after its approval, earlier versions of its secrets cannot be restored`,
     flags,
   )
-  const proposed = proposeRekey(session.client, { orgId, envId, keeps, ...recovery }, own, noteOf(flags))
+  const manifests = mustVerifyIn(session, orgId)
+  const proposed = proposeRekey(session.client, { orgId, envId, keeps, manifests, ...recovery }, own, noteOf(flags))
   const { changeRequest, kept, readers, lost } = await proposed.catch(async (error) => {
     throw await rekeyFailure(error, session, label)
   })

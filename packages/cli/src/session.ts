@@ -2,7 +2,7 @@ import { hostname } from 'node:os'
 import { isNamed } from '@skerry/contract/prefixes'
 import type { DirectorySigner } from '@skerry/crypto/directory/signing'
 import { publicKeyJwkOf } from '@skerry/crypto/keys'
-import { parseToken } from '@skerry/crypto/token'
+import { type ParsedToken, parseToken } from '@skerry/crypto/token'
 import type { KeyHolder } from '@skerry/crypto/wrap'
 import type { Reader } from '@skerry/sdk'
 import { type Client, type Credential, createClient } from '@skerry/sdk/client'
@@ -14,7 +14,7 @@ import { keptAside, type Profile, readCredentials, saveProfile } from './credent
 import { Failure } from './failure.ts'
 import { fetchOverHttp } from './http.ts'
 import { recall, remember } from './id-cache.ts'
-import { knowsDirectories } from './known-directories.ts'
+import { knowsDirectories, mustVerifyIn } from './known-directories.ts'
 import { knownStateHere, type Look } from './known-state.ts'
 import { orNearest } from './nearest.ts'
 import { note, warn } from './output.ts'
@@ -50,6 +50,8 @@ export interface Session {
    * of most contradictions (see `knownStateHere`).
    */
   knownState: Record<'writing' | 'reading', KnownState>
+  /** The pin that the token carries, and the environment that it names. */
+  pinned?: { pin: string; environment: string | null }
   /** Requested once, at the first use, because a token that is bound to an environment can resolve without it. */
   org: () => Promise<Org>
   /** Returns this session in one of the organizations of a person. */
@@ -59,7 +61,7 @@ export interface Session {
 }
 
 /** The parts of a session that do not depend on how it compares the known state. */
-interface Parts extends Pick<Session, 'settings' | 'client' | 'principal' | 'reader' | 'signer'> {
+interface Parts extends Pick<Session, 'settings' | 'client' | 'principal' | 'reader' | 'pinned' | 'signer'> {
   holder: () => Promise<KeyHolder>
   /** The organization that the credential was stored with. */
   known: Org | undefined
@@ -89,7 +91,7 @@ export async function openSession(flags: Flags): Promise<Session> {
 
 async function tokenSession(settings: Settings, token: string, profile: Profile | undefined): Promise<Session> {
   const isFromVariable = settings.credential.from === 'environment'
-  const { bearer, tokenId, privateKey, format } = await parseToken(token).catch((error) => {
+  const { bearer, tokenId, privateKey, format, pinned } = await openToken(token).catch((error) => {
     throw isFromVariable ? malformedVariable(error) : error
   })
   noteUsedCredential({ tokenId, isFromVariable })
@@ -99,16 +101,31 @@ async function tokenSession(settings: Settings, token: string, profile: Profile 
   const signer = async () => {
     if (format === 'classic') return null
     const { signerOfToken } = await import('@skerry/crypto/directory/signing')
-    return signerOfToken(token)
+    return signerOfToken(token.split('.', 1)[0] as string)
   }
-  return assemble({ settings, client, principal, reader, signer, holder: async () => privateKey, known: profile?.org })
+  const holder = async () => privateKey
+  const parts = { settings, client, principal, reader, signer, holder, known: profile?.org }
+  return assemble({ ...parts, ...(pinned ? { pinned } : {}) })
+}
+
+/** Parses a service token. One that carries a pin has a dot, and only the part before the dot is the token itself. */
+export async function openToken(token: string): Promise<ParsedToken & Pick<Session, 'pinned'>> {
+  if (!token.includes('.')) return parseToken(token)
+  const [{ parsePinnedToken }, { formatPin }] = await Promise.all([
+    import('@skerry/crypto/directory/pinned-token'),
+    import('@skerry/crypto/directory/pin'),
+  ])
+  const { pin, environment, ...parsed } = await parsePinnedToken(token)
+  return { ...parsed, pinned: { pin: formatPin(pin), environment } }
 }
 
 /** Names the variable instead of the text in it, which may be a part of a token. */
 const malformedVariable = (error: Error): Failure =>
   new Failure(
     'refused',
-    error.message.replace(/^the text/, 'SKERRY_TOKEN'),
+    error.message
+      .replace(/^the text is not a pin of a root/, 'the pin in SKERRY_TOKEN is malformed')
+      .replace(/^the text/, 'SKERRY_TOKEN'),
     'check that the variable has all of the token, skt_<22 characters>_<key>',
   )
 
@@ -134,13 +151,14 @@ function assemble(parts: Parts, look?: Look): Session {
     settings,
     client: signingWhenKnown(
       client,
-      settings,
+      (orgId) => mustVerifyIn(session, orgId),
       once(async () => (await import('./trust/signatory.ts')).signedClient(client, session)),
     ),
     principal,
     reader,
     signer: once(signer),
     knownState,
+    ...(parts.pinned ? { pinned: parts.pinned } : {}),
     key: async () => ({ ...(await holder()), knownState: knownState.writing }),
     org: once(async () =>
       known ? checkOrg(known, settings) : findOrg(client, settings, principal, knownState.writing),

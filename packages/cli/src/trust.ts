@@ -3,6 +3,7 @@ import type { Rollback } from '@skerry/sdk/rollback'
 import { environmentKey } from '@skerry/sdk/secrets'
 import { findNamed } from './current-place.ts'
 import { Failure, isBoundElsewhere, lacksKey } from './failure.ts'
+import { readingDirectory } from './known-directories.ts'
 import { memoryHere } from './known-state.ts'
 import { note } from './output.ts'
 import type { Place } from './places.ts'
@@ -58,7 +59,15 @@ async function checkAsRead(session: Session, asked: Asked, place: Place): Promis
   if (place.kind !== 'group') {
     const { url: baseUrl, allowInsecure } = settings
     const branch = place.kind === 'branch' ? envId : undefined
-    const reader = { ...(await session.reader()), baseUrl, allowInsecure, userAgent, knownState: knownState.reading }
+    const directory = await readingDirectory(session, label)
+    const reader = {
+      ...(await session.reader()),
+      directory,
+      baseUrl,
+      allowInsecure,
+      userAgent,
+      knownState: knownState.reading,
+    }
     const overrides = await ownOverrides(session)
     await createSkerry({ ...reader, overrides, env: parentId, branch, with: asked.with }).resolve()
   }

@@ -40,6 +40,8 @@ const errors = {
   directory_from_future: 'the newest head of the directory is dated in the future',
   directory_too_weak: 'the organization does not accept this form of token',
   directory_unproven: 'the entry is not part of the directory',
+  directory_missing: 'the server shows no signed directory, but this client relies on one',
+  directory_mismatch: 'the server’s answer differs from the signed directory',
   malformed_pin: 'the text is not a pin of a root',
   not_authentic: 'the text was changed, or was made with another code or key',
   authentic_expired: 'the text is authentic, but no longer valid',

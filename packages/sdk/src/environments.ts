@@ -3,6 +3,7 @@ import type { Answer } from '@skerry/contract/endpoint'
 import type { envs } from '@skerry/contract/envs/endpoints'
 import { isClient } from '@skerry/contract/grants/readers'
 import { limits } from '@skerry/contract/limits'
+import type { Bytes } from '@skerry/crypto/base64url'
 import { newDek } from '@skerry/crypto/secret'
 import { wrapKey } from '@skerry/crypto/wrap'
 import type { Client } from './client.ts'
@@ -69,6 +70,11 @@ export interface NewBranch {
    * function is never called for the server's own readers.
    */
   reads: (grantee: ParentGrantee) => boolean
+  /**
+   * The key of the parent. With it, the branch gets a manifest, which clients need that verify the signed directory. Pass
+   * it in an organization that has one.
+   */
+  parentKey?: Bytes | undefined
 }
 
 /**
@@ -89,7 +95,7 @@ export async function createBranch(
   place: NewBranch,
   publicKeyJwk: string,
 ): Promise<{ branch: Branch; key: EnvironmentKey }> {
-  const { orgId, envId, slug, name, ttlSeconds, recoveryPublicKeyJwk, reads } = place
+  const { orgId, envId, slug, name, ttlSeconds, recoveryPublicKeyJwk, reads, parentKey } = place
   const params = { orgId, envId }
   const [{ principal }, { grantees }] = await Promise.all([client.me.get(), client.envs.grantees({ params })])
   const isCaller = callerAmong(grantees, { ...principal, publicKeyJwk })
@@ -105,9 +111,15 @@ export async function createBranch(
     }),
   )
   const own = await wrapped(key, publicKeyJwk, recoveryPublicKeyJwk)
-  const { branch } = await client.branches.create({ params, body: { slug, name, ttlSeconds, ...own, grants } })
+  const vouched = parentKey
+    ? await (await loadManifests()).manifestOfNew({ envId, key: parentKey }, place, key.bytes)
+    : {}
+  const body = { slug, name, ttlSeconds, ...own, grants, ...vouched }
+  const { branch } = await client.branches.create({ params, body })
   return { branch, key }
 }
+
+const loadManifests = () => import('./directory/manifests.ts')
 
 /**
  * An environment under its new key. `lost` lists those who had a grant before and no longer have one. `readers` lists

@@ -47,8 +47,19 @@ export interface ShownVersion {
   fingerprint: string
 }
 
-/** Compares the shown versions with those seen before, and throws if one of them is another key. */
-export type CheckVersions = (shown: readonly ShownVersion[], currentVersion: number) => void | Promise<void>
+/** The key of one version: its bytes if it encrypts, its public key if it signs. */
+export interface OpenedVersion {
+  version: number
+  bytes?: Bytes | undefined
+  publicKeyJwk?: string | undefined
+}
+
+/** Compares the shown versions with those seen before or signed, and throws if one of them is another key. */
+export type CheckVersions = (
+  shown: readonly ShownVersion[],
+  currentVersion: number,
+  opened: readonly OpenedVersion[],
+) => void | Promise<void>
 
 interface Material {
   bytes: Bytes
@@ -177,6 +188,9 @@ export async function openManagedKey(
   await check?.(
     held.map(({ shown }) => shown),
     currentVersion,
+    held.map(({ shown: { version }, bytes, signing }) => {
+      return signing ? { version, publicKeyJwk: signing.publicKeyJwk } : { version, bytes }
+    }),
   )
   const checkPurpose = (use: 'sealing' | 'signing') => {
     const needed = use === 'sealing' ? 'encrypt' : 'sign'
@@ -273,6 +287,6 @@ export async function verifyingKeys(client: Client, place: KeyPlace, check?: Che
       fingerprint: await verifyingKeyFingerprint(spec, publicKeyJwk),
     })),
   )
-  await check?.(keys, answer.currentVersion)
+  await check?.(keys, answer.currentVersion, keys)
   return { spec, keys }
 }

@@ -31,6 +31,8 @@ export interface Rekeying extends EnvironmentPlace {
    * The caller always keeps access.
    */
   keeps: (grantee: ParentGrantee) => boolean
+  /** Makes the manifests of branches anew. Pass true in an organization that has a signed directory. */
+  manifests?: boolean
   /** How many attempts are made if something changes during the re-key. Default: 5. */
   attempts?: number
 }
@@ -79,7 +81,7 @@ export async function withNewKey<Sent>(
 
 async function prepareRekey(
   client: Client,
-  { orgId, envId, recoveryPublicKeyJwk, keeps }: Rekeying,
+  { orgId, envId, recoveryPublicKeyJwk, keeps, manifests }: Rekeying,
   own: OwnKeys,
 ): Promise<PreparedRekey> {
   const params = { orgId, envId }
@@ -112,15 +114,23 @@ async function prepareRekey(
     .filter((one) => !kept.includes(one))
     .map(holderOf)
   const dropped = dropReaders.length > 0 ? { dropReaders } : {}
+  const renewed = manifests ? { manifests: await renew(client, params, { old, key, own }) } : {}
   const described = details === undefined ? {} : { details }
   const stays = (one: Holder) => grants.some((grant) => grant.principalId === one.principalId)
   return {
-    body: { expectedVersions, grants, secrets: resealed, ...described, ...dropped, ...recovery },
+    body: { expectedVersions, grants, secrets: resealed, ...described, ...dropped, ...recovery, ...renewed },
     key,
     kept: kept.map(holderOf),
     readers: kept.filter(isReader).map(holderOf),
     lost: held.filter((one) => !stays(one)).map(holderOf),
   }
+}
+
+type Keys = { old: EnvironmentKey; key: EnvironmentKey; own: OwnKeys }
+
+async function renew(client: Client, place: EnvironmentPlace, { old, key, own }: Keys) {
+  const { renewManifests } = await import('./directory/manifests.ts')
+  return renewManifests(client, place, { old: old.bytes, next: key.bytes, holder: own.privateKey })
 }
 
 /**

@@ -8,6 +8,9 @@ export type ResolveBody = Answer<typeof resolve.get>
 export type Layer = ResolveBody['layers'][number]
 export type Scope = ResolveBody['scope']
 
+/** A parsed body. `shown` is the member `directory` as it came: `directory/check.ts` verifies it. */
+export type ParsedBody = Omit<ResolveBody, 'directory'> & { shown?: unknown }
+
 /** The query of a resolve, in the one spelling that is sent and that the cache key contains. */
 export interface ResolveQuery {
   env?: string
@@ -63,15 +66,19 @@ export function toResolveQuery(asked: {
  * const received = await client.request('resolve', 'get', { query: {} })
  * if (received.status === 200) console.log(parseResolveBody(received.text, { with: [] }).scope)
  */
-export function parseResolveBody(text: string, asked: ResolveQuery): ResolveBody {
+export function parseResolveBody(text: string, asked: ResolveQuery): ParsedBody {
   let body: unknown
   try {
     body = JSON.parse(text)
   } catch {
     throw clientError('malformed_answer', 'it is not JSON')
   }
-  const { scope, layers } = object(body, 'resolve')
-  const parsed = { scope: parseScope(scope), layers: array(layers, 'layers').map(parseLayer) }
+  const { scope, layers, directory: shown } = object(body, 'resolve')
+  const parsed = {
+    scope: parseScope(scope),
+    layers: array(layers, 'layers').map(parseLayer),
+    ...(shown === undefined ? {} : { shown }),
+  }
   checkOrder(parsed.layers)
   checkAsked(parsed, asked)
   return parsed
@@ -107,6 +114,7 @@ function parseLayer(value: unknown, index: number): Layer {
     slug: string(layer.slug, slug, `${at}.slug`),
     ...(layer.groupSlug === undefined ? {} : { groupSlug: string(layer.groupSlug, slug, `${at}.groupSlug`) }),
     wrappedDek: string(layer.wrappedDek, /^/, `${at}.wrappedDek`),
+    ...(layer.manifest == null ? {} : { manifest: string(layer.manifest, /^bm1\./, `${at}.manifest`) }),
     secrets,
   }
 }
@@ -126,7 +134,7 @@ function checkOrder(layers: readonly Layer[]): void {
   }
 }
 
-function checkAsked({ scope, layers }: ResolveBody, asked: ResolveQuery): void {
+function checkAsked({ scope, layers }: ParsedBody, asked: ResolveQuery): void {
   const app = layers.find((layer) => layer.source === 'app')!
   const branch = layers.find((layer) => layer.source === 'branch')
   if (app.environmentId !== (scope.branchOf ?? scope.envId)) {

@@ -5,7 +5,7 @@ import type { Client } from './client.ts'
 import type { KnownState } from './known-state.ts'
 import type { Meanings } from './known-state-meanings.ts'
 import { decryptLayers } from './resolve.ts'
-import type { Layer, ResolveBody, ResolveQuery } from './resolve-body.ts'
+import type { Layer, ParsedBody, ResolveQuery } from './resolve-body.ts'
 
 interface Remembering {
   knownState: KnownState
@@ -20,7 +20,7 @@ interface Remembering {
  * not remembered.
  */
 export async function decryptAndCheck(
-  body: ResolveBody,
+  body: ParsedBody,
   holder: KeyHolder,
   { knownState, client, query, isToken }: Remembering,
 ): Promise<DecryptedLayer[]> {
@@ -47,10 +47,10 @@ export async function decryptAndCheck(
   return decrypted
 }
 
-const appLayerOf = ({ layers }: ResolveBody): Layer => layers.find(({ source }) => source === 'app')!
+const appLayerOf = ({ layers }: ParsedBody): Layer => layers.find(({ source }) => source === 'app')!
 
 /** The name that people use for a layer: `shared:production`, `shop/production`, `shop/production@pr-7`. */
-function labelOf({ source, groupSlug, slug }: Layer, body: ResolveBody): string {
+function labelOf({ source, groupSlug, slug }: Layer, body: ParsedBody): string {
   if (source === 'group') return `${groupSlug}:${slug}`
   const app = `${body.scope.appSlug}/${appLayerOf(body).slug}`
   return source === 'app' ? app : `${app}@${slug}`
@@ -60,7 +60,7 @@ function labelOf({ source, groupSlug, slug }: Layer, body: ResolveBody): string 
  * Returns the names in the answer. It adds the binding if the query names no environment, and the organization for a
  * token.
  */
-function meaningsOf(body: ResolveBody, query: ResolveQuery, isToken: boolean): Meanings {
+function meaningsOf(body: ParsedBody, query: ResolveQuery, isToken: boolean): Meanings {
   const { orgId, envId, branchOf = envId } = body.scope
   const environments = body.layers.map((layer) => {
     return { orgId, name: labelOf(layer, body), environmentId: layer.environmentId }

@@ -5,7 +5,7 @@ import { clientError } from './errors.ts'
 import type { KnownState } from './known-state.ts'
 import { isUnknownPath } from './old-server.ts'
 import { type OverridesPlace, openOverrides } from './overrides.ts'
-import type { ResolveBody } from './resolve-body.ts'
+import type { ParsedBody } from './resolve-body.ts'
 import type { Copy } from './sealed-copy.ts'
 
 type Fetched = Required<Pick<Copy, 'overrides' | 'overridesEtag'>>
@@ -62,7 +62,7 @@ export async function applyOverrides(
   merged: Merged,
   text: string,
   holder: KeyHolder,
-  { place, body, knownState }: { place: OverridesPlace; body: ResolveBody; knownState: KnownState | undefined },
+  { place, body, knownState }: { place: OverridesPlace; body: ParsedBody; knownState: KnownState | undefined },
 ): Promise<string[]> {
   const opened = await openOverrides(parseRows(text), holder, place)
   await knownState?.check({ overrides: { environmentId: place.envId, overrides: opened } })

@@ -3,7 +3,7 @@ import { type DecryptedLayer, originOf } from '@skerry/crypto/layers'
 import { type Dek, importDek, openSecret } from '@skerry/crypto/secret'
 import { type KeyHolder, unwrapKey } from '@skerry/crypto/wrap'
 import { DecryptionError } from './errors.ts'
-import type { Layer, ResolveBody } from './resolve-body.ts'
+import type { Layer, ParsedBody } from './resolve-body.ts'
 
 /**
  * Unwraps the key of every layer and decrypts every secret, bound to `<environmentId>/<NAME>`. One failure refuses the
@@ -12,7 +12,7 @@ import type { Layer, ResolveBody } from './resolve-body.ts'
  * @throws DecryptionError with the layer's slug and the secret's name, never a value.
  * @example const layers = await decryptLayers(await client.resolve.get(), privateKey)
  */
-export async function decryptLayers(body: ResolveBody, holder: KeyHolder): Promise<DecryptedLayer[]> {
+export async function decryptLayers(body: ParsedBody, holder: KeyHolder): Promise<DecryptedLayer[]> {
   return inOrder(body.layers.map((layer) => decryptLayer(layer, holder)))
 }
 

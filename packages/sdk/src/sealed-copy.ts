@@ -3,6 +3,7 @@ import { sha256 } from '@skerry/crypto/digest'
 import { importAesKey, openGcm, sealGcm } from '@skerry/crypto/gcm'
 import { hkdf } from '@skerry/crypto/hkdf'
 import type { Cache } from './cache.ts'
+import type { CopyProof } from './directory/reader.ts'
 import type { ResolveQuery } from './resolve-body.ts'
 
 /**
@@ -15,6 +16,8 @@ export interface Copy {
   /** The personal overrides as received, still encrypted. */
   overrides?: string
   overridesEtag?: string | null
+  /** Set if the answer was verified against the signed directory. */
+  proof?: CopyProof
 }
 
 /** One entry of a cache, with its key. A copy that cannot be read counts as missing. */
@@ -140,13 +143,14 @@ export async function hexSha256(text: string): Promise<string> {
 }
 
 function parseCopy(json: string): Copy {
-  const { text, etag, fetchedAtMs, overrides, overridesEtag } = JSON.parse(json)
+  const { text, etag, fetchedAtMs, overrides, overridesEtag, proof } = JSON.parse(json)
   if (typeof text !== 'string' || !(etag === null || typeof etag === 'string') || !Number.isFinite(fetchedAtMs)) {
     throw new TypeError('the text is not a cached copy')
   }
   if (overrides !== undefined && typeof overrides !== 'string') throw new TypeError('the text is not a cached copy')
   const own = { overrides, overridesEtag: typeof overridesEtag === 'string' ? overridesEtag : null }
-  return { text, etag, fetchedAtMs, ...(overrides === undefined ? {} : own) }
+  const proven = typeof proof === 'object' && proof !== null ? { proof } : {}
+  return { text, etag, fetchedAtMs, ...(overrides === undefined ? {} : own), ...proven }
 }
 
 /** Builds a warning without the error's message, because a cache that the program supplies may put a key or a path into it. */

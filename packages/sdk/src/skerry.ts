@@ -1,16 +1,19 @@
+import type { PinnedToken } from '@skerry/crypto/directory/pinned-token'
 import type { CryptoError } from '@skerry/crypto/errors'
 import { mergeLayers, type Provenance } from '@skerry/crypto/layers'
 import { expandEach } from '@skerry/crypto/references'
-import { parseToken } from '@skerry/crypto/token'
+import { type ParsedToken, parseToken } from '@skerry/crypto/token'
 import type { KeyHolder } from '@skerry/crypto/wrap'
 import { parseBaseUrl } from './base-url.ts'
 import type { Cache } from './cache.ts'
 import { type Client, type ClientSettings, createClient } from './client.ts'
+import type { DirectorySettings } from './directory/memory.ts'
+import type { DirectoryReader } from './directory/reader.ts'
 import { clientError, invalid, RefusedError, SkerryError, UnavailableError } from './errors.ts'
 import type { KnownState } from './known-state.ts'
 import type { OverridesPlace } from './overrides.ts'
 import { decryptLayers } from './resolve.ts'
-import { parseResolveBody, type ResolveBody, type ResolveQuery, type Scope, toResolveQuery } from './resolve-body.ts'
+import { type ParsedBody, parseResolveBody, type ResolveQuery, type Scope, toResolveQuery } from './resolve-body.ts'
 import { decryptAndCheck } from './resolve-known-state.ts'
 import { RollbackError } from './rollback.ts'
 import { type Copy, cacheKey, hexSha256, isUsable, refusalKey, type SealedCopy, sealedCopy } from './sealed-copy.ts'
@@ -54,6 +57,12 @@ export type SkerrySettings = Reader &
     offline?: boolean | undefined
     /** Remembers what this client has seen, to detect a server that goes back to an older state. None by default. */
     knownState?: KnownState | undefined
+    /**
+     * Verifies every answer against the signed directory of the organization, from a pin or from what was verified before.
+     * A token that carries a pin needs no setting. Without a pin and without memory of the organization, an answer is not
+     * verified.
+     */
+    directory?: DirectorySettings | undefined
     /** Called when a cache fails. A cache failure stops no resolve, and the message never contains a value. */
     warn?: ((message: string) => void) | undefined
     /** The clock, in milliseconds since 1970. */
@@ -87,7 +96,8 @@ export interface Skerry {
    *
    * @throws UnavailableError, RefusedError, DecryptionError, RollbackError (with `knownState`), SkerryError
    *   `malformed_answer` or `not_found` (of `only`), CryptoError `malformed_token`, `reference_cycle`,
-   *   `reference_too_large`.
+   *   `reference_too_large`. With a directory: CryptoError `directory_…`, `malformed_pin`, `not_authentic` and
+   *   `authentic_expired` (of a branch).
    */
   resolve(options?: { signal?: AbortSignal | undefined }): Promise<Resolved>
   /**
@@ -120,6 +130,8 @@ interface Session {
   kept: SealedCopy | undefined
   /** Records when the server last rejected the credential as unknown. Older copies of any query are then invalid. */
   refusal: SealedCopy | undefined
+  /** Set with `directory`, and for a token that carries a pin. */
+  directory: DirectoryReader | undefined
 }
 
 /**
@@ -146,13 +158,23 @@ export function createSkerry(settings: SkerrySettings): Skerry {
 
   /** Stores an answer only after it has decrypted. A refusal deletes the stored copies. */
   const resolveLive = async (current: Session, known: Copy | undefined, { settings, signal }: Asked) => {
-    const { client, privateKey, reuse, kept } = current
+    const { client, privateKey, reuse, kept, directory } = current
     try {
       const fetchAndOpen = async (etagged: Copy | undefined) => {
         const own = overridesPlace(settings)
-        const copy = await fetchCopy(client, query, { known: etagged, own, now, signal })
-        const opening = { settings, query, nowMs: now(), stale: false, client }
-        return { copy, resolved: await openCopy(copy, privateKey, opening) }
+        const fetchAs = async (known: Copy | undefined, asked: Asking | undefined): Promise<Copy> => {
+          const isNewest = known !== undefined && (directory?.isNewest(known, asked) ?? true)
+          const fetching = { known: isNewest ? known : undefined, asked, own, now, signal }
+          return fetchCopy(client, query, fetching)
+        }
+        let asked = await directory?.ask()
+        let copy = await fetchAs(etagged, asked)
+        if (await directory?.mustAskAgain(copy.text, asked)) {
+          asked = await directory?.ask()
+          copy = await fetchAs(undefined, asked)
+        }
+        const opening = { settings, query, nowMs: now(), stale: false, client, directory, asked }
+        return openCopy(copy, privateKey, opening)
       }
       const { copy, resolved } = await fetchAndOpen(known).catch(async (error) => {
         if (!(error instanceof RollbackError)) throw error
@@ -176,18 +198,20 @@ export function createSkerry(settings: SkerrySettings): Skerry {
   const resolveAs = async ({ settings, signal }: Asked): Promise<Resolved> => {
     session ??= openSession(settings, baseUrl, query)
     const current = await session
-    const { privateKey } = current
-    const reused = settings.offline ? undefined : await current.reuse?.read()
-    if (reused) return openCopy(reused, privateKey, { settings, query, nowMs: now(), stale: false })
+    const { privateKey, directory } = current
+    const openStored = async (copy: Copy, stale: boolean) =>
+      (await openCopy(copy, privateKey, { settings, query, nowMs: now(), stale, directory })).resolved
+    const reused = settings.offline ? undefined : await proven(await current.reuse?.read(), directory)
+    if (reused) return openStored(reused, false)
 
-    const usable = await readUsable(current, maxAgeSeconds, now())
+    const usable = await proven(await readUsable(current, maxAgeSeconds, now()), directory)
     try {
       if (settings.offline) throw clientError('offline')
       return await resolveLive(current, last ?? usable, { settings, signal })
     } catch (error) {
       // The age is checked again, because the copy may have expired during the attempts.
       if (!(error instanceof UnavailableError) || !usable || !isUsable(usable, maxAgeSeconds, now())) throw error
-      return openCopy(usable, privateKey, { settings, query, nowMs: now(), stale: true })
+      return openStored(usable, true)
     }
   }
 
@@ -210,20 +234,30 @@ async function readUsable({ kept, refusal }: Session, maxAgeSeconds: number, now
   return refused && copy.fetchedAtMs <= refused.fetchedAtMs ? undefined : copy
 }
 
+/** Leaves out a copy that was stored before this client knew of a directory. */
+const proven = async (copy: Copy | undefined, directory: DirectoryReader | undefined) =>
+  copy && directory && !(await directory.isUsable(copy)) ? undefined : copy
+
+/** The question about the directory that was sent with a request. */
+type Asking = NonNullable<Awaited<ReturnType<DirectoryReader['ask']>>>
+
 interface Opening {
   settings: SkerrySettings
   /** Set for a live answer only. It is compared with the known state. */
   client?: Client
+  directory: DirectoryReader | undefined
+  /** Set for a live answer that must have a proof. */
+  asked?: Asking | undefined
   query: ResolveQuery
   nowMs: number
   stale: boolean
 }
 
 /** Decrypts a copy and builds the result. A stored copy is parsed and checked like a live answer. */
-async function openCopy(copy: Copy, privateKey: KeyHolder, opening: Opening): Promise<Resolved> {
+async function openCopy(received: Copy, privateKey: KeyHolder, opening: Opening) {
   const { settings, query, nowMs, stale } = opening
-  const body = parseResolveBody(copy.text, query)
-  const merged = mergeLayers(await decrypt(body, privateKey, opening))
+  const { body, holder, copy } = await prove(received, parseResolveBody(received.text, query), privateKey, opening)
+  const merged = mergeLayers(await decrypt(body, holder, opening))
   const place = overridesPlace(settings)
   const knownState = opening.client && settings.knownState
   const overridden =
@@ -237,7 +271,7 @@ async function openCopy(copy: Copy, privateKey: KeyHolder, opening: Opening): Pr
   const expanded = asStored ? { values: stored, unresolved: [], failed: new Map() } : expandEach(stored, settings.only)
   if (!settings.partial) for (const error of expanded.failed.values()) throw error
   const only = settings.only?.filter((name) => !expanded.failed.has(name))
-  return {
+  const resolved: Resolved = {
     values: pick(expanded.values, only),
     provenance: picked,
     overridden: overridden.filter((name) => Object.hasOwn(picked, name)),
@@ -247,18 +281,37 @@ async function openCopy(copy: Copy, privateKey: KeyHolder, opening: Opening): Pr
     stale,
     fetchedAt: new Date(copy.fetchedAtMs).toISOString(),
     ageSeconds: Math.max(0, nowMs - copy.fetchedAtMs) / 1000,
-    revision: await hexSha256(copy.text + (copy.overrides ?? '')),
+    revision: await revisionOf(copy, body),
   }
+  return { copy, resolved }
 }
 
-async function decrypt(body: ResolveBody, privateKey: KeyHolder, { settings, query, client }: Opening) {
+/** The chains of the directory grow without a change of the environment, so that they are no part of the revision. */
+async function revisionOf({ text, overrides = '' }: Copy, body: ParsedBody): Promise<string> {
+  const { shown, ...rest } = body
+  return hexSha256((shown === undefined ? text : JSON.stringify(rest)) + overrides)
+}
+
+/** Verifies an answer or a copy against the signed directory, if this client trusts one. */
+async function prove(copy: Copy, body: ParsedBody, holder: KeyHolder, { directory, asked }: Opening) {
+  // The server may answer that a copy has not changed. It is then verified as it was before.
+  const stored = copy.proof
+  if (!directory || !(asked || stored)) return { body, holder, copy }
+  const proven = stored
+    ? await directory.proveCopy(body, holder, stored)
+    : await directory.proveAnswer(body, holder, asked!)
+  return { ...proven, copy: { ...copy, proof: proven.proof } }
+}
+
+async function decrypt(body: ParsedBody, privateKey: KeyHolder, { settings, query, client }: Opening) {
   const { knownState } = settings
   if (!knownState || !client) return decryptLayers(body, privateKey)
   return decryptAndCheck(body, privateKey, { knownState, client, query, isToken: 'token' in settings })
 }
 
 async function openSession(settings: SkerrySettings, baseUrl: string, query: ResolveQuery): Promise<Session> {
-  const { bearer, privateKey } = 'token' in settings ? await parseToken(settings.token) : settings
+  const parsed = 'token' in settings ? await openToken(settings.token) : undefined
+  const { bearer, privateKey } = parsed ?? (settings as Exclude<Reader, { token: string }>)
   const token = 'token' in settings ? settings.token : settings.bearer
   const [key, refusal] = await Promise.all([
     cacheKey(baseUrl, token, query, settings.overrides !== undefined),
@@ -266,13 +319,38 @@ async function openSession(settings: SkerrySettings, baseUrl: string, query: Res
   ])
   const place = (cache: Cache | undefined, at: string) =>
     cache && sealedCopy(cache, at, token, settings.warn ?? (() => {}))
+  const client = createClient({ ...settings, credential: { bearer } })
   return {
-    client: createClient({ ...settings, credential: { bearer } }),
+    client,
     privateKey,
+    directory: await openDirectory(settings, { query, client, parsed }),
     reuse: place(settings.reuse, key),
     kept: place(settings.cache, key),
     refusal: place(settings.cache, refusal),
   }
+}
+
+type OpenedToken = ParsedToken & Partial<PinnedToken>
+
+/** Only a token with a pin has a dot. */
+const openToken = async (token: string): Promise<OpenedToken> =>
+  typeof token === 'string' && token.includes('.')
+    ? (await import('@skerry/crypto/directory/pinned-token')).parsePinnedToken(token)
+    : parseToken(token)
+
+interface Connected {
+  query: ResolveQuery
+  client: Client
+  parsed: OpenedToken | undefined
+}
+
+/** Nothing of the directory is loaded for a client that has neither a pin nor memory. */
+async function openDirectory(settings: SkerrySettings, { query, client, parsed }: Connected) {
+  const { directory, now = Date.now, warn = () => {} } = settings
+  if (!parsed?.pin && !directory?.memory && !directory?.pins?.length) return undefined
+  const { openDirectoryReader, withToken } = await import('./directory/reader.ts')
+  const token = parsed ? { id: parsed.tokenId, format: parsed.format } : null
+  return openDirectoryReader({ settings: withToken(directory, parsed), query, client, token, now, warn })
 }
 
 /** Returns the environment and the person whose overrides are used, if any. */
@@ -288,6 +366,7 @@ const loadOverrides = () => import('./resolve-overrides.ts')
 
 interface Fetching {
   known: Copy | undefined
+  asked: Asking | undefined
   own: OverridesPlace | undefined
   now: () => number
   signal: AbortSignal | undefined
@@ -297,8 +376,10 @@ interface Fetching {
  * Fetches the answer, with the ETag of the known copy, and the personal overrides at the same time. After a 304 that copy
  * counts as fetched now.
  */
-async function fetchCopy(client: Client, query: ResolveQuery, { known, own, now, signal }: Fetching): Promise<Copy> {
-  const { with: groups, ...rest } = query
+async function fetchCopy(client: Client, query: ResolveQuery, fetching: Fetching): Promise<Copy> {
+  const { known, asked, own, now, signal } = fetching
+  const { with: groups, ...named } = query
+  const rest = { ...named, ...asked?.query }
   const input = { query: groups.length === 0 ? rest : { ...rest, with: groups } }
   const options = { etag: known?.etag ?? undefined, ...(signal ? { signal } : {}) }
   const pending = own && loadOverrides().then(({ fetchOverrides }) => fetchOverrides(client, own, known, signal))

@@ -16,15 +16,22 @@ export interface WatchOptions {
   onChange: (resolved: Resolved) => void | Promise<void>
   /** Called when a poll finds the server unavailable. */
   onUnavailable?: (error: UnavailableError) => void
-  /** Called when an answer cannot be used: circular references, or a value that does not decrypt. */
+  /**
+   * Called when an answer cannot be used: circular references, a value that does not decrypt, or an answer that differs
+   * from the signed directory.
+   */
   onUnusable?: (error: SkerryError | CryptoError) => void
 }
 
-/** The answer causes these errors, not the caller. Someone may repair the environment, so the watch goes on. */
+/**
+ * The answer causes these errors, not the caller, and so do all errors of the directory. Someone may repair the environment
+ * or sign the change, so the watch goes on.
+ */
 const unusableCodes = new Set(['reference_cycle', 'reference_too_large', 'decryption_failed', 'malformed_answer'])
 
 const isUnusable = (error: unknown): error is SkerryError | CryptoError =>
-  (error instanceof SkerryError || error instanceof CryptoError) && unusableCodes.has(error.code)
+  (error instanceof SkerryError || error instanceof CryptoError) &&
+  (unusableCodes.has(error.code) || error.code.startsWith('directory_'))
 
 const intervalMaxSeconds = 86_400
 

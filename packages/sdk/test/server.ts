@@ -102,11 +102,14 @@ function checked(reply: Reply, endpoint: Endpoint): Reply {
   throw new Error(`not an answer of ${endpoint.method} ${endpoint.path}`)
 }
 
+/** Members of a query that may occur several times. */
+const lists = new Set(['with', 'root', 'key'])
+
 function queryOf(search: URLSearchParams, endpoint: Endpoint): Record<string, unknown> {
   const query = Object.fromEntries(
     [...new Set(search.keys())].map((name) => {
       const all = search.getAll(name)
-      return [name, name === 'with' || all.length > 1 ? all : all[0]]
+      return [name, lists.has(name) || all.length > 1 ? all : all[0]]
     }),
   )
   return Value.Convert(endpoint.query, query) as Record<string, unknown>

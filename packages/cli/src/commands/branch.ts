@@ -6,6 +6,7 @@ import { parseDuration } from '../duration.ts'
 import { Failure, toFailure, usage } from '../failure.ts'
 import { type AtPlace, lookingUp, type SignedIn, signedIn } from '../frame.ts'
 import { openPlace } from '../grants.ts'
+import { mustVerifyIn } from '../known-directories.ts'
 import { branchesShared, environmentShared, noteKeyMade } from '../known-readers.ts'
 import { checkSlug } from '../names.ts'
 import { accepting, alias, confirmable, explained, formerly, leaf, withEnv } from '../options.ts'
@@ -94,7 +95,10 @@ async function create(
   await keep()
   // The SDK lists the readers of the parent again, and compares them with the readers that were accepted here.
   const reads = receivers ? isAccepted : () => false
-  const place = { orgId, envId, slug, ttlSeconds, ...named, reads, ...recovery }
+  const parentKey = mustVerifyIn(session, orgId)
+    ? (await openPlace(session, orgId, envId, parent.label)).key.bytes
+    : undefined
+  const place = { orgId, envId, slug, ttlSeconds, ...named, reads, parentKey, ...recovery }
   const { branch, key } = await createBranch(session.client, place, await ownPublicKey(session)).catch((error) => {
     throw isTaken(error) ? taken(parent.label, slug) : error
   })

@@ -1,4 +1,3 @@
-import { parseToken } from '@skerry/crypto/token'
 import type { Command } from 'commander'
 import { profileName, saveProfile } from '../credentials.ts'
 import { usage } from '../failure.ts'
@@ -6,7 +5,7 @@ import { readCredential, whyNotArguments } from '../input.ts'
 import { nextToSetUp } from '../next-step.ts'
 import { common, explained } from '../options.ts'
 import { note, writeJson } from '../output.ts'
-import { checkOrg, connect, makeAdminToken } from '../session.ts'
+import { checkOrg, connect, makeAdminToken, openToken } from '../session.ts'
 import { type Flags, readSettingsToStore, type Settings } from '../settings.ts'
 import { notedTime } from '../times.ts'
 
@@ -55,7 +54,7 @@ async function asPerson(settings: Settings, flags: Options): Promise<void> {
 
 async function withToken(settings: Settings, flags: Options) {
   const token = process.env.SKERRY_TOKEN?.trim() || (await readCredential('Service token'))
-  const { bearer, tokenId } = await parseToken(token)
+  const { bearer, tokenId } = await openToken(token)
   const { orgs } = await connect(settings, { bearer }).me.get()
   const org = orgs[0]
   if (!org) throw usage('this token belongs to no organization')
@@ -74,7 +73,7 @@ async function asMachine(settings: Settings, flags: Options) {
   checkOrg(org, flags)
   const name = flags.profile ?? profileName(settings.url, org.slug)
   const { token } = await makeAdminToken({ ...settings, org: org.id }, { id, secret, keepSecret: true }, name)
-  const { tokenId } = await parseToken(token)
+  const { tokenId } = await openToken(token)
   note('the new admin token holds no key yet: environments that exist stay closed to it until someone who')
   note(`  can read them runs \`skerry grant ${tokenId} --all\``)
   return { profile: name, org: { id: org.id, slug: org.slug }, clientId: id, tokenId }

@@ -4,6 +4,7 @@ import { withLock } from '../credentials.ts'
 import { Failure } from '../failure.ts'
 import { readIfThere, writePrivate } from '../files.ts'
 import { configFolder } from '../folders.js'
+import { mustVerifyIn } from '../known-directories.ts'
 import { note } from '../output.ts'
 import type { Session } from '../session.ts'
 
@@ -58,11 +59,16 @@ export function checkName(session: Session, orgId: string, { id, name }: NamedKe
     throw changed(name, `${name} is a different key than before`)
 }
 
-/** Compares the shown versions of a key with those seen before, and remembers them. */
+/** Compares the shown versions of a key with the signed directory and with those seen before, and remembers them. */
 export const checkVersions =
   (session: Session, orgId: string, key: NamedKey): CheckVersions =>
-  (shown, currentVersion) =>
+  async (shown, currentVersion, opened) => {
+    if (mustVerifyIn(session, orgId)) {
+      const { requireSignedKey } = await import('../trust/managed-keys.ts')
+      await requireSignedKey(session, orgId, key, { opened, currentVersion })
+    }
     remember(session, orgId, key, { shown, currentVersion })
+  }
 
 /** Compares versions and remembers them. Also used for a version that was just made here. */
 export function remember(

@@ -8,6 +8,7 @@ import { diskCache } from '@skerry/sdk/node/disk-cache'
 import { Failure, toFailure, usage } from '../failure.ts'
 import { makePrivateFolder, readIfThere } from '../files.ts'
 import { stateFolder } from '../folders.js'
+import { mustVerify } from '../known-directories.ts'
 import { memoryHere } from '../known-state.ts'
 import { note, warn } from '../output.ts'
 import { canAsk } from '../prompt.ts'
@@ -154,12 +155,15 @@ async function sourcesOf(
   store: ReturnType<typeof diskCache> | undefined,
 ): Promise<Map<string, PolicySource>> {
   if (policy.source === 'file') return new Map()
+  const signers = mustVerify(session)
+    ? await (await import('../trust/policy-signers.ts')).presentSigners(session, policy.signers)
+    : policy.signers
   const reader = await session.reader()
   const token = 'token' in reader ? reader.token : reader.bearer
   const shared = {
     client: session.client,
     principalId: session.principal.id,
-    signers: policy.signers,
+    signers,
     org: policy.org ?? undefined,
     ceiling: policy.ceiling.length > 0 ? policy.ceiling : undefined,
     acceptRollback: policy.acceptRollback,

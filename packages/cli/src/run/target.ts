@@ -5,9 +5,10 @@ import { Failure, lacksKey, toFailure, usage } from '../failure.ts'
 import { whyNoBranch } from '../git-branch.ts'
 import { fetchOverHttp } from '../http.ts'
 import { forget, idKeyOf, recall, remember } from '../id-cache.ts'
+import { readingDirectory } from '../known-directories.ts'
 import { isMemoryLost } from '../known-state.ts'
 import { note, warn } from '../output.ts'
-import { boundWords, checkNames, findPlace, noBranch } from '../places.ts'
+import { boundWords, checkKnownNames, findPlace, noBranch } from '../places.ts'
 import { ownOverrides, type Session, userAgent } from '../session.ts'
 import { mayBeBound, rememberUnbound } from '../token-binding.ts'
 
@@ -39,6 +40,7 @@ export async function resolveTarget(session: Session, options: ResolveOptions): 
   // A bound token determines the environment and overrides the project's file: an image built with `"env":
   // "development"` runs in production with production's token. An option or a variable overrides the token.
   const { app, env, scopeIsExplicit, isAppNamed } = session.settings
+  if (scopeIsExplicit) requireOwnName(session)
   const bound = isAppNamed || !mayBeBound(session) ? undefined : await tryBound(session, options)
   if (!bound) return resolveNamed(session, options, app)
   if (!scopeIsExplicit) return bound
@@ -47,6 +49,15 @@ export async function resolveTarget(session: Session, options: ResolveOptions): 
   return bound.label.replace(/@.*$/, '') === `${appSlug}/${env}`
     ? { ...bound, isBound: false }
     : resolveNamed(session, options, appSlug)
+}
+
+/** A token that carries a name reads this environment alone, whatever else a command names. */
+function requireOwnName({ pinned, settings: { app, env, isAppNamed } }: Session): void {
+  const own = pinned?.environment
+  if (!own) return
+  const wanted = `${isAppNamed ? app : own.split('/')[0]}/${env ?? own.split('/')[1]}`
+  if (wanted !== own)
+    throw usage(`this token is for ${own}, not for ${wanted}`, 'leave out --app and --env, or use another token')
 }
 
 async function tryBound(session: Session, options: ResolveOptions) {
@@ -102,7 +113,7 @@ async function resolveAt(
 ): Promise<Target> {
   const { branch, gitBranch } = session.settings
   const resolve = async (slug: string | undefined, more: ResolveOptions): Promise<Target> => {
-    const skerry = await create(session, env, slug, more).catch(async (error) => {
+    const skerry = await create(session, { env, branch: slug, label }, more).catch(async (error) => {
       if (env !== undefined && !more.offline) await refuseWithoutKey(session, { env, label, branch: slug }, error)
       throw error
     })
@@ -166,7 +177,7 @@ async function recallKnown(session: Session, orgId: string, label: string, key: 
   const envId = recall(key)
   if (envId === undefined) return undefined
   try {
-    await checkNames(session, orgId, [{ label, envId }])
+    await checkKnownNames(session, orgId, [{ label, envId }])
     return envId
   } catch (error) {
     if (!(error instanceof RollbackError)) throw error
@@ -176,8 +187,7 @@ async function recallKnown(session: Session, orgId: string, label: string, key: 
 
 async function create(
   session: Session,
-  env: string | undefined,
-  branch: string | undefined,
+  { env, branch, label }: { env: string | undefined; branch: string | undefined; label: string },
   options: ResolveOptions,
 ): Promise<Skerry> {
   const { url: baseUrl, allowInsecure } = session.settings
@@ -185,6 +195,7 @@ async function create(
   return createSkerry({
     ...(await session.reader()),
     knownState: session.knownState.reading,
+    directory: await readingDirectory(session, nameOf(env, label, branch)),
     baseUrl,
     allowInsecure,
     userAgent,
@@ -199,6 +210,10 @@ async function create(
     overrides: overrides ? await ownOverrides(session) : undefined,
   })
 }
+
+/** Undefined if the token alone determines the environment. */
+const nameOf = (env: string | undefined, label: string, branch: string | undefined) =>
+  env === undefined ? undefined : branch === undefined ? label : `${label}@${branch}`
 
 async function explained(
   skerry: Skerry,

@@ -6,6 +6,7 @@ import { environmentKey } from '@skerry/sdk/secrets'
 import { Failure, usage } from '../failure.ts'
 import type { Values } from '../formats/names.ts'
 import { fetchOverHttp } from '../http.ts'
+import { readingDirectory } from '../known-directories.ts'
 import { keyFailure } from '../no-key.ts'
 import { warn } from '../output.ts'
 import type { Place } from '../places.ts'
@@ -73,6 +74,7 @@ export async function resolvePlace(session: Session, place: Place, options: Merg
   return createSkerry({
     ...(await session.reader()),
     knownState: session.knownState.reading,
+    directory: await readingDirectory(session, place.label),
     baseUrl,
     allowInsecure,
     userAgent,

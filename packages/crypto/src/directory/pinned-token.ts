@@ -4,7 +4,7 @@ import { formatPin, parsePin, type RootPin } from './pin.ts'
 import { appEnvironmentPattern } from './shape.ts'
 
 /** A service token with the pin that it carries. */
-interface PinnedToken extends ParsedToken {
+export interface PinnedToken extends ParsedToken {
   pin: RootPin
   /** The environment that the token is bound to, as `app/env`; null for a token that is bound to none. */
   environment: string | null

@@ -1,0 +1,47 @@
+import { managedKeyCommitment } from '@skerry/crypto/directory/commitments'
+import { fetchEntries } from '@skerry/sdk/internal/directory/entries'
+import type { OpenedVersion } from '@skerry/sdk/internal/kms'
+import { Failure } from '../failure.ts'
+import type { Session } from '../session.ts'
+import { trustOf } from './reading.ts'
+
+/** Other names have no entry. */
+const slug = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+
+/**
+ * Compares a managed key with its signed entry: its id, the versions that the caller uses, and the current version.
+ *
+ * @throws Failure if one of them differs, or if there is no entry.
+ */
+export async function requireSignedKey(
+  session: Session,
+  orgId: string,
+  { id, name }: { id: string; name: string },
+  { opened, currentVersion }: { opened: readonly OpenedVersion[]; currentVersion: number },
+): Promise<void> {
+  if (!slug.test(name)) return
+  const key = `key/${name}` as const
+  const entry = (await fetchEntries(session.client, orgId, [key], trustOf(session, orgId, 'read'))).get(key)
+  if (!entry) throw differs(`the managed key ${name} is shown by the server, and is not in the signed directory`)
+  const { versions } = entry.value
+  if (entry.value.id !== id) throw differs(`${name} is another managed key in the signed directory`)
+  const newest = versions.at(-1)?.version
+  if (newest !== currentVersion)
+    throw differs(`the server shows version ${currentVersion} of ${name} as the current one, and signed is ${newest}`)
+  for (const { version, bytes, publicKeyJwk } of opened) {
+    const signed = versions.find((one) => one.version === version)
+    const isSame =
+      signed === undefined
+        ? false
+        : 'commitment' in signed
+          ? bytes !== undefined && (await managedKeyCommitment(id, version, bytes)) === signed.commitment
+          : publicKeyJwk !== undefined && isSameKey(signed.jwk, JSON.parse(publicKeyJwk))
+    if (!isSame) throw differs(`version ${version} of ${name} is not the key in the signed directory`)
+  }
+}
+
+const isSameKey = (one: Readonly<Record<string, string>>, other: Readonly<Record<string, unknown>>): boolean =>
+  ['kty', 'crv', 'x', 'y'].every((member) => one[member] === other[member])
+
+const differs = (message: string): Failure =>
+  new Failure('refused', message, 'if someone on your team changed this key, a signer runs `skerry trust sign`')

@@ -1,0 +1,173 @@
+import { join } from 'node:path'
+import { newId } from '@skerry/crypto/random'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { type Machine, newMachine } from '../machine.ts'
+import { newKeyHolder, openPeopleServer, type PeopleServer, type PersonMachine } from '../people.ts'
+import { forgedGroup } from './forged.ts'
+import { type Json, type Liar, openLiar } from './liar.ts'
+
+// A malicious server lies to machines that trust the signed directory. A pipeline has nothing but a token with a pin.
+
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
+
+let server: PeopleServer
+let liar: Liar
+let ada: PersonMachine
+let token: string
+let publicKeyJwk: string
+const machines: Machine[] = []
+
+beforeAll(async () => {
+  server = await openPeopleServer()
+  liar = await openLiar(server.url)
+  ada = await newKeyHolder(server, 'directory@example.com', liar.url)
+  await ada.ok(`skerry keys unlock && skerry org create "Signed" && skerry init --yes --env development`)
+  await ada.ok('skerry env create staging')
+  await ada.ok('skerry group create shared && skerry env create development --group shared')
+  await ada.ok('skerry compose shared --env development')
+  await ada.ok('printf inner | skerry secrets set A && printf outer | skerry secrets set B --env shared:development')
+  await ada.ok('skerry trust init --yes')
+  token = (await ada.ok('skerry token create ci --env development')).trim()
+  publicKeyJwk = JSON.parse(await ada.ok('skerry keys fingerprint --json')).publicKeyJwk
+})
+afterEach(() => liar.repent())
+afterAll(async () => {
+  await ada.ok('skerry keys lock')
+  await Promise.all([ada, ...machines].map((machine) => machine.remove()))
+  await liar.close()
+  await server.close()
+})
+
+/** A machine that nobody has used before, with the token alone. */
+async function freshMachine(of = token): Promise<Machine> {
+  const machine = await newMachine(liar.url)
+  machines.push(machine)
+  machine.env.SKERRY_TOKEN = of
+  return machine
+}
+
+describe('a token with a pin on a fresh machine', () => {
+  it('reads from an honest server', async () => {
+    expect(token).toMatch(/^skt_\w{22}_[\w-]{43}\.[\w-]{43}(?:@\d+)?\.shop\/development$/)
+    const machine = await freshMachine()
+    for (const [command, shown] of [
+      [`run -- sh -c 'echo "$A $B"'`, 'inner outer'],
+      ['secrets ls --json', 'shop/development'],
+      ['secrets get A', 'inner'],
+      ['secrets export --format json', 'outer'],
+      ['env ls --app shop', 'development'],
+      ['whoami', 'ci'],
+      ['doctor', 'shop/development'],
+    ])
+      expect([command, await machine.shell(`skerry ${command}`)]).toEqual([
+        command,
+        expect.objectContaining({ code: 0, stdout: expect.stringContaining(shown!) }),
+      ])
+    // What was verified is remembered, so that an older directory is refused later.
+    expect(await machine.read('../.config/skerry/known-directories.json')).toContain('"head"')
+  })
+
+  it('is for its environment alone', async () => {
+    const machine = await freshMachine()
+    expect(await machine.skerry(['run', '--env', 'staging', '--', 'true'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('this token is for shop/development, not for shop/staging'),
+    })
+  })
+
+  const lies: [what: string, told: string, rewrite: (body: Json) => unknown][] = [
+    ['shows no directory', 'shows no signed directory', (body) => ({ ...body, directory: null })],
+    [
+      'leaves out a layer',
+      'expected shop/development with shared:development',
+      (body) => ({ ...body, layers: body.layers.slice(1) }),
+    ],
+    [
+      'shows another environment',
+      'expected shop/development with the id env_',
+      (body) => {
+        const envId = newId('environment')
+        const [group, app] = body.layers
+        return { ...body, scope: { ...body.scope, envId }, layers: [group, { ...app, environmentId: envId }] }
+      },
+    ],
+    ['shows no proof', 'no entry', (body) => ({ ...body, directory: { ...body.directory, proofs: [] } })],
+    [
+      'shows no head',
+      'is not a document of the directory',
+      (body) => ({ ...body, directory: { ...body.directory, heads: [] } }),
+    ],
+  ]
+
+  it.each(lies)('refuses a server that %s', async (_, told, rewrite) => {
+    const machine = await freshMachine()
+    liar.lie(/\/resolve/, rewrite)
+    const { code, stdout, stderr } = await machine.shell('skerry run -- echo started')
+    expect({ code, stdout, stderr }).toEqual({ code: 3, stdout: '', stderr: expect.stringContaining(told) })
+    expect((await machine.shell('skerry secrets export --format json')).code).toBe(3)
+  })
+
+  it('leaves out a layer that nobody signed', async () => {
+    const machine = await freshMachine()
+    const forged = { ...(await forgedGroup(publicKeyJwk, { A: 'evil', C: 'evil' })), slug: 'development' }
+    liar.lie(/\/resolve/, (body) => ({ ...body, layers: [forged, ...body.layers] }))
+    expect(await machine.shell(`skerry run -- sh -c 'echo "$A $B $C"'`)).toMatchObject({
+      code: 0,
+      stdout: 'inner outer \n',
+      stderr: expect.stringContaining('extra:development was left out'),
+    })
+    const strict = { env: { SKERRY_STRICT: '1' } }
+    expect((await machine.shell('skerry run -- true', strict)).code).toBe(3)
+  })
+})
+
+describe('skerry.json with a pin', () => {
+  it('makes a machine verify, and a malformed pin is refused', async () => {
+    const project = JSON.parse(await ada.read('skerry.json'))
+    const machine = await freshMachine(token.split('.')[0])
+    await machine.write('skerry.json', JSON.stringify(project))
+    expect(await machine.shell('skerry run -- printenv A')).toMatchObject({ code: 0, stdout: 'inner\n' })
+    liar.lie(/\/resolve/, (body) => ({ ...body, directory: null }))
+    expect((await machine.shell('skerry run -- true')).code).toBe(3)
+    await machine.write('skerry.json', JSON.stringify({ ...project, pin: 'abc' }))
+    expect(await machine.shell('skerry run -- true')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("'pin' is not a pin"),
+    })
+  })
+})
+
+/** A machine that has seen no environment before. The signed directory alone protects it. */
+const forgetful = () => ({ env: { XDG_STATE_HOME: join(ada.home, 'empty') } })
+
+describe('a person whose machine knows the directory', () => {
+  it('gives no key to a reader whom the server adds', async () => {
+    const stranger = { principalType: 'user', principalId: newId('user'), publicKeyJwk }
+    liar.lie(/\/grantees/, (body) => ({ ...body, grantees: [...body.grantees, { ...body.grantees[0], ...stranger }] }))
+    const { code, stderr } = await ada.shell('skerry env rekey development --yes')
+    expect({ code, stderr }).toMatchObject({ code: 3, stderr: expect.stringContaining(stranger.principalId) })
+    expect(stderr).toContain('shown by the server, is not in the signed directory')
+    expect(liar.sent()).toEqual([])
+  })
+
+  it('stores no secret in an environment that the server shows under another name', async () => {
+    liar.lie(/\/apps\/\w+\/envs$/, (body) => ({
+      ...body,
+      environments: body.environments.map((one: Json) => ({
+        ...one,
+        slug: one.slug === 'staging' ? 'development' : 'staging',
+      })),
+    }))
+    const { code, stderr } = await ada.shell('printf x | skerry secrets set A --env staging', forgetful())
+    expect({ code, stderr }).toMatchObject({ code: 3, stderr: expect.stringContaining('the signed directory says') })
+    expect(liar.sent()).toEqual([])
+  })
+
+  it('uses no key that nobody signed', async () => {
+    const { wrappedDek } = (await forgedGroup(publicKeyJwk, {})) as Json
+    liar.lie(/\/key$/, (body) => ({ ...body, wrappedDek }))
+    const { code, stderr } = await ada.shell('printf x | skerry secrets set A --env development', forgetful())
+    expect({ code, stderr }).toMatchObject({ code: 3, stderr: expect.stringContaining('the signed directory') })
+    expect(liar.sent()).toEqual([])
+  })
+})
