@@ -46,6 +46,7 @@ export const verbs: Readonly<Record<string, string>> = {
   map: 'list who can read what',
   mine: 'list what waits for you',
   offboard: 'remove a person, and work through what remains',
+  offer: 'print your own key for somebody who needs it',
   override: 'store a value for yourself alone',
   pause: 'stop scheduled work until it is resumed',
   plan: 'show what would be done',
@@ -83,7 +84,7 @@ export const verbs: Readonly<Record<string, string>> = {
   unbind: 'stop pushing an environment',
   unlock: 'keep your private key in memory',
   unprotect: 'require no approvals any more',
-  use: 'choose the default',
+  use: 'choose the default, or redeem codes',
   verify: 'check that something is genuine or works',
   withdraw: 'take a proposal or a request back',
 }

@@ -55,7 +55,7 @@ const nouns = new Set([
     'audit timeline',
     'audit verify-archive',
   ],
-  ...['org mfa', 'plan usage', 'plan portal', 'members offboarding'],
+  ...['org mfa', 'plan usage', 'plan portal', 'members offboarding', 'trust pin'],
 ])
 
 describe('grammar', () => {

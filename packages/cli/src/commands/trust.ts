@@ -6,15 +6,7 @@ import { init } from '../trust/init.ts'
 import { parseGiven, pin } from '../trust/pin.ts'
 import { createRescue, parseRescue, useRescue } from '../trust/rescue.ts'
 import { sign } from '../trust/sign.ts'
-import {
-  addSigner,
-  editSigners,
-  listSigners,
-  offer,
-  parseAdd,
-  parseThreshold,
-  removeSigner,
-} from '../trust/signers.ts'
+import { addSigner, editSigners, listSigners, offer, parseAdd, parseThreshold, removeSigner } from '../trust/signers.ts'
 import { status, verify } from '../trust/status.ts'
 
 export function register(command: Command): void {
@@ -42,8 +34,8 @@ export function register(command: Command): void {
 function registerSigners(signers: Command): void {
   leaf(signers, 'ls', 'List the signers').action(inOrg(listSigners))
   leaf(signers, 'offer', 'Print your signing key, for a signer who adds you').action(inOrg(offer))
-  confirmable(leaf(signers, 'add <member>', 'Let a person sign, after you compared the words of their key'))
-    .option('--key <text>', 'the text that `skerry trust signers offer` prints for this person')
+  confirmable(leaf(signers, 'create <member>', 'Let a person sign, after you compared the words of their key'))
+    .option('--key <key>', 'the text that `skerry trust signers offer` prints for this person')
     .option('--threshold <number>', 'how many people must agree to a change of the signers')
     .action(inOrg(addSigner, parseAdd))
   confirmable(leaf(signers, 'rm <member>', 'Take a person from the signers'))
@@ -55,7 +47,7 @@ function registerSigners(signers: Command): void {
 }
 
 function registerRescue(rescue: Command): void {
-  confirmable(leaf(rescue, 'create', 'Make rescue codes, each of which is shown once'))
+  confirmable(leaf(rescue, 'setup', 'Make rescue codes, each of which is shown once'))
     .option('--codes <number>', 'how many codes are made', '3')
     .option('--threshold <number>', 'how many codes are needed', '2')
     .action(inOrg(createRescue, parseRescue))

@@ -37,6 +37,7 @@ export const documents: Readonly<Record<string, string>> = {
   honey: 'docs/hostile.md#8-decoys-honey-tokens',
   sessions: 'README.md#people',
   keys: 'README.md#people',
+  trust: 'docs/trust.md',
   recovery: 'docs/recovery.md',
   lease: 'docs/leases.md',
   ssh: 'docs/leases.md#ssh-certificates',

@@ -7,6 +7,7 @@ import { platforms } from './examples/platforms.ts'
 import { secrets } from './examples/secrets.ts'
 import { start } from './examples/start.ts'
 import { temporary } from './examples/temporary.ts'
+import { trust } from './examples/trust.ts'
 import { vault } from './examples/vault.ts'
 
 /** An example: the command line, and a sentence that says what it does. */
@@ -23,6 +24,7 @@ const examples: Readonly<Record<string, readonly Example[]>> = {
   ...vault,
   ...agents,
   ...organization,
+  ...trust,
 }
 
 /** The examples of a command, whose path is written without `skerry`; '' is `skerry` itself. */

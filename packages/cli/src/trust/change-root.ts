@@ -15,7 +15,7 @@ import { ownSigner } from './init.ts'
 import { openKnown } from './open.ts'
 import { send } from './sign.ts'
 import { signersOf } from './status.ts'
-import { entryNames, type EntryNames } from './words.ts'
+import { type EntryNames, entryNames } from './words.ts'
 
 /**
  * Signs the next root and sends it. If it needs signatures of other people, it prints the root instead, for them to sign
@@ -73,7 +73,11 @@ export async function approve(
   const directory = await openKnown(session, orgId, { acceptOld: true })
   const root = await parseRoot(text)
   if (root.body.prev !== directory.root.hash)
-    throw new Failure('conflict', 'this root does not follow the newest one', 'ask for a new one, made from `skerry trust status`')
+    throw new Failure(
+      'conflict',
+      'this root does not follow the newest one',
+      'ask for a new one, made from `skerry trust status`',
+    )
   for (const line of rootChanges(directory.root.body, root.body, entryNames(directory))) note(line)
   await confirmOrRefuse(`signs root ${root.body.version}`, flags)
   return sendOrPrint(session, directory, await addSignature('or1', text, signer))
@@ -85,12 +89,15 @@ export const readDocument = (_flags: Confirmable, file: string): string => readT
 function rootChanges(before: RootBody, after: RootBody, nameOf: EntryNames): string[] {
   const label = ({ name, kid }: { name: string; kid: string }) => `${name} (key ${kid})`
   const [old, now] = [signersOf(before, nameOf), signersOf(after, nameOf)]
-  const isIn = (list: typeof old) => (one: (typeof old)[number]) => list.some(({ kid, id }) => kid === one.kid && id === one.id)
+  const isIn = (list: typeof old) => (one: (typeof old)[number]) =>
+    list.some(({ kid, id }) => kid === one.kid && id === one.id)
   const rescue = ({ rescue: codes }: RootBody) => (codes ? `${codes.threshold} of ${codes.keys.length}` : 'none')
   return [
     ...now.filter((one) => !isIn(old)(one)).map((one) => `signer added: ${label(one)}`),
     ...old.filter((one) => !isIn(now)(one)).map((one) => `signer removed: ${label(one)}`),
-    ...(before.threshold === after.threshold ? [] : [`signatures needed: ${after.threshold} (before: ${before.threshold})`]),
+    ...(before.threshold === after.threshold
+      ? []
+      : [`signatures needed: ${after.threshold} (before: ${before.threshold})`]),
     ...(JSON.stringify(before.rescue) === JSON.stringify(after.rescue)
       ? []
       : [`rescue codes: ${rescue(after)} (before: ${rescue(before)})`]),

@@ -32,7 +32,7 @@ export async function init({ session, flags, org, orgId }: InOrg<Confirmable>): 
   const keepHolders = await acceptHolders(session, orgId, signable)
   const recovery = await acceptRecovery(session, orgId)
   note(`one signer alone is a risk: who steals your key controls the directory, and if you lose it nobody can sign`)
-  note('add others with `skerry trust signers add`, and make rescue codes with `skerry trust rescue create`')
+  note('add others with `skerry trust signers add`, and make rescue codes with `skerry trust rescue setup`')
   await confirmOrRefuse(`signs ${countsOf(signable)} of ${org.slug}`, flags)
 
   const draft: RootDraft = {

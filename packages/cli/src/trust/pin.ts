@@ -26,7 +26,11 @@ export async function pin(
     text: () => (given === undefined ? writeLine(text) : note('this machine trusts the directory of this pin now')),
     after: () => {
       if (flags.write && !writePin(session, text))
-        throw new Failure('notFound', `there is no ${projectFileName} here`, 'make one with `skerry init` or `skerry setup`')
+        throw new Failure(
+          'notFound',
+          `there is no ${projectFileName} here`,
+          'make one with `skerry init` or `skerry setup`',
+        )
     },
   }
 }

@@ -1,5 +1,5 @@
-import { newRescueCode, signerOfRescueCode } from '@skerry/crypto/directory/signing'
 import type { DirectorySigner } from '@skerry/crypto/directory/signing'
+import { newRescueCode, signerOfRescueCode } from '@skerry/crypto/directory/signing'
 import { Failure, usage } from '../failure.ts'
 import type { InOrg } from '../frame.ts'
 import { readStdin } from '../input.ts'
@@ -28,7 +28,10 @@ export async function createRescue({
   requireSigner(directory, signer)
   const before = directory.root.body.rescue
   const replaces = before ? '. The codes from before stop working' : ''
-  await confirmOrRefuse(`makes ${count} rescue codes, of which ${threshold} together can replace all signers${replaces}`, flags)
+  await confirmOrRefuse(
+    `makes ${count} rescue codes, of which ${threshold} together can replace all signers${replaces}`,
+    flags,
+  )
   const codes = await Promise.all(Array.from({ length: count }, newRescueCode))
   const keys = await Promise.all(codes.map(signerOfRescueCode))
   const rescue = { threshold, keys: keys.map(({ kid, jwk }) => ({ kid, alg: 'ES256', jwk }) as const) }

@@ -37,7 +37,9 @@ export async function sign(names: string[], { session, flags, orgId }: InOrg<Con
   await confirmOrRefuse(`signs ${signable.length === 1 ? 'this line' : `these ${signable.length} lines`}`, flags)
   const directory = await signAll(session, compared.directory, signable, signer)
   keep()
-  note(`signed ${signable.length === 1 ? '1 entry' : `${signable.length} entries`} (head ${directory.head.body.version})`)
+  note(
+    `signed ${signable.length === 1 ? '1 entry' : `${signable.length} entries`} (head ${directory.head.body.version})`,
+  )
   return { json: { signed: signable.map(({ key }) => key), head: directory.head.body.version } }
 }
 

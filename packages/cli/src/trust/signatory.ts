@@ -11,7 +11,7 @@ import { note, warn } from '../output.ts'
 import { findPin } from '../pins.ts'
 import { ownPublicKey, type Session } from '../session.ts'
 import { openKnown, openKnownDocuments } from './open.ts'
-import { entryNames, entryWords, readerLines } from './words.ts'
+import { entryNames, entryWords, signedParts } from './words.ts'
 
 // The signer behind the client of a session. Every command that changes an entry signs it through here.
 
@@ -29,7 +29,9 @@ async function findSignatory(session: Session, orgId: string): Promise<Signatory
   const { root } = await openKnownDocuments(session, orgId)
   const signer = isNamedSigner(session, root) ? await session.signer() : null
   if (signer === null || !root.body.signers.some(({ kid }) => kid === signer.kid)) {
-    note('you do not sign the directory of this organization: a signer has to run `skerry trust sign` after this change')
+    note(
+      'you do not sign the directory of this organization: a signer has to run `skerry trust sign` after this change',
+    )
     return null
   }
   const directory = await openKnown(session, orgId)
@@ -44,11 +46,9 @@ async function findSignatory(session: Session, orgId: string): Promise<Signatory
     onOthers: tellOthers,
     onSigned: ({ before, step, draft }) => {
       const nameOf = entryNames({ entries: new Map([...before.entries, ...step.next.entries]) })
-      const lines = step.trust.entries.map(({ key, text }) => {
-        const readers = draft.readerChanges.get(key)
-        const parts = readers && text !== null ? readerLines(readers, nameOf) : []
-        if (parts.length === 0) parts.push(text === null ? 'ended' : before.entries.has(key) ? 'changed' : 'added')
-        return `${entryWords(key, nameOf)}: ${parts.join(', ')}`
+      const lines = step.trust.entries.map(({ key }) => {
+        const [old, next] = [before.entries.get(key), step.next.entries.get(key)]
+        return `${entryWords(key, nameOf)}: ${signedParts(old, next, draft.readerChanges.get(key), nameOf).join(', ')}`
       })
       if (step.trust.root !== undefined) lines.unshift(`root ${step.next.root.body.version}`)
       note(`signed ${shortList(lines)} (head ${step.next.head.body.version})`)

@@ -1,14 +1,13 @@
 import { decodeBase64url, decodeUtf8, encodeBase64url, encodeUtf8 } from '@skerry/crypto/base64url'
 import { canonicalJson } from '@skerry/crypto/canonical-json'
 import { fingerprint } from '@skerry/crypto/digest'
-import { fingerprintWords } from '@skerry/crypto/fingerprint-words'
 import type { RootBody, RootSigner } from '@skerry/crypto/directory/root'
+import { fingerprintWords } from '@skerry/crypto/fingerprint-words'
 import { Failure, usage } from '../failure.ts'
 import type { InOrg } from '../frame.ts'
 import { note, type Output, writeLine, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
-import type { Session } from '../session.ts'
-import type { Confirmable, Flags } from '../settings.ts'
+import type { Confirmable } from '../settings.ts'
 import { changeRoot } from './change-root.ts'
 import { ownSigner, rootSigner } from './init.ts'
 import { openKnown } from './open.ts'
@@ -47,7 +46,9 @@ export async function offer({ session }: InOrg): Promise<Output> {
     text: () => writeLine(text),
     after: () => {
       note(`words: ${words}`)
-      note('send the text to a signer, and read the words out to them. They run `skerry trust signers add <you> --key <text>`')
+      note(
+        'send the text to a signer, and read the words out to them. They run `skerry trust signers add <you> --key <key>`',
+      )
     },
   }
 }
@@ -62,12 +63,16 @@ export async function addSigner(
   const nameOf = entryNames(directory)
   const entryKey = 'person' in key ? `person/${key.person}` : `token/${key.token}`
   const entry = directory.entries.get(entryKey)
-  if (!entry) throw new Failure('refused', 'nobody has signed the key of this person yet', 'run `skerry trust sign` first')
+  if (!entry)
+    throw new Failure('refused', 'nobody has signed the key of this person yet', 'run `skerry trust sign` first')
   if (who !== nameOf(entryKey) && !entryKey.endsWith(`/${who}`))
     throw new Failure('refused', `this key is offered by ${nameOf(entryKey)}, not by ${who}`, 'ask for the right text')
   if ((await fingerprint(JSON.stringify(key.jwk))) !== key.kid) throw notAnOffer()
   note(`words of the signing key of ${who}: ${await fingerprintWords(JSON.stringify(key.jwk))}`)
-  await confirmOrRefuse(`lets ${who} sign the directory. Compare the words with them first, and not through this server`, flags)
+  await confirmOrRefuse(
+    `lets ${who} sign the directory. Compare the words with them first, and not through this server`,
+    flags,
+  )
   const others = directory.root.body.signers.filter(({ kid }) => kid !== key.kid)
   return changeRoot(session, directory, { signers: [...others, key], ...threshold }, [signer])
 }
@@ -89,7 +94,10 @@ export async function removeSigner(
       `without ${who} the directory has ${personsIn(rest)} of the ${needed} people whose signatures it needs`,
       'add another signer with `skerry trust signers add` first, or give --threshold',
     )
-  await confirmOrRefuse(`takes ${who} from the signers. Tokens with a pin from before still trust their signatures`, flags)
+  await confirmOrRefuse(
+    `takes ${who} from the signers. Tokens with a pin from before still trust their signatures`,
+    flags,
+  )
   return changeRoot(session, directory, { signers: rest, ...threshold }, [signer])
 }
 
@@ -98,13 +106,18 @@ export async function editSigners({
   orgId,
   input: threshold,
 }: InOrg<SignerFlags, typeof parseThreshold>): Promise<Output> {
-  if (threshold.threshold === undefined) throw usage('--threshold is missing', 'give the number of people who must agree')
+  if (threshold.threshold === undefined)
+    throw usage('--threshold is missing', 'give the number of people who must agree')
   const signer = await ownSigner(session)
   const directory = await openKnown(session, orgId, { acceptOld: true })
   requireSigner(directory, signer)
   const persons = personsIn(directory.root.body.signers)
   if (threshold.threshold > persons)
-    throw new Failure('conflict', `the directory has only ${persons} people who sign`, 'add others with `skerry trust signers add`')
+    throw new Failure(
+      'conflict',
+      `the directory has only ${persons} people who sign`,
+      'add others with `skerry trust signers add`',
+    )
   return changeRoot(session, directory, threshold, [signer])
 }
 
@@ -132,12 +145,13 @@ export function parseAdd(flags: SignerFlags): { key: RootSigner; threshold: { th
 function parseOffer(text: string): RootSigner {
   try {
     const signer = JSON.parse(decodeUtf8(decodeBase64url(text))) as RootSigner
-    if (typeof signer.kid === 'string' && typeof signer.jwk === 'object' && ('person' in signer || 'token' in signer)) return signer
+    if (typeof signer.kid === 'string' && typeof signer.jwk === 'object' && ('person' in signer || 'token' in signer))
+      return signer
   } catch {
     // The error below reports it.
   }
   throw notAnOffer()
 }
 
-const notAnOffer = () => usage('this is not an offered signing key', 'copy all of the text that `skerry trust signers offer` prints')
-
+const notAnOffer = () =>
+  usage('this is not an offered signing key', 'copy all of the text that `skerry trust signers offer` prints')

@@ -32,7 +32,12 @@ export const signersOf = ({ signers }: RootBody, nameOf: EntryNames) =>
   })
 
 const unsignedRows = ({ differences, nameOf }: Compared) =>
-  differences.map((one) => ({ key: one.key, change: one.kind, text: differenceLine(one, nameOf), signable: !isClosed(one) }))
+  differences.map((one) => ({
+    key: one.key,
+    change: one.kind,
+    text: differenceLine(one, nameOf),
+    signable: !isClosed(one),
+  }))
 
 function writeStatus(compared: Compared): void {
   const { directory, differences, nameOf } = compared
@@ -42,7 +47,9 @@ function writeStatus(compared: Compared): void {
   writeLine(`signers: ${[...new Set(signersOf(root.body, nameOf).map(({ name }) => name))].join(', ')}`)
   writeLine(`signatures that a change of the signers needs: ${threshold}`)
   writeLine(rescue ? `rescue codes: ${rescue.threshold} of ${rescue.keys.length} are needed` : 'rescue codes: none')
-  writeLine(`head ${head.body.version}: ${head.body.count} entries, signed ${formatAge(Math.max(0, Date.now() / 1000 - head.body.issuedAt))} ago`)
+  writeLine(
+    `head ${head.body.version}: ${head.body.count} entries, signed ${formatAge(Math.max(0, Date.now() / 1000 - head.body.issuedAt))} ago`,
+  )
   if (differences.length === 0) writeLine('everything that the server shows is signed')
   for (const one of differences) writeLine(`not signed: ${differenceLine(one, nameOf)}`)
   if (differences.length > 0) note('read these lines, then sign them with `skerry trust sign`')
@@ -52,7 +59,7 @@ function writeStatus(compared: Compared): void {
 function tellRisks({ signers, rescue }: RootBody): void {
   const persons = new Set(signers.flatMap((one) => ('person' in one ? [one.person] : [])))
   if (persons.size <= 1 && !rescue)
-    note('one signer alone is a risk: see `skerry trust signers add` and `skerry trust rescue create`')
+    note('one signer alone is a risk: see `skerry trust signers add` and `skerry trust rescue setup`')
 }
 
 /** Verifies the chain, all entries and all claims. Fails if anything is not as it was signed. */
@@ -72,12 +79,18 @@ export async function verify({ session, orgId }: InOrg): Promise<Output> {
     text: () => {
       for (const one of differences) writeLine(`not signed: ${differenceLine(one, compared.nameOf)}`)
       if (count === 0)
-        writeLine(`root ${root.body.version}, head ${head.body.version} and ${entries.size} entries are signed and match the server`)
+        writeLine(
+          `root ${root.body.version}, head ${head.body.version} and ${entries.size} entries are signed and match the server`,
+        )
     },
     after: () => {
       if (count === 0) return
       const what = count === 1 ? '1 entry is' : `${count} entries are`
-      throw new Failure('refused', `${what} not as signed`, 'see `skerry trust status`, and sign with `skerry trust sign`')
+      throw new Failure(
+        'refused',
+        `${what} not as signed`,
+        'see `skerry trust status`, and sign with `skerry trust sign`',
+      )
     },
   }
 }

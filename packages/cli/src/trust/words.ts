@@ -1,5 +1,7 @@
 import { readerWords } from '@skerry/contract/grants/readers'
 import { idPrefixes } from '@skerry/contract/prefixes'
+import { canonicalJson } from '@skerry/crypto/canonical-json'
+import type { DirectoryEntry } from '@skerry/crypto/directory/entries'
 import type { Difference } from '@skerry/sdk/internal/directory/differences'
 import type { SignedDirectory } from '@skerry/sdk/internal/directory/open'
 import type { ReaderChanges } from '@skerry/sdk/internal/directory/readers'
@@ -57,8 +59,10 @@ const memberWords: Readonly<Record<string, (signed: unknown, claimed: unknown) =
   key: () => 'its key is one that no signer made',
   kid: () => 'its public key is another one',
   layers: (signed, claimed) => `includes ${listOf(claimed)} (signed: ${listOf(signed)})`,
-  versions: (signed, claimed) => `has ${(claimed as unknown[]).length} versions (signed: ${(signed as unknown[]).length})`,
-  environment: (signed, claimed) => `is bound to ${claimed ?? 'no environment'} (signed: ${signed ?? 'no environment'})`,
+  versions: (signed, claimed) =>
+    `has ${(claimed as unknown[]).length} versions (signed: ${(signed as unknown[]).length})`,
+  environment: (signed, claimed) =>
+    `is bound to ${claimed ?? 'no environment'} (signed: ${signed ?? 'no environment'})`,
 }
 
 const listOf = (value: unknown): string => {
@@ -91,3 +95,29 @@ function changedReaders({ readers, claimedReaders }: Difference, nameOf: EntryNa
 /** A difference as one line: `environment shop/production: reader ada@example.com added`. */
 export const differenceLine = (one: Difference, nameOf: EntryNames): string =>
   `${entryWords(one.key, nameOf)}: ${partsOf(one, nameOf).join('; ')}`
+
+/** What a signed member means when the signer's own change made it. */
+const signedWords: Readonly<Record<string, string>> = {
+  key: 'new key',
+  kid: 'new public key',
+  layers: 'other groups',
+  name: 'new name',
+  versions: 'new version',
+}
+
+/** Says what a change has signed about one entry. */
+export function signedParts(
+  before: DirectoryEntry | undefined,
+  after: DirectoryEntry | undefined,
+  readers: ReaderChanges | undefined,
+  nameOf: EntryNames,
+): string[] {
+  if (!after) return ['deleted']
+  if (!before) return ['added']
+  const [old, next] = [before.value, after.value] as unknown as Record<string, unknown>[]
+  const members = Object.keys(signedWords).filter(
+    (name) => canonicalJson([old?.[name]]) !== canonicalJson([next?.[name]]),
+  )
+  const parts = [...members.map((name) => signedWords[name]!), ...(readers ? readerLines(readers, nameOf) : [])]
+  return parts.length === 0 ? ['changed'] : parts
+}

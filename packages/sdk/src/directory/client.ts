@@ -67,7 +67,12 @@ const signWith =
     const make = (draft: DirectoryDraft) => changingEdits[operation]!(inputOf(input), draft)
     let draft: DirectoryDraft | undefined
     try {
-      const { before, step, answer, draft: made } = await withDraft(signatory, make, (trust, current) => {
+      const {
+        before,
+        step,
+        answer,
+        draft: made,
+      } = await withDraft(signatory, make, (trust, current) => {
         draft = current
         return send(trust)
       })

@@ -96,7 +96,7 @@ async function compareOne(
   claim: Claim,
   { opener, candidates }: Comparing,
 ): Promise<Difference | null> {
-  const next = await valueOf(entry, claim, opener)
+  const next = await claimedValue(entry, claim, opener)
   const kind = entry ? 'changed' : 'added'
   if (next === undefined) return { ...endOf(claim.key), kind, next: undefined, claimedReaders: claim.readers }
   if (entry && formatEntry(entry) === formatEntry({ key: claim.key, value: next } as DirectoryEntry)) return null
@@ -118,18 +118,24 @@ const changedMembers = (signed: Record<string, unknown>, next: Record<string, un
     .map((name) => ({ name, signed: signed[name], claimed: next[name] }))
 
 /** The entry as the server claims it; undefined if it needs a key that the caller does not hold. */
-async function valueOf(
+async function claimedValue(
   entry: DirectoryEntry | undefined,
   { key, value, readers }: Claim,
   opener: KeyOpener,
 ): Promise<Value | undefined> {
   if (key.startsWith('environment/')) return environmentOf(entry?.value as Environment, value as never, readers, opener)
   if (key.startsWith('key/')) return managedKeyOf(entry?.value as ManagedKey, value as never, readers, opener)
-  const claimed = value as { kid?: string | null }
-  // A decoy has no key. Its entry keeps its random thumbprint.
-  const kid = claimed.kid ?? (entry?.value as { kid: string } | undefined)?.kid ?? randomKid()
-  return { ...claimed, kid } as Value
+  const claimed = value as { kid?: string; name?: string }
+  const signed = entry?.value as { kid?: string; name?: string } | undefined
+  if (!key.startsWith('token/') || claimed.kid !== undefined) return claimed as Value
+  return decoyOf(claimed as { environment: string | null }, signed)
 }
+
+/** The entry of a decoy looks like that of any token. Its name and its thumbprint are the signer's to choose. */
+export const decoyOf = (
+  { environment }: { environment: string | null },
+  signed?: { kid?: string; name?: string },
+): Value => ({ name: signed?.name ?? 'deploy', environment: environment ?? null, kid: signed?.kid ?? randomKid() })
 
 async function environmentOf(
   signed: Environment | undefined,

@@ -164,7 +164,8 @@ export class DirectoryDraft {
 
   #noteReaders(key: string, after: readonly Reader[]): void {
     const before = this.#before.get(key) ?? []
-    const isIn = (list: readonly Reader[]) => (one: Reader) => list.some(([other, kid]) => other === one[0] && kid === one[1])
+    const isIn = (list: readonly Reader[]) => (one: Reader) =>
+      list.some(([other, kid]) => other === one[0] && kid === one[1])
     const added = after.filter((one) => !isIn(before)(one))
     this.readerChanges.set(key, { added, ended: before.filter((one) => !isIn(after)(one)) })
   }

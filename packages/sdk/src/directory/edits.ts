@@ -1,9 +1,9 @@
 import type { Answer, Endpoint } from '@skerry/contract/endpoint'
 import type { endpoints } from '@skerry/contract/endpoints'
 import { fingerprint } from '@skerry/crypto/digest'
-import type { EntryOf } from '@skerry/crypto/directory/proof'
 import type { Input } from '../client.ts'
-import { type DirectoryDraft, entryKeyOf, type Principal, randomKid } from './draft.ts'
+import { decoyOf } from './differences.ts'
+import { type DirectoryDraft, entryKeyOf, type Principal } from './draft.ts'
 import * as changes from './edit-steps.ts'
 
 // The entries that each operation of the API changes. Most changes carry their documents in their own request, so that the
@@ -138,9 +138,8 @@ export const afterwardEdits: Readonly<Record<string, Afterwards>> = {
   'honeyTokens.create': afterwards<'honeyTokens', 'create'>(async ({ body }, draft) => {
     const key = `token/${body.tokenId}`
     await draft.claims([key])
-    const claim = draft.claimOf(key)?.value as EntryOf<`token/${string}`>['value'] | undefined
-    if (claim)
-      draft.set(key, { name: claim.name, environment: claim.environment ?? null, kid: claim.kid ?? randomKid() })
+    const claim = draft.claimOf(key)?.value
+    if (claim) draft.set(key, decoyOf(claim as { environment: string | null }))
   }),
   'honeyTokens.delete': afterwards<'honeyTokens', 'delete'>((_, draft) => draft.signEnds()),
   'sync.createConnection': afterwards<'sync', 'createConnection'>(async (_, draft, { connection }) => {
