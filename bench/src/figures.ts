@@ -1,6 +1,7 @@
 import type { Figure } from './figure.ts'
 import { authShare } from './figures/auth-share.ts'
 import { cliHelp, cliRun } from './figures/cli-run.ts'
+import { directoryResolve } from './figures/directory-resolve.ts'
 import { directoryVerify } from './figures/directory-verify.ts'
 import {
   exportMemoryEmbedded,
@@ -75,6 +76,7 @@ export const figures: Figure[] = [
   { name: 'beside_heavy_reads_uncached', unit: 'ratio', required: { min: 0.5 }, needsPostgres: true, measure: besideHeavyReadsUncached },
   { name: 'policy_decide', unit: 'µs', required: { max: 50 }, needsPostgres: false, measure: policyDecide },
   { name: 'directory_verify_ms', unit: 'ms', required: { max: 2 }, needsPostgres: false, measure: directoryVerify },
+  { name: 'directory_resolve', unit: 'ratio', required: { max: 2 }, needsPostgres: false, measure: directoryResolve },
   { name: 'vault_release', unit: 'ratio', required: { min: 0.5 }, needsPostgres: true, measure: vaultRelease },
   { name: 'vault_release_at_1M_connections', unit: 'ratio', required: { min: 0.8 }, needsPostgres: true, measure: vaultReleaseAtOneMillion },
   { name: 'vault_webhooks_s', unit: 'seconds', required: { max: 60 }, needsPostgres: true, measure: vaultWebhooks },

@@ -14,7 +14,7 @@ import { keptAside, type Profile, readCredentials, saveProfile } from './credent
 import { Failure } from './failure.ts'
 import { fetchOverHttp } from './http.ts'
 import { recall, remember } from './id-cache.ts'
-import { knowsDirectories } from './known-directories.ts'
+import { knowsDirectories, mustVerifyIn } from './known-directories.ts'
 import { knownStateHere, type Look } from './known-state.ts'
 import { orNearest } from './nearest.ts'
 import { note, warn } from './output.ts'
@@ -151,7 +151,7 @@ function assemble(parts: Parts, look?: Look): Session {
     settings,
     client: signingWhenKnown(
       client,
-      settings,
+      (orgId) => mustVerifyIn(session, orgId),
       once(async () => (await import('./trust/signatory.ts')).signedClient(client, session)),
     ),
     principal,

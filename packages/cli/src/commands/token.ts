@@ -7,7 +7,7 @@ import { Failure, toFailure, usage } from '../failure.ts'
 import { type InOrg, inOrg, type SignedIn, signedIn, withoutSession } from '../frame.ts'
 import { grantAll, type OpenPlace, openWithGroups } from '../grants.ts'
 import { heldByIfKnown, hintRekey } from '../holdings.ts'
-import { knowsDirectory } from '../known-directories.ts'
+import { mustVerifyIn } from '../known-directories.ts'
 import { forgetReader } from '../known-readers.ts'
 import { placeOptions } from '../labels.ts'
 import { type EndLeases, endingLeases, leasesInQuestion, liveLeasesOf, settleLeases } from '../leases/outliving.ts'
@@ -133,7 +133,7 @@ async function pinnedToken(
     flags: { format, withoutPin },
   }: { bound: { kind: string; label: string } | undefined; flags: CreateOptions },
 ): Promise<string> {
-  if (withoutPin || format === 'classic' || !knowsDirectory(session.settings, orgId)) return token
+  if (withoutPin || format === 'classic' || !mustVerifyIn(session, orgId)) return token
   const { withPin } = await import('../trust/pinned.ts')
   return withPin(session, orgId, token, bound?.kind === 'app' ? bound.label : null)
 }

@@ -1,13 +1,14 @@
-import { parsePin, type RootPin } from '@skerry/crypto/directory/pin'
+import { parsePin } from '@skerry/crypto/directory/pin'
 import { openDirectory, openDocuments, type SignedDirectory } from '@skerry/sdk/internal/directory/open'
 import { Failure } from '../failure.ts'
 import { knownDirectory, rememberDirectory } from '../known-directories.ts'
 import type { Session } from '../session.ts'
 
-/** The pins and the memory of this machine for an organization. */
-function startOf({ settings }: Session, orgId: string) {
+/** The pin of the token, and the pins and the memory of this machine. */
+function startOf({ settings, pinned }: Session, orgId: string) {
   const { known, pins } = knownDirectory(settings, orgId)
-  return { known, pins: pins.map(parsePin) as readonly RootPin[] }
+  const all = [...(pinned ? [pinned.pin] : []), ...pins]
+  return { known, pins: all.map(parsePin) }
 }
 
 /**

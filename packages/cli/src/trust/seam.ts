@@ -1,7 +1,5 @@
 import { operations } from '@skerry/contract/operations.gen'
 import type { Client } from '@skerry/sdk/client'
-import { knowsDirectory } from '../known-directories.ts'
-import type { Settings } from '../settings.ts'
 
 type Call = (input?: { params?: Record<string, string> }, options?: unknown) => Promise<unknown>
 
@@ -11,7 +9,7 @@ type Call = (input?: { params?: Record<string, string> }, options?: unknown) => 
  */
 export function signingWhenKnown(
   client: Client,
-  settings: Pick<Settings, 'found' | 'url' | 'org'>,
+  isKnown: (orgId: string) => boolean,
   open: () => Promise<Client>,
 ): Client {
   const calls = client as unknown as Record<string, Record<string, Call>>
@@ -21,7 +19,7 @@ export function signingWhenKnown(
       .map(([name]) => {
         const call: Call = async (input, options) => {
           const orgId = input?.params?.orgId
-          if (orgId === undefined || heading === 'directory' || !knowsDirectory(settings, orgId))
+          if (orgId === undefined || heading === 'directory' || !isKnown(orgId))
             return calls[heading]![name]!(input, options)
           const signing = (await open()) as unknown as typeof calls
           return signing[heading]![name]!(input, options)

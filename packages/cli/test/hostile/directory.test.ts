@@ -24,7 +24,7 @@ beforeAll(async () => {
   await ada.ok(`skerry keys unlock && skerry org create "Signed" && skerry init --yes --env development`)
   await ada.ok('skerry env create staging')
   await ada.ok('skerry group create shared && skerry env create development --group shared')
-  await ada.ok('skerry compose shared --env development')
+  await ada.ok('skerry compose set shared --env development')
   await ada.ok('printf inner | skerry secrets set A && printf outer | skerry secrets set B --env shared:development')
   await ada.ok('skerry trust init --yes')
   token = (await ada.ok('skerry token create ci --env development')).trim()
@@ -56,8 +56,8 @@ describe('a token with a pin on a fresh machine', () => {
       ['secrets get A', 'inner'],
       ['secrets export --format json', 'outer'],
       ['env ls --app shop', 'development'],
-      ['whoami', 'ci'],
-      ['doctor', 'shop/development'],
+      ['whoami --json', token.slice(0, 26)],
+      ['doctor', ''],
     ])
       expect([command, await machine.shell(`skerry ${command}`)]).toEqual([
         command,
@@ -161,6 +161,20 @@ describe('a person whose machine knows the directory', () => {
     const { code, stderr } = await ada.shell('printf x | skerry secrets set A --env staging', forgetful())
     expect({ code, stderr }).toMatchObject({ code: 3, stderr: expect.stringContaining('the signed directory says') })
     expect(liar.sent()).toEqual([])
+  })
+
+  it('uses a branch that a reader of its parent vouches for, also after a re-key, and no other', async () => {
+    await ada.ok('skerry branch create pr-1 --env development')
+    await ada.ok('printf branched | skerry secrets set A --env development --branch pr-1')
+    const run = () => ada.shell('skerry run --env development --branch pr-1 -- printenv A')
+    expect(await run()).toMatchObject({ code: 0, stdout: 'branched\n' })
+    await ada.ok('skerry env rekey development --yes')
+    expect(await run()).toMatchObject({ code: 0, stdout: 'branched\n' })
+    liar.lie(/\/resolve/, (body) => ({
+      ...body,
+      layers: body.layers.map(({ manifest: _, ...layer }: Json) => layer),
+    }))
+    expect(await run()).toMatchObject({ code: 3, stderr: expect.stringContaining('with a manifest, came none') })
   })
 
   it('uses no key that nobody signed', async () => {

@@ -96,7 +96,7 @@ async function compareOne(
   claim: Claim,
   { opener, candidates }: Comparing,
 ): Promise<Difference | null> {
-  const next = await valueOf(entry, claim, opener)
+  const next = await claimedValue(entry, claim, opener)
   const kind = entry ? 'changed' : 'added'
   if (next === undefined) return { ...endOf(claim.key), kind, next: undefined, claimedReaders: claim.readers }
   if (entry && formatEntry(entry) === formatEntry({ key: claim.key, value: next } as DirectoryEntry)) return null
@@ -118,7 +118,7 @@ const changedMembers = (signed: Record<string, unknown>, next: Record<string, un
     .map((name) => ({ name, signed: signed[name], claimed: next[name] }))
 
 /** The entry as the server claims it; undefined if it needs a key that the caller does not hold. */
-async function valueOf(
+async function claimedValue(
   entry: DirectoryEntry | undefined,
   { key, value, readers }: Claim,
   opener: KeyOpener,
