@@ -84,7 +84,7 @@ test('a row is handed to an admin with a note, who can be reminded, and a value 
 
 test.each([
   ['shop/staging --done', '--done is for values; shop/staging is done by its re-key'],
-  ['shop/staging shop/stagin --not-needed', 'has no row shop/stagin; did you mean shop/staging'],
+  ['shop/staging shop/stagin --not-needed', 'has no row shop/stagin'],
   ['--done', 'the row is missing'],
   ['shop/staging --done --reopen', '--done and --reopen exclude each other'],
   ['shop/staging --remind --note soon', '--remind changes no row; give it alone'],

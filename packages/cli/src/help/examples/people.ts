@@ -21,10 +21,8 @@ export const people = {
     ['skerry members offboard bob@example.com --yes', 'Continue an offboarding without a question'],
   ],
   'members offboarding': [
-    ['skerry members offboarding', 'List all offboardings with their progress'],
     ['skerry members offboarding bob@example.com shop/production/API_KEY --done', 'Tick a value that was replaced'],
     ['skerry members offboarding bob@example.com shop/production --hand-to eve@example.com', 'Hand a row to an admin'],
-    ['skerry members offboarding bob@example.com --report bob.md', 'Write a report to a file'],
   ],
   'members trust': [
     ['skerry members trust bob@example.com', 'Compare the words of a new key and accept it'],
@@ -101,7 +99,6 @@ export const people = {
   'access plan': [
     ['skerry access plan bob@example.com', 'List the planned environments of a person'],
     ['skerry access plan bob@example.com shop/production', 'Plan an environment for a person'],
-    ['skerry access plan bob@example.com shop/production --remove', 'Take an environment out of the plan'],
   ],
   teams: [
     ['skerry teams ls', 'List teams'],

@@ -1,15 +1,15 @@
-import { Button, Checkbox, Menu } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
-import { useMemo, useState } from 'react'
+import { lazy, Suspense, useMemo, useState } from 'react'
 import { OwnOverridesOf } from '../../../../../overrides/own-overrides.tsx'
 import { EnvironmentsPage, Secrets } from '../../../../../secrets/environments-page.tsx'
 import { matrixSearch } from '../../../../../secrets/matrix-search.ts'
 import { appBranchesQuery } from '../../../../../secrets/queries.ts'
 import { AppTabs, useApp } from '../../../../../secrets/use-app.tsx'
 import { type Environment, type EnvironmentWithAccess, useColumns } from '../../../../../secrets/use-columns.ts'
-import { IconGitBranch } from '../../../../../ui/icons.ts'
-import { MenuItems } from '../../../../../ui/menu-items.tsx'
+
+// Loaded after the page, which is near the limit of a first load.
+const Branches = lazy(async () => ({ default: (await import('../../../../../secrets/branches.tsx')).Branches }))
 
 export const Route = createFileRoute('/_app/orgs/$org/apps/$app/')({
   validateSearch: matrixSearch,
@@ -59,35 +59,12 @@ function WithBranches({ environments, branches }: { environments: EnvironmentWit
       <Secrets
         columns={columns}
         command={`skerry secrets set NAME --app ${app} --env ${environments[0]?.slug}`}
-        choices={<Branches branches={branches} chosen={chosen} onChoose={setChosen} />}
+        choices={
+          <Suspense>
+            <Branches branches={branches} chosen={chosen} onChoose={setChosen} />
+          </Suspense>
+        }
       />
     </OwnOverridesOf>
-  )
-}
-
-function Branches(props: { branches: Environment[]; chosen: string[]; onChoose: (chosen: string[]) => void }) {
-  const { branches, chosen, onChoose } = props
-  if (branches.length === 0) return null
-  return (
-    <Menu closeOnItemClick={false} position="bottom-end">
-      <Menu.Target>
-        <Button size="xs" variant="default" leftSection={<IconGitBranch size={15} />}>
-          {chosen.length === 0 ? 'Branches' : `Branches (${chosen.length})`}
-        </Button>
-      </Menu.Target>
-      <MenuItems mah={320} style={{ overflowY: 'auto' }}>
-        <Menu.Label>Show beside their environment</Menu.Label>
-        {branches.map(({ id, name, slug }) => (
-          <Menu.Item
-            key={id}
-            aria-label={`${chosen.includes(id) ? 'Hide' : 'Show'} ${slug}`}
-            onClick={() => onChoose(chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id])}
-            leftSection={<Checkbox.Indicator size="xs" checked={chosen.includes(id)} />}
-          >
-            {name === slug ? slug : `${name} (${slug})`}
-          </Menu.Item>
-        ))}
-      </MenuItems>
-    </Menu>
   )
 }
