@@ -79,6 +79,10 @@ const kindOfCode: Readonly<Record<string, FailureKind>> = {
   authentic_expired: 'refused',
 }
 
+const distrust = 'do not use this server, and tell your organization’s owner'
+const signFirst =
+  'if someone on your team made this change, a signer runs `skerry trust sign`; otherwise do not use this server'
+
 const nextOfCode: Readonly<Record<string, string>> = {
   unauthorized: 'check the credential with `skerry whoami`, or sign in again with `skerry login`',
   forbidden: 'use a credential with this permission; `skerry whoami` shows the current one',
@@ -91,7 +95,20 @@ const nextOfCode: Readonly<Record<string, string>> = {
   kdf_too_weak: 'do not enter your passphrase for this server: it may be trying to guess the passphrase',
   kdf_too_strong: 'do not use your keyring with this server: its answer looks like an attack',
   malformed_answer: 'check with `skerry doctor` that the address belongs to a Skerry server',
-  own_key_replaced: 'do not use this server, and tell your organization’s owner',
+  own_key_replaced: distrust,
+  directory_unsupported: 'upgrade this program',
+  directory_other_org: distrust,
+  directory_unpinned: 'compare the pin with a colleague’s: `skerry trust pin` prints it',
+  directory_broken_chain: distrust,
+  directory_unsigned: distrust,
+  directory_rolled_back: distrust,
+  directory_stale: 'a signer runs `skerry trust sign`; also check the clock of this machine',
+  directory_from_future: 'check the clock of this machine',
+  directory_too_weak: 'use a token that `skerry token create` makes',
+  directory_unproven: signFirst,
+  directory_missing: distrust,
+  directory_mismatch: signFirst,
+  malformed_pin: 'copy all of the line that `skerry trust pin` prints',
   decryption_failed: 'run `skerry doctor` to check the key of this environment',
   reference_cycle:
     'show the stored texts with `skerry secrets get <NAME> --stored`, and fix one with `skerry secrets set`',

@@ -6,7 +6,6 @@ import { whyNoBranch } from './git-branch.ts'
 import { mustVerifyIn } from './known-directories.ts'
 import { placeOptions } from './labels.ts'
 import { orNearest } from './nearest.ts'
-import { eachAtOnce } from './parallel.ts'
 import type { Session } from './session.ts'
 import type { Flags } from './settings.ts'
 import { mayBeBound, rememberUnbound } from './token-binding.ts'
@@ -275,6 +274,7 @@ async function boundWithoutKeys(session: Session, error: unknown): Promise<{ org
   const slug = (missing.find((one) => !one.includes(':')) ?? missing[0])?.replace(/^.*:/, '')
   const { id: orgId } = await session.org()
   const { apps } = await session.client.apps.list({ params: { orgId } })
+  const { eachAtOnce } = await import('./parallel.ts')
   const own = await eachAtOnce(apps, async ({ id: appId }) => {
     const answer = await session.client.apps.envs({ params: { orgId, appId } }).catch((refused) => {
       if (toFailure(refused).kind !== 'refused') throw refused

@@ -14,13 +14,12 @@ import { keptAside, type Profile, readCredentials, saveProfile } from './credent
 import { Failure } from './failure.ts'
 import { fetchOverHttp } from './http.ts'
 import { recall, remember } from './id-cache.ts'
-import { knowsDirectories, mustVerifyIn } from './known-directories.ts'
+import { knowsDirectories, mustVerifyIn, signingWhenKnown } from './known-directories.ts'
 import { knownStateHere, type Look } from './known-state.ts'
 import { orNearest } from './nearest.ts'
 import { note, warn } from './output.ts'
 import { bearerOf, isPersonBearer, personOf } from './person.ts'
 import { type Flags, readSettings, refuseHalfClient, type Settings } from './settings.ts'
-import { signingWhenKnown } from './trust/seam.ts'
 import { noteUsedCredential, originOfServer } from './used-credential.ts'
 
 /** The person or token that a credential belongs to. `name` is for people: an e-mail address, or the id. */

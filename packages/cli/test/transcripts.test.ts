@@ -145,6 +145,7 @@ function steady(line: string, machine: Machine): string {
       .replace(/\d+ bytes, \d+ lines/g, '<n> bytes, <n> lines')
       .replace(/(proxy: http:\/\/127\.0\.0\.1:)\d+/, '$1<port>')
       .replace(/copy of \d+ s ago/g, 'copy of <n> s ago')
+      .replace(/signed \d+ s ago/g, 'signed <n> s ago')
       .replace(/ {2,}/g, '  ')
       .replace(/ +$/, '')
   )

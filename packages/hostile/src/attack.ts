@@ -15,10 +15,7 @@ export interface Situation {
 export type Remains =
   | 'without-a-pin'
   | 'fresh-client-sees-no-fork'
-  | 'old-pin'
   | 'values-roll-back'
-  | 'unexpired-branches'
-  | 'service-refused'
 
 export interface Attack {
   /** For links and for `--only`: words with hyphens. */

@@ -19,9 +19,9 @@ type Open = (stage: Stage, situation: Situation) => Promise<Client>
 const printing = 'printf %s,%s,%s "${A:--}" "${B:--}" "${NEW:--}"'
 const honest = `${honestValue},common,-`
 
-/** Runs a program on a fresh machine that has only a token. */
+/** Runs a program on a fresh machine that has only a token. Each command is a process of its own. */
 const commandLine: Open = async ({ liar, token }, { memory, pin }) => {
-  const machine = await newMachine(liar.url)
+  const machine = await newMachine(liar.url, { cold: true })
   machine.env.SKERRY_TOKEN = pin ? token.pinned : token.plain
   const run = () => machine.skerry(['run', '--', 'sh', '-c', printing])
   if (memory) await run()

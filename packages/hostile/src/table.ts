@@ -12,10 +12,7 @@ export interface Cell {
 const headings: Readonly<Record<Remains, string>> = {
   'without-a-pin': 'without a pin',
   'fresh-client-sees-no-fork': 'no memory',
-  'old-pin': 'an old pin',
   'values-roll-back': 'values can be rolled back',
-  'unexpired-branches': 'branches can be rolled back',
-  'service-refused': 'the server can refuse service',
 }
 
 const columns: readonly SituationName[] = ['nothing', 'memory', 'pin', 'both']

@@ -17,7 +17,7 @@ const idOf = (prefix: string, digit: number) => `${prefix}_${String(digit).padSt
 export const ada = idOf('usr', 1)
 export const bob = idOf('usr', 2)
 export const production = idOf('env', 6)
-const kidOf = (letter: string) => letter.repeat(42) + 'A'
+const kidOf = (letter: string) => `${letter.repeat(42)}A`
 export const kids = { ada: kidOf('a'), bob: kidOf('b'), eve: kidOf('e') }
 export const key = new Uint8Array(32).fill(7)
 

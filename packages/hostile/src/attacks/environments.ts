@@ -42,7 +42,7 @@ export const environments: readonly Attack[] = [
     id: 'added-layer',
     title: 'The server adds the layer of a group that nobody composed',
     act: 'run',
-    remains: { nothing: 'without-a-pin' },
+    remains: { nothing: 'without-a-pin', memory: 'without-a-pin' },
     begin: async (stage) => {
       const group = await forgedGroup(await publicKeyOf(stage), { NEW: forgedValue })
       stage.liar.lie(resolve, () => ({ ...stage.now, layers: [group, ...stage.now.layers] }))
@@ -52,7 +52,7 @@ export const environments: readonly Attack[] = [
     id: 'missing-layer',
     title: 'The server leaves out the layer of a composed group',
     act: 'run',
-    remains: { nothing: 'without-a-pin' },
+    remains: { nothing: 'without-a-pin', memory: 'without-a-pin' },
     begin: async ({ liar, now }) =>
       liar.lie(resolve, () => ({ ...now, layers: now.layers.filter(({ source }: Json) => source !== 'group') })),
   },
@@ -70,9 +70,14 @@ export const environments: readonly Attack[] = [
   },
   {
     id: 'earlier-value',
-    title: 'The server answers with the earlier value of a secret, under the present key',
+    title: 'The server answers with an earlier value of a secret, which the client has not seen and which opens with the present key',
     act: 'run',
-    remains: { nothing: 'values-roll-back', pin: 'values-roll-back' },
+    remains: {
+      nothing: 'values-roll-back',
+      memory: 'values-roll-back',
+      pin: 'values-roll-back',
+      both: 'values-roll-back',
+    },
     begin: async ({ liar, now, ciphertexts: [, ciphertext] }) =>
       liar.lie(resolve, () => withApp(now, { ...appOf(now), secrets: [{ name: 'A', ciphertext }] })),
   },
