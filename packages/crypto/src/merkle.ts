@@ -10,6 +10,8 @@ import { sidesOfPath } from './merkle-path.ts'
 export interface Hasher {
   /** Hashes an entry, in the one form that RFC 8785 gives its JSON. */
   leaf(entry: object): Bytes
+  /** Hashes an entry whose JSON has that form already. */
+  leafOf(text: string): Bytes
   node(left: Bytes, right: Bytes): Bytes
   /** The hash of a tree without leaves. */
   empty(): Bytes
@@ -23,8 +25,10 @@ export async function openHasher(): Promise<Hasher> {
     for (const part of parts) sha256.update(part)
     return Uint8Array.from(sha256.digest('binary'))
   }
+  const leafOf = (text: string) => digest([0], encodeUtf8(text))
   return {
-    leaf: (entry) => digest([0], encodeUtf8(canonicalJson(entry))),
+    leaf: (entry) => leafOf(canonicalJson(entry)),
+    leafOf,
     node: (left, right) => digest([1], left, right),
     empty: () => digest([]),
   }

@@ -17,7 +17,7 @@ import type { World } from './world.ts'
 // Signers of the directory, as clients that know all entries.
 
 export type Trust = Static<typeof Signed>
-type Fact = Static<typeof Claim>
+type Fact = Omit<Static<typeof Claim>, 'signedReaders'>
 
 /** The directory as its signers know it. */
 export interface Chain {
@@ -63,7 +63,11 @@ export async function entryOf({ key, value, readers }: Fact): Promise<DirectoryE
 }
 
 /** Reads what the server claims, about these entries or about all. */
-export async function claimsOf(world: World, { orgId, admin }: Tenant, ...keys: string[]): Promise<Fact[]> {
+export async function claimsOf(
+  world: World,
+  { orgId, admin }: Tenant,
+  ...keys: string[]
+): Promise<Static<typeof Claim>[]> {
   const query = keys.length > 0 ? { key: keys } : {}
   const { body, error } = await world.call(directory.claims, { as: admin.as, params: { orgId }, query })
   if (error) throw new Error(error.message)

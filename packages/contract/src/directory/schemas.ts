@@ -67,15 +67,19 @@ export const trustQuery = {
   head: Type.Optional(Type.Integer({ minimum: 1, description: 'version of the head that the client knows' })),
 }
 
+const Reader = Type.Tuple([EntryKey, DirectoryHash], {
+  description: 'Of an environment or a managed key: the key of the reader’s entry, and the thumbprint',
+})
+
 /** What the server believes about one entry. A signer compares it with what they know before they sign it. */
 export const Claim = Strict({
   key: EntryKey,
   /** The members of the entry that the server knows. Commitments and the hash of the readers are the signer’s to make. */
   value: Nullable(Type.Record(Type.String(), Type.Unknown(), { description: 'null if the server has no such object' })),
-  readers: Nullable(
-    Type.Array(Type.Tuple([EntryKey, DirectoryHash]), {
-      description:
-        'Who has the key of an environment or a managed key: the key of each reader’s entry, and the thumbprint; null for other entries',
+  readers: Nullable(Type.Array(Reader, { description: 'Who has the key now; null for other entries' })),
+  signedReaders: Nullable(
+    Type.Array(Reader, {
+      description: 'The list behind the hash in the newest entry. Compare its hash before you use it',
     }),
   ),
 })

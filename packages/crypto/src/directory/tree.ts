@@ -31,15 +31,27 @@ export interface DirectoryTree {
  * tree.prove(`person/${userId}`)
  */
 export async function directoryTree(list: readonly DirectoryEntry[]): Promise<DirectoryTree> {
+  const texts = new Map<string, string>(list.map((entry) => [entry.key, formatEntry(entry)]))
+  if (texts.size < list.length) throw malformed('two entries have one key')
+  return treeOfTexts(texts)
+}
+
+/**
+ * Builds the same tree over the texts of entries, by key. It parses none of them: each must come from `formatEntry`, or have
+ * passed `parseEntry`.
+ *
+ * @example
+ * const entry = { key: `person/${userId}`, value: { email: 'ada@example.com', kid: remembered } } as const
+ * const tree = await treeOfTexts(new Map([[entry.key, formatEntry(entry)]]))
+ */
+export async function treeOfTexts(texts: ReadonlyMap<string, string>): Promise<DirectoryTree> {
   const hasher = await openHasher()
   // Keys are ASCII, so that the order of characters is the order of bytes.
-  const sorted = list.toSorted((one, other) => (one.key < other.key ? -1 : 1))
-  const positions = new Map<string, number>(sorted.map(({ key }, index) => [key, index]))
-  if (positions.size < sorted.length) throw malformed('two entries have one key')
-  const texts = sorted.map(formatEntry)
+  const sorted = [...texts].sort(([one], [other]) => (one < other ? -1 : 1))
+  const positions = new Map(sorted.map(([key], index) => [key, index]))
   const levels = levelsOf(
     hasher,
-    sorted.map(({ key, value }) => hasher.leaf([key, value])),
+    sorted.map(([, text]) => hasher.leafOf(text)),
   )
   return {
     count: sorted.length,
@@ -47,7 +59,7 @@ export async function directoryTree(list: readonly DirectoryEntry[]): Promise<Di
     prove(key) {
       const index = positions.get(key)
       if (index === undefined) return undefined
-      return { entry: texts[index] as string, index, path: pathOf(levels, index) }
+      return { entry: texts.get(key) as string, index, path: pathOf(levels, index) }
     },
   }
 }

@@ -55,6 +55,7 @@ const sectionOrder = [
   'directoryRoots',
   'directoryHeads',
   'directoryEntries',
+  'directoryReaders',
 ] as const
 
 type SectionName = (typeof sectionOrder)[number]

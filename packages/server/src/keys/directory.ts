@@ -3,7 +3,7 @@ import { type Reader, readersHash } from '@skerry/crypto/directory/commitments'
 import { type DirectoryEntry, parseEntry, requireEntryKey } from '@skerry/crypto/directory/entries'
 import { type HeadDocument, parseHead, requireNextHead, requireSignedHead } from '@skerry/crypto/directory/head'
 import { openRoot, parseRoot, type RootDocument, requireNextRoot } from '@skerry/crypto/directory/root'
-import { type DirectoryTree, directoryTree } from '@skerry/crypto/directory/tree'
+import { type DirectoryTree, treeOfTexts } from '@skerry/crypto/directory/tree'
 import { CryptoError } from '@skerry/crypto/errors'
 import { fail, type Refusal } from '../kernel/errors.ts'
 
@@ -165,56 +165,63 @@ const refusalOf = (place: string, error: unknown): unknown =>
   error instanceof CryptoError ? fail('invalid_request', `${place}: ${error.message}`) : error
 
 /** All entries of a head, with their tree. */
-export interface Tree {
+export interface Tree extends DirectoryTree {
   /** The text of each entry, by key. */
   texts: ReadonlyMap<string, string>
-  count: number
-  entries: string
-  prove: DirectoryTree['prove']
 }
 
-/** Computes the tree over the entries with these texts. */
-export async function treeOver(texts: Iterable<string>): Promise<Tree> {
-  const given = [...texts]
-  const parsed = given.map(parseEntry)
-  const { count, entries, prove } = await directoryTree(parsed)
-  return { texts: new Map(parsed.map(({ key }, index) => [key, given[index] as string])), count, entries, prove }
-}
+/** Computes the tree over entries that {@link openDocuments} has checked. */
+export const treeOver = async (texts: ReadonlyMap<string, string>): Promise<Tree> => ({
+  texts,
+  ...(await treeOfTexts(texts)),
+})
 
 /** Keeps the trees that were used last. The root of a tree stands for all of its entries, so nothing here can be stale. */
 export interface Trees {
-  /** Returns the tree with this root. `read` gives the texts of its entries, if the tree is not kept. */
-  of(root: string, read: () => Promise<readonly string[]>): Promise<Tree>
+  /** Returns the tree with this root. `read` gives its entries, if the tree is not kept. */
+  of(root: string, read: () => Promise<ReadonlyMap<string, string>>): Promise<Tree>
   keep(tree: Tree): void
 }
 
-const keptEntriesMax = 50_000
+const keptBytesMax = 32 * 1024 * 1024
+/** The memory that an entry takes beside its text: its place in two maps, and two hashes. */
+const besideBytes = 500
 
-/** @param entriesMax how many entries the kept trees may have together; the newest tree is always kept */
-export function openTrees(entriesMax = keptEntriesMax): Trees {
-  const kept = new Map<string, Tree>()
+/** @param bytesMax how much memory the kept trees may take together; the newest tree is always kept */
+export function openTrees(bytesMax = keptBytesMax): Trees {
+  const kept = new Map<string, { tree: Tree; bytes: number }>()
+  let bytes = 0
+  const drop = (root: string) => {
+    bytes -= kept.get(root)?.bytes ?? 0
+    kept.delete(root)
+  }
   const keep = (tree: Tree) => {
-    kept.delete(tree.entries)
-    kept.set(tree.entries, tree)
-    let entries = [...kept.values()].reduce((sum, { count }) => sum + count, 0)
-    for (const [oldest, { count }] of kept) {
-      if (entries <= entriesMax || kept.size === 1) break
-      kept.delete(oldest)
-      entries -= count
+    const own = kept.get(tree.entries)?.bytes ?? bytesOf(tree)
+    drop(tree.entries)
+    kept.set(tree.entries, { tree, bytes: own })
+    bytes += own
+    for (const root of kept.keys()) {
+      if (bytes <= bytesMax || kept.size === 1) break
+      drop(root)
     }
   }
   return {
     keep,
     async of(root, read) {
-      const tree = kept.get(root) ?? (await treeOver(await read()))
+      const tree = kept.get(root)?.tree ?? (await treeOver(await read()))
       keep(tree)
       return tree
     },
   }
 }
 
+const bytesOf = ({ texts }: Tree): number =>
+  [...texts.values()].reduce((sum, text) => sum + text.length + besideBytes, 0)
+
 /** The thumbprint of a public key, by which entries name it. */
 export const thumbprint = (publicKeyJwk: string): Promise<string> => fingerprint(publicKeyJwk)
+
+export type { Reader }
 
 /** The hash by which the entry of an environment or a managed key names its readers. */
 export const hashOfReaders = (readers: readonly Reader[]): Promise<string> => readersHash(readers)

@@ -24,6 +24,7 @@ create table directory_heads (
   constraint directory_heads_hash unique (org_id, hash),
   foreign key (org_id, root_version) references directory_roots (org_id, version)
 );
+create index directory_heads_root on directory_heads (org_id, root_version);
 
 -- An entry that ends keeps its row, so that the entries of every head can be shown.
 create table directory_entries (
@@ -38,6 +39,16 @@ create table directory_entries (
   foreign key (org_id, to_head) references directory_heads (org_id, version)
 );
 create unique index directory_entries_current on directory_entries (org_id, key) where to_head is null;
+create index directory_entries_from on directory_entries (org_id, from_head);
+create index directory_entries_to on directory_entries (org_id, to_head) where to_head is not null;
+
+-- An entry has a hash of its readers. This is the list behind each hash, as it was when the entry was signed: [[key, kid], …].
+create table directory_readers (
+  org_id   ascii not null references organizations,
+  hash     ascii not null,
+  readers  jsonb not null,
+  primary key (org_id, hash)
+);
 
 -- What a reader of the parent says about a branch. Only readers of the parent can check it.
 alter table environments

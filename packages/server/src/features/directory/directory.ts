@@ -1,5 +1,8 @@
 import type { directory } from '@skerry/contract/directory/endpoints'
+import type { Claim } from '@skerry/contract/directory/schemas'
 import { limits } from '@skerry/contract/limits'
+import type { Static } from 'typebox'
+import type { Sql } from '../../db/database.ts'
 import type { In, Out } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
 import { boundTo } from '../../kernel/principal.ts'
@@ -7,7 +10,7 @@ import { type InOrg, isAdmin } from '../orgs/scope.ts'
 import { type Fact, findFacts, listFacts } from './facts.ts'
 import { listOwnKeys } from './own-store.ts'
 import { readDirectory } from './read.ts'
-import { findHead, findNewestHead, listEntries } from './store.ts'
+import { findHead, findNewestHead, listEntries, listSignedReaders } from './store.ts'
 
 /** A token that does not manage the organization sees proofs of its own entries alone. Others do not exist for it. */
 export async function get(input: In<typeof directory.get, InOrg>): Out<typeof directory.get> {
@@ -51,14 +54,25 @@ export async function claims({
   if (query.key) {
     const found = await findFacts(db, org.id, now, query.key)
     const missing = (key: string): Fact => ({ key, value: null, readers: null })
-    return { claims: [...new Set(query.key)].map((key) => found.get(key) ?? missing(key)), nextCursor: null }
+    const facts = [...new Set(query.key)].map((key) => found.get(key) ?? missing(key))
+    return { claims: await withSigned(db, org.id, facts), nextCursor: null }
   }
   const after = query.cursor === undefined ? null : claimCursor(query.cursor)
   const limit = query.limit ?? limits.directoryEntriesDefault
   const rows = await listFacts(db, org.id, now, { after, take: limit + 1 })
   const page = rows.slice(0, limit)
   const last = rows.length > limit ? page.at(-1) : undefined
-  return { claims: page, nextCursor: last ? cursorOf(`claim ${last.key}`) : null }
+  return {
+    claims: await withSigned(db, org.id, page),
+    nextCursor: last ? cursorOf(`claim ${last.key}`) : null,
+  }
+}
+
+/** Adds the readers whom the newest entry names, so that a signer sees who has come and who is gone. */
+async function withSigned(db: Sql, orgId: string, facts: readonly Fact[]): Promise<Static<typeof Claim>[]> {
+  const keys = facts.map(({ key }) => key)
+  const signed = await listSignedReaders(db, orgId, keys)
+  return facts.map((fact) => ({ ...fact, signedReaders: signed.get(fact.key) ?? null }))
 }
 
 export async function put(input: In<typeof directory.put, InOrg>): Out<typeof directory.put> {

@@ -1,6 +1,7 @@
 import { branches } from '@skerry/contract/branches/endpoints'
 import { directory } from '@skerry/contract/directory/endpoints'
 import type { Claim } from '@skerry/contract/directory/schemas'
+import { grants } from '@skerry/contract/grants/endpoints'
 import { composition } from '@skerry/contract/groups/endpoints'
 import { kms } from '@skerry/contract/kms/endpoints'
 import { fingerprint } from '@skerry/crypto/digest'
@@ -98,7 +99,7 @@ describe('the claims of a server', () => {
     expect(paged).toEqual(whole)
     const missing = 'environment/shop/nowhere'
     expect(await claimsOf(world, tenant, missing, whole[0]!.key)).toEqual([
-      { key: missing, value: null, readers: null },
+      { key: missing, value: null, readers: null, signedReaders: null },
       whole[0],
     ])
   })
@@ -115,6 +116,7 @@ describe('the claims of a server', () => {
       key: 'environment/shop/production',
       value: { id: env.id, layers: ['shared:production', 'base:production'] },
       readers: await readers(admin, person),
+      signedReaders: null,
     })
     expect((await claim('environment/shared:production')).value).toMatchObject({ layers: [] })
     const params = { orgId, kmsKeyId: encrypts.id }
@@ -124,6 +126,7 @@ describe('the claims of a server', () => {
       key: 'key/invoices',
       value: { id: encrypts.id, versions: [{ version: 1 }, { version: 2 }] },
       readers: await readers(admin),
+      signedReaders: null,
     })
     const jwk = expect.objectContaining({ crv: 'P-256', kty: 'EC' })
     expect((await claim('key/releases')).value).toEqual({ id: signs.id, versions: [{ version: 1, jwk }] })
@@ -217,6 +220,21 @@ describe('an entry', () => {
       const { status, error } = await putDirectory(world, tenant, trust)
       expect([status, error?.message]).toEqual([409, `body.entries: ${says}`])
     }
+  })
+
+  test('shows the list behind the hash of its readers, also after the readers have changed', async () => {
+    const key = 'environment/shop/production'
+    const before = await claim(key)
+    expect(before.signedReaders).toEqual(before.readers)
+    const joined = await newMember(world, tenant)
+    const { id: grantId } = await grantKey(world, tenant, env.id, joined)
+    const changed = await claim(key)
+    expect([changed.readers!.length, changed.signedReaders]).toEqual([3, before.readers])
+    const { trust, after } = await signed({ [key]: await entryOf(changed) })
+    expect((await putDirectory(world, tenant, trust)).status).toBe(200)
+    chain = after
+    await world.call(grants.delete, { as: admin.as, params: { orgId, envId: env.id, grantId } })
+    expect(await claim(key)).toEqual({ ...changed, readers: before.readers, signedReaders: changed.readers })
   })
 
   test('is proven to its token, and not to others, who see roots and heads', async () => {

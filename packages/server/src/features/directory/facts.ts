@@ -10,7 +10,7 @@ import { tokenStands } from '../../model/tokens/table.ts'
 // What the server believes about the objects that have entries. A signer compares it with what they know, and the server
 // compares it with what was signed.
 
-export type Fact = Static<typeof Claim>
+export type Fact = Omit<Static<typeof Claim>, 'signedReaders'>
 
 /** SQL of the holders of grants `k` with their public keys, as JSON. A holder is named by the key of its entry. */
 const readersOf = (grants: string, condition: string) => `(

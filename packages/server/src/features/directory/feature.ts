@@ -23,6 +23,7 @@ export const feature: Descriptor = {
         columns: 'key, from_head, to_head, text',
         order: 'key, from_head',
       },
+      { name: 'directoryReaders', table: 'directory_readers', columns: 'hash, readers', order: 'hash' },
     ],
     withheld: {},
   },

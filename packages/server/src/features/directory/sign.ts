@@ -4,6 +4,7 @@ import { fail } from '../../kernel/errors.ts'
 import {
   type OpenedEntry,
   openDocuments,
+  type Reader,
   type StoredHead,
   staleHead,
   type Tree,
@@ -11,7 +12,7 @@ import {
   treeOver,
 } from '../../keys/directory.ts'
 import { differingMember, type Fact, findFacts } from './facts.ts'
-import { findNewest, insertHead, insertRoot, listTexts, replaceEntries } from './store.ts'
+import { findNewest, insertHead, insertReaders, insertRoot, listTexts, replaceEntries } from './store.ts'
 
 /**
  * Stores what a signer has signed, in the transaction of the change that it is about. Everything is refused together.
@@ -27,10 +28,11 @@ export const sign: SignDirectory = async ({ trees, now }, { db, audit }, { orgId
   const instant = at.toISOString()
   if (root && !(await insertRoot(db, orgId, root, instant))) throw staleHead(place, await findNewest(db, orgId))
   if (!(await insertHead(db, orgId, head, instant))) throw staleHead(place, await findNewest(db, orgId))
-  const before = newest ? await treeOf(trees, db, orgId, newest.head) : await treeOver([])
+  const before = newest ? await treeOf(trees, db, orgId, newest.head) : await treeOver(new Map())
   const changed = entries.filter(({ key, text }) => (before.texts.get(key) ?? null) !== text)
   await requireTree(trees, before, changed, head, place)
-  await requireFacts(db, { orgId, now: instant, place }, entries)
+  const lists = await requireFacts(db, { orgId, now: instant, place }, entries)
+  if (lists.length > 0) await insertReaders(db, orgId, lists)
   if (changed.length > 0) await replaceEntries(db, orgId, head.version, changed)
   const counts = { head: head.version, entries: entries.length }
   if (!newest) audit('directory.started', orgId, { ...counts, root: root?.version })
@@ -62,27 +64,34 @@ async function requireTree(
   trees.keep(tree)
 }
 
-function textsAfter({ texts }: Tree, changed: readonly OpenedEntry[]): Iterable<string> {
+function textsAfter({ texts }: Tree, changed: readonly OpenedEntry[]): ReadonlyMap<string, string> {
   const next = new Map(texts)
   for (const { key, text } of changed) {
     if (text === null) next.delete(key)
     else next.set(key, text)
   }
-  return next.values()
+  return next
 }
 
-/** Refuses an entry that differs from what the database has now, after the change in this transaction. */
+/**
+ * Refuses an entry that differs from what the database has now, after the change in this transaction -> the readers behind
+ * the hashes in the entries.
+ */
 async function requireFacts(
   db: Tx,
   { orgId, now, place }: { orgId: string; now: string; place: string },
   entries: readonly OpenedEntry[],
-): Promise<void> {
+): Promise<{ hash: string; readers: Reader[] }[]> {
   const keys = entries.map(({ key }) => key)
   const facts = await findFacts(db, orgId, now, keys)
   for (const entry of entries) {
     const problem = await problemOf(entry, facts.get(entry.key))
     if (problem !== null) throw fail('conflict', `${place}.entries: ${entry.key}: ${problem}`)
   }
+  return entries.flatMap(({ key, value }) => {
+    const readers = facts.get(key)?.readers
+    return value && 'readers' in value && readers ? [{ hash: value.readers, readers }] : []
+  })
 }
 
 async function problemOf(entry: OpenedEntry, fact: Fact | undefined): Promise<string | null> {

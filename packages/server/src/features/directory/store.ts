@@ -1,5 +1,5 @@
 import type { Sql, Tx } from '../../db/database.ts'
-import type { Newest, StoredHead, StoredRoot } from '../../keys/directory.ts'
+import type { Newest, Reader, StoredHead, StoredRoot } from '../../keys/directory.ts'
 
 const headColumns = 'h.version, h.hash, h.root_version, h.text, h.count, h.entries'
 
@@ -69,13 +69,13 @@ export async function replaceEntries(
 /** SQL condition on `directory_entries`: the head of this version has the entry. */
 const isIn = (head: `$${number}`) => `from_head <= ${head} and (to_head is null or to_head > ${head})`
 
-/** The texts of all entries of a head. */
-export async function listTexts(db: Sql, orgId: string, head: number): Promise<string[]> {
-  const rows = await db.rows<{ text: string }>(
-    `select text from directory_entries where org_id = $1 and ${isIn('$2')}`,
+/** The texts of all entries of a head, by key. */
+export async function listTexts(db: Sql, orgId: string, head: number): Promise<Map<string, string>> {
+  const rows = await db.rows<{ key: string; text: string }>(
+    `select key, text from directory_entries where org_id = $1 and ${isIn('$2')}`,
     [orgId, head],
   )
-  return rows.map(({ text }) => text)
+  return new Map(rows.map(({ key, text }) => [key, text]))
 }
 
 export const listEntries = (db: Sql, orgId: string, head: number, after: string | null, take: number) =>
@@ -106,4 +106,29 @@ export async function listHeads(db: Sql, orgId: string, after: number, to: numbe
     [orgId, after, to, max],
   )
   return rows.map(({ text }) => text)
+}
+
+/** Keeps the list of readers behind each hash. */
+export const insertReaders = (db: Tx, orgId: string, lists: readonly { hash: string; readers: readonly Reader[] }[]) =>
+  db.rows(
+    `insert into directory_readers (org_id, hash, readers)
+     select $1, given.hash, given.readers from unnest($2::text[], $3::jsonb[]) as given(hash, readers)
+     on conflict do nothing`,
+    [orgId, lists.map(({ hash }) => hash), lists.map(({ readers }) => JSON.stringify(readers))],
+  )
+
+/** The readers behind the newest entries with these keys. */
+export async function listSignedReaders(
+  db: Sql,
+  orgId: string,
+  keys: readonly string[],
+): Promise<ReadonlyMap<string, [string, string][]>> {
+  const rows = await db.rows<{ key: string; readers: [string, string][] }>(
+    `select e.key, r.readers
+       from directory_entries e
+       join directory_readers r on r.org_id = e.org_id and r.hash = e.text::jsonb -> 1 ->> 'readers'
+      where e.org_id = $1 and e.key = any($2::text[]) and e.to_head is null`,
+    [orgId, keys],
+  )
+  return new Map(rows.map(({ key, readers }) => [key, readers]))
 }

@@ -50,7 +50,7 @@ describe('an archive', () => {
       leaseTargets rotationPolicies syncConnections syncBindings logSinks accessRequests accessRequestEnvironments
       deletedSecrets deletedSecretVersions secretDetails offboardings offboardingRows overrides teams teamMembers
       teamEnvironments keyExclusions plannedGrants invitationTeams invitationEnvironments proposedRekeys
-      directoryRoots directoryHeads directoryEntries auditProof
+      directoryRoots directoryHeads directoryEntries directoryReaders auditProof
       auditGaps audit rowDigests`
     expect(manifest.sections.map(({ name }) => name)).toEqual(order.split(/\s+/))
   })
