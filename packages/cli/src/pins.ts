@@ -87,6 +87,17 @@ async function vouchedReceivers(session: Session, orgId: string, grantees: reado
   return requireListed(session, orgId, others)
 }
 
+/** Keys that a person has accepted in this command, by principal. They are stored when the command succeeds. */
+const accepted = new Map<string, string>()
+
+export function noteAccepted(grantees: readonly PinnedGrantee[]): void {
+  for (const { principalId, publicKeyJwk } of grantees) accepted.set(principalId, canonical(publicKeyJwk))
+}
+
+/** The key that this machine knows, or that a person has accepted in this command. */
+export const knownKey = (session: Session, orgId: string, principalId: string): string | undefined =>
+  accepted.get(principalId) ?? findPin(session, orgId, principalId)?.publicKeyJwk
+
 const isKnownByWantedName = (session: Session, orgId: string, { principalId, wantedName }: PinnedGrantee): boolean =>
   wantedName === undefined || isPinnedAs(session, orgId, wantedName, principalId)
 

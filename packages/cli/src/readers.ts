@@ -12,6 +12,7 @@ import {
   findPin,
   isPinnedAs,
   isPinnedToAnother,
+  noteAccepted,
   type PinnedGrantee,
   pin,
   wasRemovedAs,
@@ -79,6 +80,7 @@ export async function acceptReaders(session: Session, audience: Audience, flags:
       receivers.what,
     )
   }
+  noteAccepted(firstSeen)
   const accepted = new Set(readers.map(identityOf))
   return {
     isAccepted: (reader) => {
@@ -168,6 +170,7 @@ async function askForGrantees(session: Session, { what, grantees }: Grantees, fl
     await showReaders(labelled, what)
     await confirmReaders(unnamed, what, confirming)
   }
+  noteAccepted(unseen)
   const keep = () => {
     for (const grantee of labelled) pin(session, orgId, { ...grantee, name: acceptedName(grantee, named) })
   }

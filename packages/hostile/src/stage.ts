@@ -60,7 +60,6 @@ export async function openStage(): Promise<Stage> {
   await alice.ok('skerry invite create bob@example.com')
   const bob = await newKeyHolder(honest, 'bob@example.com')
   await bob.ok('skerry invite accept')
-  await alice.ok('skerry members trust bob@example.com --yes && skerry trust sign bob@example.com --yes')
   await alice.ok('skerry grant bob@example.com --app shop --env development --reader bob@example.com')
   const { client, person, orgId } = await aliceAt(honest, alice)
   const now = await answerTo(honest.url, pinned)

@@ -82,7 +82,7 @@ export async function startDirectoryServer(): Promise<DirectoryServer> {
     claims: new Map(
       first.map(({ key: entryKey, value }) => [
         entryKey,
-        { key: entryKey, value: { ...value }, readers: 'layers' in value ? readers.map(([k, kid]) => [k, kid]) : null },
+        { key: entryKey, value: { ...value }, ...listsOf('layers' in value ? readers : null) },
       ]),
     ),
     store: async (trust) => {
@@ -100,6 +100,12 @@ export async function startDirectoryServer(): Promise<DirectoryServer> {
   }
   answer(scene)
   return scene
+}
+
+/** The readers as the server lists them, and as they were signed. */
+const listsOf = (readers: readonly (readonly [string, string])[] | null): Pick<Claim, 'readers' | 'signedReaders'> => {
+  const list = readers && readers.map(([entryKey, kid]): [string, string] => [entryKey, kid])
+  return { readers: list, signedReaders: list }
 }
 
 export const refusal = (message: string): Reply => ({
@@ -122,7 +128,7 @@ function answer(scene: DirectoryServer): void {
   })
   server.on('directory.claims', ({ query }) => {
     const wanted = query.key as string[] | undefined
-    const missing = (entryKey: string): Claim => ({ key: entryKey, value: null, readers: null })
+    const missing = (entryKey: string): Claim => ({ key: entryKey, value: null, ...listsOf(null) })
     const claims = wanted ? wanted.map((one) => scene.claims.get(one) ?? missing(one)) : [...scene.claims.values()]
     return { json: { claims, nextCursor: null } }
   })

@@ -6,6 +6,7 @@ import { committedLabel } from '../known-directories.ts'
 import type { PinnedGrantee } from '../pins.ts'
 import type { Session } from '../session.ts'
 import { trustOf } from './reading.ts'
+import { isSigner } from './signatory.ts'
 
 // The signed directory says whose key is whose, and who may receive the key of an environment. In an organization whose
 // directory this machine knows, a key is wrapped to nobody else.
@@ -21,7 +22,7 @@ function entryKeyOf({ principalId }: Pick<PinnedGrantee, 'principalId'>): `${'pe
  * wrote.
  *
  * @returns the ids of the receivers whom the directory vouches for. Nobody needs to compare their words. A worker that has
- *   no entry yet is not among them: its first use signs it.
+ *   no entry yet is not among them: its first use signs it. Nor is, for a signer, a person or a token without an entry.
  */
 export async function requireListed(
   session: Session,
@@ -35,6 +36,8 @@ export async function requireListed(
     const key = entryKeyOf(grantee)
     const value = entries.get(key)?.value
     if (!value && key.startsWith('worker/')) continue
+    // A signer who compares the words of the key signs the entry together with the change.
+    if (!value && (await isSigner(session, orgId))) continue
     if (!value) throw notListed(grantee, 'is not in the signed directory')
     if (value.kid !== (await fingerprint(grantee.publicKeyJwk)))
       throw notListed(grantee, 'has another key in the signed directory')

@@ -8,7 +8,7 @@ import type { SignerContext } from '@skerry/sdk/internal/directory/draft'
 import type { SignedDirectory } from '@skerry/sdk/internal/directory/open'
 import { rememberDirectory } from '../known-directories.ts'
 import { note, warn } from '../output.ts'
-import { findPin } from '../pins.ts'
+import { knownKey } from '../pins.ts'
 import { ownPublicKey, type Session } from '../session.ts'
 import { openKnown, openKnownDocuments } from './open.ts'
 import { entryNames, entryWords, signedParts } from './words.ts'
@@ -61,6 +61,10 @@ async function findSignatory(session: Session, orgId: string): Promise<Signatory
   }
 }
 
+/** Whether the caller signs the directory, so that comparing the words of a new key may make its entry. */
+export const isSigner = async (session: Session, orgId: string): Promise<boolean> =>
+  isNamedSigner(session, (await openKnownDocuments(session, orgId)).root)
+
 /** Whether the root names the caller. It is answered before a passphrase is asked for. */
 function isNamedSigner({ principal }: Session, root: RootDocument): boolean {
   return root.body.signers.some((one) => ('person' in one ? one.person : one.token) === principal.id)
@@ -82,8 +86,8 @@ export async function contextOf(
     unwrap: async (blob) => unwrapKey(blob, await session.key()),
     vouch: async (key, kid) => {
       const id = key.slice(key.indexOf('/') + 1)
-      const known = id === principal.id ? undefined : findPin(session, orgId, id)
-      return known !== undefined && (await fingerprint(known.publicKeyJwk)) === kid
+      const known = id === principal.id ? undefined : knownKey(session, orgId, id)
+      return known !== undefined && (await fingerprint(known)) === kid
     },
   }
 }

@@ -87,7 +87,7 @@ export const directories: readonly Attack[] = [
     id: 'older-state',
     title: 'The server answers with everything as it was before the re-key, with the head of that time',
     act: 'run',
-    remains: { nothing: 'without-a-pin', pin: 'fresh-client-sees-no-fork' },
+    remains: { nothing: 'without-a-pin', memory: 'without-a-pin', pin: 'fresh-client-sees-no-fork' },
     begin: async (stage) => answerWith(stage, stage.earlier, stage.earlier.directory),
   },
   {

@@ -32,7 +32,7 @@ export const environments: readonly Attack[] = [
     id: 'replaced-key',
     title: 'The server replaces the key of an environment with its own, and all values with it',
     act: 'run',
-    remains: { nothing: 'without-a-pin' },
+    remains: { nothing: 'without-a-pin', memory: 'without-a-pin' },
     begin: async (stage) => {
       const app = await forged(appOf(stage.now), await publicKeyOf(stage), { A: forgedValue })
       stage.liar.lie(resolve, () => withApp(stage.now, app))

@@ -23,7 +23,7 @@ export interface Difference {
   kind: 'added' | 'ended' | 'changed'
   /** The members that differ, without the readers. A member `key` is a key that no signer made. */
   members: readonly ChangedMember[]
-  /** The readers who were added and who ended; null if the lists differ by more than that, or if they are equal. */
+  /** The readers who were added and who ended; null if the server does not show the list that was signed, or if they are equal. */
   readers: ReaderChanges | null
   /** The readers as the server lists them, if they differ. */
   claimedReaders: readonly Reader[] | null
@@ -54,12 +54,9 @@ export async function compareClaims(
   claims: ReadonlyMap<string, Claim>,
   opener: KeyOpener,
 ): Promise<Difference[]> {
-  const candidates = [...entries.values()].flatMap(({ key, value }): Reader[] =>
-    'kid' in value ? [[key, value.kid]] : [],
-  )
   const present = [...claims.values()].filter(({ value }) => value !== null)
   const presentKeys = new Set(present.map(({ key }) => key))
-  const found = await eachOf(present, (claim) => compareOne(entries.get(claim.key), claim, { opener, candidates }))
+  const found = await eachOf(present, (claim) => compareOne(entries.get(claim.key), claim, opener))
   const ended = [...entries.keys()].filter((key) => !presentKeys.has(key)).map(endOf)
   return [...found.filter((one) => one !== null), ...ended].sort((one, other) => (one.key < other.key ? -1 : 1))
 }
@@ -86,15 +83,10 @@ async function eachOf<T, R>(list: readonly T[], work: (one: T) => Promise<R>): P
   return results
 }
 
-interface Comparing {
-  opener: KeyOpener
-  candidates: readonly Reader[]
-}
-
 async function compareOne(
   entry: DirectoryEntry | undefined,
   claim: Claim,
-  { opener, candidates }: Comparing,
+  opener: KeyOpener,
 ): Promise<Difference | null> {
   const next = await claimedValue(entry, claim, opener)
   const kind = entry ? 'changed' : 'added'
@@ -106,7 +98,7 @@ async function compareOne(
     key: claim.key,
     kind,
     members: signed ? changedMembers(signed, next as unknown as Record<string, unknown>) : [],
-    readers: changesReaders ? await explainReaders(String(signed.readers), claim.readers ?? [], candidates) : null,
+    readers: changesReaders ? await explainReaders(String(signed.readers), claim) : null,
     claimedReaders: changesReaders || !signed ? claim.readers : null,
     next,
   }

@@ -7,7 +7,7 @@ import type { DirectorySigner } from '@skerry/crypto/directory/signing'
 import { randomBytes } from '@skerry/crypto/random'
 import type { Client } from '../client.ts'
 import { type Claim, fetchClaims, type SignedDirectory } from './open.ts'
-import { explainReaders, type ReaderChanges } from './readers.ts'
+import { compareReaders, explainReaders, type ReaderChanges } from './readers.ts'
 import { signRoot } from './signing.ts'
 
 /** What a signer's client knows beside the directory. */
@@ -163,11 +163,7 @@ export class DirectoryDraft {
   readonly readerChanges = new Map<string, ReaderChanges>()
 
   #noteReaders(key: string, after: readonly Reader[]): void {
-    const before = this.#before.get(key) ?? []
-    const isIn = (list: readonly Reader[]) => (one: Reader) =>
-      list.some(([other, kid]) => other === one[0] && kid === one[1])
-    const added = after.filter((one) => !isIn(before)(one))
-    this.readerChanges.set(key, { added, ended: before.filter((one) => !isIn(after)(one)) })
+    this.readerChanges.set(key, compareReaders(this.#before.get(key) ?? [], after))
   }
 
   /** Sets the readers of an environment or a managed key, whoever read it before. */
@@ -195,17 +191,10 @@ export class DirectoryDraft {
   async signedReaders(key: SharedKey): Promise<readonly Reader[] | null> {
     await this.claims([key])
     const signed = this.directory.entries.get(key)?.value as { readers: string } | undefined
-    const listed = this.#claims.get(key)?.readers
-    if (!signed || !listed) return null
-    const changes = await explainReaders(signed.readers, listed, this.candidates())
-    return changes?.added.length === 0 ? listed : null
-  }
-
-  /** Everyone who may have been signed as a reader. */
-  candidates(): Reader[] {
-    return [...this.directory.entries.values()].flatMap(({ key, value }) =>
-      'kid' in value ? [[key, value.kid] as const] : [],
-    )
+    const claim = this.#claims.get(key)
+    if (!signed || !claim?.readers) return null
+    const changes = await explainReaders(signed.readers, claim)
+    return changes?.added.length === 0 ? claim.readers : null
   }
 
   /** Ends persons, tokens or workers, and takes them from every list of readers. */

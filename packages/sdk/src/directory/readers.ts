@@ -1,8 +1,5 @@
 import { type Reader, readersHash } from '@skerry/crypto/directory/commitments'
-
-// An entry has only the hash of its readers. The list comes from the server, and counts if it has this hash. If somebody
-// changed the readers without a signature, the signed list is the server's list with a few differences, and trying them
-// out finds it. A list with the signed hash is the signed list.
+import type { Claim } from './open.ts'
 
 /** The differences between the readers that were signed and those that the server lists. */
 export interface ReaderChanges {
@@ -12,57 +9,29 @@ export interface ReaderChanges {
   ended: readonly Reader[]
 }
 
-/** About a second of hashing. */
-const elementsMax = 400_000
+const isIn = (list: readonly Reader[]) => (one: Reader) =>
+  list.some(([key, kid]) => key === one[0] && kid === one[1])
+
+/** Compares two lists of readers. A reader with another key has ended, and was added. */
+export const compareReaders = (before: readonly Reader[], after: readonly Reader[]): ReaderChanges => ({
+  added: after.filter((one) => !isIn(before)(one)),
+  ended: before.filter((one) => !isIn(after)(one)),
+})
 
 /**
- * Finds the signed list of readers from the list of the server.
+ * Compares the readers that the server lists with those that were signed. An entry has only the hash of its readers. The
+ * list behind it comes from the server, and counts only if it has this hash.
  *
  * @param signed the hash in the entry.
- * @param candidates readers who may have been signed: persons, tokens and workers of the directory.
- * @returns null if the lists differ by more than a few readers.
+ * @returns null if the server does not show the list that was signed.
  * @example
- * const changes = await explainReaders(remembered, [], [[`person/${userId}`, remembered]])
- * changes?.ended // the person, if nobody else was signed
+ * const { claims } = await client.directory.claims({ params: { orgId } })
+ * const changes = await explainReaders(remembered, claims[0]!)
  */
 export async function explainReaders(
   signed: string,
-  claimed: readonly Reader[],
-  candidates: readonly Reader[],
+  { readers, signedReaders }: Pick<Claim, 'readers' | 'signedReaders'>,
 ): Promise<ReaderChanges | null> {
-  let left = elementsMax
-  for (const changes of guesses(claimed, candidates)) {
-    const list = apply(claimed, changes)
-    left -= list.length + 20
-    if (left < 0) return null
-    if (list && (await readersHash(list)) === signed) return changes
-  }
-  return null
-}
-
-/** The possible differences, the likeliest first. */
-function* guesses(claimed: readonly Reader[], candidates: readonly Reader[]): Generator<ReaderChanges> {
-  const claimedKeys = new Set(claimed.map(([key]) => key))
-  const others = candidates.filter(([key]) => !claimedKeys.has(key))
-  const signedAs = new Map(candidates)
-  yield { added: [], ended: [] }
-  for (const one of claimed) yield { added: [one], ended: [] }
-  for (const one of others) yield { added: [], ended: [one] }
-  for (const one of claimed) {
-    const kid = signedAs.get(one[0])
-    if (kid !== undefined && kid !== one[1]) yield { added: [one], ended: [[one[0], kid]] }
-  }
-  for (const one of claimed) for (const other of others) yield { added: [one], ended: [other] }
-  for (const pair of pairsOf(claimed)) yield { added: pair, ended: [] }
-  for (const pair of pairsOf(others)) yield { added: [], ended: pair }
-}
-
-function* pairsOf(list: readonly Reader[]): Generator<Reader[]> {
-  for (const [at, one] of list.entries()) for (const other of list.slice(at + 1)) yield [one, other]
-}
-
-/** The signed list: the server's list without the readers that were added, and with those that ended. */
-const apply = (claimed: readonly Reader[], { added, ended }: ReaderChanges): Reader[] => {
-  const gone = new Set(added.map(([key]) => key))
-  return [...claimed.filter(([key]) => !gone.has(key)), ...ended]
+  if (!signedReaders || (await readersHash(signedReaders)) !== signed) return null
+  return compareReaders(signedReaders, readers ?? [])
 }
