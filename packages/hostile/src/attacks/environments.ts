@@ -70,7 +70,8 @@ export const environments: readonly Attack[] = [
   },
   {
     id: 'earlier-value',
-    title: 'The server answers with an earlier value of a secret, which the client has not seen and which opens with the present key',
+    title:
+      'The server answers with an earlier value of a secret, which the client has not seen and which opens with the present key',
     act: 'run',
     remains: {
       nothing: 'values-roll-back',
