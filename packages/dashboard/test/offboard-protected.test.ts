@@ -69,7 +69,8 @@ test('the admin comes from the message to the list, and from its row to the chan
 test('the row ends as done in the open page of the first admin', async () => {
   await row().getByText('re-keyed').waitFor()
   await page.getByText('1 of 2 done').waitFor()
-  await row().getByText(grace).waitFor()
+  // The proposer made the new key.
+  await row().getByText(steps.person.name).waitFor()
 })
 
 test('no page sent or stored a value, or the passphrase', async () => {
