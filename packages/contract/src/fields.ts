@@ -14,6 +14,7 @@ export interface Schema {
   minimum?: number
   maximum?: number
   items?: Schema
+  minItems?: number
   maxItems?: number
   required?: string[]
   properties?: Record<string, Schema>

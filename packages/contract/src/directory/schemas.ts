@@ -41,6 +41,9 @@ export const Signed = Strict({
  */
 export const trusted = { trust: Type.Optional(Signed) }
 
+/** Shows that an entry is one of those that the head counts. */
+export const EntryProof = Strict({ entry: EntryText, index: Type.Integer(), path: Type.Array(DirectoryHash) })
+
 /** The part of an answer that a client verifies before it uses the rest. */
 export const Directory = Strict({
   roots: Type.Array(RootText, {
@@ -51,9 +54,7 @@ export const Directory = Strict({
     description:
       'Oldest first, up to the newest. Begins after the version that the query names; without one, only the newest',
   }),
-  proofs: Type.Array(Strict({ entry: EntryText, index: Type.Integer(), path: Type.Array(DirectoryHash) }), {
-    description: 'The entries that were asked for and exist',
-  }),
+  proofs: Type.Array(EntryProof, { description: 'The entries that were asked for and exist' }),
 })
 
 /** The query by which a client says what it trusts already. */
@@ -67,9 +68,17 @@ export const trustQuery = {
   head: Type.Optional(Type.Integer({ minimum: 1, description: 'version of the head that the client knows' })),
 }
 
-const Reader = Type.Tuple([EntryKey, DirectoryHash], {
-  description: 'Of an environment or a managed key: the key of the reader’s entry, and the thumbprint',
-})
+/** The key of a reader’s entry, or the thumbprint. */
+export const ReaderPart = Type.String({ maxLength: 150, pattern: '^[A-Za-z0-9_:/-]+$' })
+
+/** OpenAPI has no word for a list whose elements differ, so both are texts. */
+const Reader = Type.Unsafe<[entryKey: string, kid: string]>(
+  Type.Array(ReaderPart, {
+    minItems: 2,
+    maxItems: 2,
+    description: 'Of an environment or a managed key: the key of the reader’s entry, and the thumbprint',
+  }),
+)
 
 /** What the server believes about one entry. A signer compares it with what they know before they sign it. */
 export const Claim = Strict({
@@ -84,4 +93,4 @@ export const Claim = Strict({
   ),
 })
 
-export { EntryKey, EntryText, HeadText }
+export { EntryKey, EntryText, HeadText, RootText }

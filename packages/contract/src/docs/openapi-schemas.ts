@@ -5,7 +5,8 @@ import { Application } from '../apps/schemas.ts'
 import { AuditEntry } from '../audit/schemas.ts'
 import { BillingView, PlanView, Promo, Subscription } from '../billing/schemas.ts'
 import { ChangeRequest, SecretChangeRequest } from '../changes/schemas.ts'
-import { BranchGrant, CreateEnvironment, Environment, EnvironmentWithAccess } from '../envs/schemas.ts'
+import { Directory, EntryProof, Signed } from '../directory/schemas.ts'
+import { Branch, BranchGrant, CreateEnvironment, Environment, EnvironmentWithAccess } from '../envs/schemas.ts'
 import { KeyGrant } from '../grants/schemas.ts'
 import { Composition, Group } from '../groups/schemas.ts'
 import { HoneyToken } from '../honey-tokens/schemas.ts'
@@ -70,12 +71,16 @@ export const namedSchemas: Readonly<Record<string, TSchema>> = {
   Application,
   AuditEntry,
   BillingView,
+  Branch,
   BranchGrant,
   ChangeRequest,
   Ciphertext: shared.Ciphertext,
   Composition,
   CreateEnvironment,
   DeletedSecret,
+  DirectoryDocuments: Signed,
+  DirectoryProof: EntryProof,
+  SignedDirectory: Directory,
   DisplayName: shared.DisplayName,
   Email: shared.Email,
   Environment,

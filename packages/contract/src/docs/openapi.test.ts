@@ -166,7 +166,8 @@ describe('the operations of the document', () => {
   test('require a body that has a required field', () => {
     expect(find('apps.create').requestBody?.required).toBe(true)
     expect(find('secrets.delete').requestBody?.required).toBe(false)
-    expect(find('apps.delete').requestBody).toBeUndefined()
+    expect(find('apps.delete').requestBody?.required).toBe(false)
+    expect(find('honeyTokens.delete').requestBody).toBeUndefined()
     expect(Object.keys(find('oauth.token').requestBody?.content ?? {})).toContain('application/x-www-form-urlencoded')
   })
 })

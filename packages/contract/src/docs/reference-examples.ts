@@ -1,6 +1,8 @@
 import { hostPattern, injectableNamePattern, methodPattern } from '../agents/policy-body.ts'
 import { Thumbprint } from '../agents/schemas.ts'
 import { Hash } from '../audit-proof/schemas.ts'
+import { DirectoryHash, EntryKey, HeadText, ReaderPart, RootText } from '../directory/schemas.ts'
+import { BranchManifest } from '../envs/schemas.ts'
 import { HexDigest, SignatureValue } from '../export/schemas.ts'
 import type { Schema } from '../fields.ts'
 import { limits } from '../limits.ts'
@@ -44,6 +46,12 @@ const byPattern = new Map<string, string>([
   [patternOf(Hash), `${`${publicId}${publicId}`.slice(0, 43)}=`],
   [patternOf(ProviderId), 'mail'],
   [patternOf(KeepFor), '30d'],
+  [patternOf(RootText), `or1.eyJ2IjoxfQ.${publicId}`],
+  [patternOf(HeadText), `od1.eyJ2IjoxfQ.${publicId}`],
+  [patternOf(ReaderPart), `person/${id('user')}`],
+  [patternOf(EntryKey), 'environment/payments/production'],
+  [patternOf(DirectoryHash), `${publicId}${publicId}`.slice(0, 43)],
+  [patternOf(BranchManifest), `bm1.eyJ2IjoxfQ.${publicId}`],
   [patternOf(Thumbprint), `${publicId}${publicId}`.slice(0, 43)],
 ])
 
@@ -125,7 +133,8 @@ export function exampleOf(schema: Schema, name = ''): unknown {
   if (schema.const !== undefined) return schema.const
   if (schema.enum) return schema.enum[0]
   if (schema.anyOf) return ofAlternatives(schema.anyOf, name)
-  if (schema.type === 'array') return [exampleOf(schema.items ?? {}, name)]
+  if (schema.type === 'array')
+    return Array.from({ length: schema.minItems ?? 1 }, () => exampleOf(schema.items ?? {}, name))
   if (schema.type === 'object') return ofObject(schema.properties ?? {}, name)
   if (schema.type === 'integer') return numbers[name] ?? Math.max(schema.minimum ?? 0, 1)
   if (schema.type === 'boolean') return true

@@ -45,11 +45,13 @@ describe('the reference', () => {
     expect(rows).toEqual([
       ['path', 'orgId', 'id `org_...`', true],
       ['path', 'envId', 'id `env_...`', true],
+      ['body', 'id', 'id `env_...`', false],
       ['body', 'slug', 'slug', true],
       ['body', 'name', 'text without control characters, 1 to 200 characters', false],
       ['body', 'ttlSeconds', 'integer, 1 to 2,592,000 or null', false],
       ['body', 'wrappedDek', 'blob `wd1.`, at most 4,096 characters', true],
       ['body', 'recoveryWrappedDek', 'blob `wd1.`, at most 4,096 characters', false],
+      ['body', 'manifest', 'text like `^bm1\\.[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]+$`, at most 8,192 characters', false],
       ['body', 'grants', 'list of object, at most 200', false],
       ['body', 'grants[].principalType', '`user` or `service_token`', true],
       ['body', 'grants[].principalId', 'letters, digits and `_`, at most 64 characters', true],
@@ -68,7 +70,9 @@ describe('the reference', () => {
   })
 
   test('shows the audit actions of mutations, and those of a read only if its denial is recorded', () => {
-    expect(find('envs.delete').audit).toBe('`env.deleted`, `branch.deleted`')
+    expect(find('envs.delete').audit).toBe(
+      '`env.deleted`, `branch.deleted`, `directory.root_changed`, `directory.signed`',
+    )
     expect(find('envs.get').audit).toBe('')
     expect(find('resolve.get').audit).toBe('`env.resolve_denied`, when it is denied')
   })

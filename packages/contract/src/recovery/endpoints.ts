@@ -44,14 +44,14 @@ export const recovery = {
   }),
   enable: post('/v1/orgs/:orgId/recovery', {
     summary: 'Set recovery up; 409 where it is',
-    body: Strict({ ...KeyAndShares.properties, ...trusted }),
+    body: KeyAndShares,
     responses: { 201: Configured },
     refuses: ['conflict', 'quota_exceeded'],
     audits: ['recovery.enabled'],
   }),
   rotate: post('/v1/orgs/:orgId/recovery/rotate', {
     summary: 'Another recovery key, with other shares; what `grants` leave out is covered no longer',
-    body: Strict({ ...KeyAndShares.properties, ...trusted }),
+    body: KeyAndShares,
     responses: { 200: Configured },
     refuses: ['conflict'],
     audits: ['recovery.rotated', 'recovery_request.cancelled'],

@@ -1,4 +1,5 @@
 import { type TSchema, Type } from 'typebox'
+import { trusted } from '../directory/schemas.ts'
 import { limits } from '../limits.ts'
 import { Id, Instant, Nullable, PrincipalType, PublicKeyJwk, Strict, WrappedKey } from '../schema.ts'
 
@@ -34,6 +35,7 @@ export const CustodianShare = Strict({ userId: Id('user'), shareIndex: ShareInde
 
 /** A recovery key, with a share of it for each custodian. */
 export const KeyAndShares = Strict({
+  ...trusted,
   recoveryPublicKeyJwk: PublicKeyJwk,
   threshold: Threshold,
   shares: Type.Array(CustodianShare, {

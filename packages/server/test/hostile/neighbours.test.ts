@@ -71,6 +71,8 @@ const tableOf: Record<string, string> = {
   'GET /v1/orgs/:orgId/envs/:envId/secret-details': 'secret_details',
   'GET /v1/orgs/:orgId/missing-grants': 'team_environments',
   'GET /v1/orgs/:orgId/change-requests': 'change_requests',
+  'GET /v1/orgs/:orgId/directory/entries': 'directory_heads',
+  'GET /v1/orgs/:orgId/directory/claims': 'directory_entries',
   'GET /v1/orgs/:orgId/leases': 'leases',
   'GET /v1/orgs/:orgId/grants': 'key_grants',
   'GET /v1/orgs/:orgId/teams/:teamId': 'key_exclusions',
