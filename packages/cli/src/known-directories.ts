@@ -6,7 +6,6 @@ import { withLock } from './credentials.ts'
 import { Failure } from './failure.ts'
 import { readIfThere, writePrivate } from './files.ts'
 import { configFolder } from './folders.js'
-import type { Session } from './session.ts'
 import type { Settings } from './settings.ts'
 
 // A client that has seen the signed directory of an organization remembers its newest root and head, so that a server cannot
@@ -46,7 +45,7 @@ export function knownDirectory(settings: Pick<Settings, 'found' | 'url' | 'org'>
 }
 
 /** Whether commands must verify the directory of this organization. It reads one small file. */
-export function knowsDirectory(settings: Pick<Settings, 'found' | 'url' | 'org'>, orgId: string): boolean {
+function knowsDirectory(settings: Pick<Settings, 'found' | 'url' | 'org'>, orgId: string): boolean {
   const { known, pins } = knownDirectory(settings, orgId)
   return known !== null || pins.length > 0
 }
@@ -56,24 +55,19 @@ export const knowsDirectories = (settings: Pick<Settings, 'found' | 'url' | 'org
   projectPin(settings) !== undefined ||
   Object.keys(readFile().directories).some((place) => place.startsWith(`${settings.url} `))
 
+/** The part of a session that says what it trusts. */
+interface Trusting {
+  pinned?: unknown
+  settings: Pick<Settings, 'found' | 'url' | 'org'>
+}
+
 /** Whether answers for this session must be verified: the token carries a pin, or this machine knows a directory. */
-export const mustVerify = ({ pinned, settings }: Pick<Session, 'pinned' | 'settings'>): boolean =>
+export const mustVerify = ({ pinned, settings }: Trusting): boolean =>
   pinned !== undefined || knowsDirectories(settings)
 
 /** As `mustVerify`, for one organization. */
-export const mustVerifyIn = ({ pinned, settings }: Pick<Session, 'pinned' | 'settings'>, orgId: string): boolean =>
+export const mustVerifyIn = ({ pinned, settings }: Trusting, orgId: string): boolean =>
   pinned !== undefined || knowsDirectory(settings, orgId)
-
-/**
- * The setting `directory` of the SDK. Undefined if this machine trusts nothing about the server: nothing is then loaded.
- *
- * @param name the environment that the command named, such as `shop/production` or `shop/production@pr-7`.
- */
-export async function readingDirectory(session: Session, name?: string) {
-  if (!mustVerify(session)) return undefined
-  const { directorySettings } = await import('./trust/reading.ts')
-  return directorySettings(session, name)
-}
 
 /** The signed commitments to keys that this command has verified, by the id of the environment. */
 const commitments = new Map<string, { label: string; commitment: string }>()

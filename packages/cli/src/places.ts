@@ -1,7 +1,7 @@
 import type { Answer } from '@skerry/contract/endpoint'
 import type { endpoints } from '@skerry/contract/endpoints'
 import type { Environment } from '@skerry/sdk/environments'
-import { Failure, lacksKey, missingIn, toFailure, usage } from './failure.ts'
+import { Failure, lacksKey, usage } from './failure.ts'
 import { whyNoBranch } from './git-branch.ts'
 import { mustVerifyIn } from './known-directories.ts'
 import { placeOptions } from './labels.ts'
@@ -257,33 +257,11 @@ async function boundScope(session: Session): Promise<{ orgId: string; envId: str
   try {
     return (await session.client.resolve.get({ query: {} })).scope
   } catch (error) {
-    if (lacksKey(error)) return boundWithoutKeys(session, error)
+    if (lacksKey(error)) return (await import('./bound-scope.ts')).boundWithoutKeys(session, error)
     if ((error as { code?: unknown }).code !== 'invalid_request') throw error
     rememberUnbound(session)
     return undefined
   }
-}
-
-/**
- * Finds the environment of a bound token that lacks a key, so that the server refuses to resolve it. The refusal names
- * the environment or one of its groups, which has the same slug. The token can list the environments of its own
- * application only, so the slug identifies the environment.
- */
-async function boundWithoutKeys(session: Session, error: unknown): Promise<{ orgId: string; envId: string }> {
-  const missing = missingIn(error)
-  const slug = (missing.find((one) => !one.includes(':')) ?? missing[0])?.replace(/^.*:/, '')
-  const { id: orgId } = await session.org()
-  const { apps } = await session.client.apps.list({ params: { orgId } })
-  const { eachAtOnce } = await import('./parallel.ts')
-  const own = await eachAtOnce(apps, async ({ id: appId }) => {
-    const answer = await session.client.apps.envs({ params: { orgId, appId } }).catch((refused) => {
-      if (toFailure(refused).kind !== 'refused') throw refused
-    })
-    return answer?.environments ?? []
-  })
-  const found = own.flat().find((one) => one.slug === slug)
-  if (!found) throw error
-  return { orgId, envId: found.id }
 }
 
 /**

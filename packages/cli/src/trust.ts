@@ -3,7 +3,7 @@ import type { Rollback } from '@skerry/sdk/rollback'
 import { environmentKey } from '@skerry/sdk/secrets'
 import { findNamed } from './current-place.ts'
 import { Failure, isBoundElsewhere, lacksKey } from './failure.ts'
-import { readingDirectory } from './known-directories.ts'
+import { mustVerify } from './known-directories.ts'
 import { memoryHere } from './known-state.ts'
 import { note } from './output.ts'
 import type { Place } from './places.ts'
@@ -59,7 +59,9 @@ async function checkAsRead(session: Session, asked: Asked, place: Place): Promis
   if (place.kind !== 'group') {
     const { url: baseUrl, allowInsecure } = settings
     const branch = place.kind === 'branch' ? envId : undefined
-    const directory = await readingDirectory(session, label)
+    const directory = mustVerify(session)
+      ? await (await import('./trust/reading.ts')).directorySettings(session, label)
+      : undefined
     const reader = {
       ...(await session.reader()),
       directory,

@@ -3,7 +3,7 @@ import { sha256 } from '@skerry/crypto/digest'
 import { importAesKey, openGcm, sealGcm } from '@skerry/crypto/gcm'
 import { hkdf } from '@skerry/crypto/hkdf'
 import type { Cache } from './cache.ts'
-import type { CopyProof } from './directory/reader.ts'
+import type { CopyProof } from './directory/memory.ts'
 import type { ResolveQuery } from './resolve-body.ts'
 
 /**

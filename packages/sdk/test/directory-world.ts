@@ -55,8 +55,6 @@ export async function openSigned(entries: readonly DirectoryEntry[], org: string
   return { ...signed, person, sign, changeRoot, pin: formatPin({ root: newestRoot().hash, leastHead: 1 }) }
 }
 
-export type SignedDirectory = Awaited<ReturnType<typeof openSigned>>
-
 interface Asked {
   root?: string[] | undefined
   head?: number | undefined

@@ -5,7 +5,7 @@ import { Failure, lacksKey, toFailure, usage } from '../failure.ts'
 import { whyNoBranch } from '../git-branch.ts'
 import { fetchOverHttp } from '../http.ts'
 import { forget, idKeyOf, recall, remember } from '../id-cache.ts'
-import { readingDirectory } from '../known-directories.ts'
+import { mustVerify } from '../known-directories.ts'
 import { isMemoryLost } from '../known-state.ts'
 import { note, warn } from '../output.ts'
 import { boundWords, checkKnownNames, findPlace, noBranch } from '../places.ts'
@@ -195,7 +195,9 @@ async function create(
   return createSkerry({
     ...(await session.reader()),
     knownState: session.knownState.reading,
-    directory: await readingDirectory(session, nameOf(env, label, branch)),
+    directory: mustVerify(session)
+      ? await (await import('../trust/reading.ts')).directorySettings(session, nameOf(env, label, branch))
+      : undefined,
     baseUrl,
     allowInsecure,
     userAgent,

@@ -6,7 +6,7 @@ import { environmentKey } from '@skerry/sdk/secrets'
 import { Failure, usage } from '../failure.ts'
 import type { Values } from '../formats/names.ts'
 import { fetchOverHttp } from '../http.ts'
-import { readingDirectory } from '../known-directories.ts'
+import { mustVerify } from '../known-directories.ts'
 import { keyFailure } from '../no-key.ts'
 import { warn } from '../output.ts'
 import type { Place } from '../places.ts'
@@ -74,7 +74,9 @@ export async function resolvePlace(session: Session, place: Place, options: Merg
   return createSkerry({
     ...(await session.reader()),
     knownState: session.knownState.reading,
-    directory: await readingDirectory(session, place.label),
+    directory: mustVerify(session)
+      ? await (await import('../trust/reading.ts')).directorySettings(session, place.label)
+      : undefined,
     baseUrl,
     allowInsecure,
     userAgent,

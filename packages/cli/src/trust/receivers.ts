@@ -3,7 +3,6 @@ import { type Reader, readersHash } from '@skerry/crypto/directory/commitments'
 import { fetchEntries } from '@skerry/sdk/internal/directory/entries'
 import { Failure, toFailure } from '../failure.ts'
 import { committedLabel } from '../known-directories.ts'
-import type { PinnedGrantee } from '../pins.ts'
 import type { Session } from '../session.ts'
 import { trustOf } from './reading.ts'
 import { isSigner } from './signatory.ts'
@@ -11,8 +10,17 @@ import { isSigner } from './signatory.ts'
 // The signed directory says whose key is whose, and who may receive the key of an environment. In an organization whose
 // directory this machine knows, a key is wrapped to nobody else.
 
+/** A person, a token or a worker to whom a key would be wrapped, as the server shows it. */
+interface Receiver {
+  principalId: string
+  name: string | null
+  publicKeyJwk: string
+  /** The name by which the user named this receiver; undefined if the user wrote the id. */
+  wantedName?: string | undefined
+}
+
 /** The key of the entry of a person, a token, or a worker. */
-function entryKeyOf({ principalId }: Pick<PinnedGrantee, 'principalId'>): `${'person' | 'token' | 'worker'}/${string}` {
+function entryKeyOf({ principalId }: Pick<Receiver, 'principalId'>): `${'person' | 'token' | 'worker'}/${string}` {
   if (principalId.startsWith('usr_')) return `person/${principalId}`
   return principalId.startsWith('skt_') ? `token/${principalId}` : `worker/${principalId}`
 }
@@ -27,7 +35,7 @@ function entryKeyOf({ principalId }: Pick<PinnedGrantee, 'principalId'>): `${'pe
 export async function requireListed(
   session: Session,
   orgId: string,
-  grantees: readonly PinnedGrantee[],
+  grantees: readonly Receiver[],
 ): Promise<ReadonlySet<string>> {
   const keys = grantees.map(entryKeyOf)
   const entries = await fetchEntries(session.client, orgId, keys, trustOf(session, orgId, 'write'))
@@ -52,7 +60,7 @@ export async function requireListed(
 const isSame = (key: string, name: string, wanted: string) =>
   key.startsWith('person/') ? name.toLowerCase() === wanted.toLowerCase() : name === wanted
 
-function notListed({ name, wantedName, principalId }: PinnedGrantee, why: string): Failure {
+function notListed({ name, wantedName, principalId }: Receiver, why: string): Failure {
   const called = wantedName ?? name
   const label = called === null || called === principalId ? principalId : `${called} (${principalId})`
   return new Failure(
@@ -69,7 +77,7 @@ function notListed({ name, wantedName, principalId }: PinnedGrantee, why: string
  */
 export async function requireSignedReaders(
   session: Session,
-  { orgId, id, readers }: { orgId: string; id: string; readers: readonly PinnedGrantee[] },
+  { orgId, id, readers }: { orgId: string; id: string; readers: readonly Receiver[] },
 ): Promise<boolean> {
   const label = committedLabel(id)
   if (label === undefined) return false

@@ -25,6 +25,13 @@ export interface DirectorySettings {
   warn?: ((message: string) => void) | undefined
 }
 
+/** The proof of a stored copy: the trust before and after it was verified, and the name that it is about. */
+export interface CopyProof {
+  before: KnownDirectory | null
+  after: KnownDirectory
+  name: string
+}
+
 /**
  * Returns the newer of two verified directories of one organization. A memory stores it, because two processes may verify
  * answers at the same time.

@@ -9,14 +9,7 @@ import type { Copy } from '../sealed-copy.ts'
 import { mismatch, trustedQuery } from './answer.ts'
 import { checkKeys, checkLayers, verifyShown } from './check.ts'
 import { fetchEntries } from './entries.ts'
-import { type DirectorySettings, processMemory } from './memory.ts'
-
-/** The proof of a stored copy: the trust before and after it was verified, and the name that it is about. */
-export interface CopyProof {
-  before: KnownDirectory | null
-  after: KnownDirectory
-  name: string
-}
+import { type CopyProof, type DirectorySettings, processMemory } from './memory.ts'
 
 /** The members of a query that ask for the proof, and the trust that the answer must continue. */
 interface Asked {
