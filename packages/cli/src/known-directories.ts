@@ -44,7 +44,7 @@ export function knownDirectory(settings: Pick<Settings, 'found' | 'url' | 'org'>
 }
 
 /** Whether commands must verify the directory of this organization. It reads one small file. */
-export function knowsDirectory(settings: Pick<Settings, 'found' | 'url' | 'org'>, orgId: string): boolean {
+function knowsDirectory(settings: Pick<Settings, 'found' | 'url' | 'org'>, orgId: string): boolean {
   const { known, pins } = knownDirectory(settings, orgId)
   return known !== null || pins.length > 0
 }

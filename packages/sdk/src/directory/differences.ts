@@ -11,7 +11,7 @@ type Environment = EntryOf<`environment/${string}`>['value']
 type ManagedKey = EntryOf<`key/${string}`>['value']
 
 /** A member that the server claims otherwise than it was signed. */
-export interface ChangedMember {
+interface ChangedMember {
   name: string
   signed: unknown
   claimed: unknown
