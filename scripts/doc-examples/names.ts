@@ -13,6 +13,7 @@ import type { PolicySigner } from '../../packages/crypto/src/policy.ts'
 import type { Dek } from '../../packages/crypto/src/secret.ts'
 import type { Outbound } from '../../packages/providers/src/outbound.ts'
 import type { Client } from '../../packages/sdk/src/client.ts'
+import type { SignedDirectory } from '../../packages/sdk/src/directory/open.ts'
 import type { MissingGrant } from '../../packages/sdk/src/granting.ts'
 import type { LeaseTarget } from '../../packages/sdk/src/leases.ts'
 import type { Layer } from '../../packages/sdk/src/resolve-body.ts'
@@ -86,6 +87,7 @@ export declare const headBody: HeadBody
 export declare const entryProof: EntryProof
 export declare const verified: VerifiedDirectory
 export declare const directorySigner: DirectorySigner
+export declare const signedDirectory: SignedDirectory
 export declare const joiningCode: string
 
 /** Data that a program stores, seals, signs, reads and writes. `remembered` is a key or fingerprint from earlier. */

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { newKeyHolder, openPeopleServer, type PeopleServer, type PersonMachine } from './people.ts'
+import { newMachine } from './machine.ts'
+import { newKeyHolder, ok, openPeopleServer, type PeopleServer, type PersonMachine } from './people.ts'
 
 let server: PeopleServer
 let ada: PersonMachine
@@ -25,6 +26,12 @@ async function newAdmin(owner: PersonMachine): Promise<PersonMachine> {
   await admin.write('skerry.json', await owner.read('skerry.json'))
   await owner.ok(`skerry members trust ${admin.email} --yes`)
   return admin
+}
+
+/** Lets another admin sign, after their words were compared. */
+async function addSigner(signer: PersonMachine, other: PersonMachine): Promise<void> {
+  const offer = (await other.ok('skerry trust signers offer')).trim()
+  await signer.ok(`skerry trust signers add ${other.email} --key ${offer} --yes`)
 }
 
 const verify = async (person: PersonMachine) => JSON.parse(await person.ok('skerry trust verify --json'))
@@ -70,5 +77,81 @@ describe('a directory', () => {
       expect([command, await unsigned(ada)]).toEqual([command, []])
     }
     expect(await verify(ada)).toMatchObject({ verified: true, entries: 2 })
+  })
+
+  test('gives a token its pin, and the token runs on a fresh machine before and after a re-key', async () => {
+    await ada.ok('skerry trust init --yes')
+    await ada.ok('echo -n hello | skerry secrets set A')
+    const token = (await ada.ok('skerry token create ci --env development')).trim()
+    expect(token).toMatch(/^skt_\w{22}_[\w-]+\.[\w-]{43}@\d+\.shop\/development$/)
+    const plain = (await ada.ok('skerry token create plain --env development --without-pin')).trim()
+    expect(plain).toMatch(/^skt_\w{22}_[\w-]+$/)
+    const fresh = await newMachine(server.url)
+    fresh.env.SKERRY_TOKEN = token
+    expect(await ok(fresh, "skerry run -- sh -c 'echo $A'")).toBe('hello\n')
+    await ada.ok('skerry env rekey development --yes')
+    expect(await ok(fresh, "skerry run -- sh -c 'echo $A'")).toBe('hello\n')
+  })
+
+  test('is signed by two admins at once, and by one who compares the words of a new member', async () => {
+    await ada.ok('skerry trust init --yes')
+    const bob = await newAdmin(ada)
+    const { stderr } = await ada.skerry(['grant', bob.email, 'development', '--reader', bob.email])
+    expect(stderr).toContain(`person ${bob.email}: added`)
+    await addSigner(ada, bob)
+    const made = await Promise.all([ada.shell('skerry env create one'), bob.shell('skerry env create two')])
+    expect(made.map(({ code }) => code)).toEqual([0, 0])
+    for (const one of made) expect(one.stderr).toContain('signed environment')
+    expect(await verify(ada)).toMatchObject({ verified: true, root: 2, entries: 5 })
+  })
+
+  test('shows a change without a signature as not signed, until a signer signs it', async () => {
+    await ada.ok('skerry trust init --yes')
+    const bob = await newAdmin(ada)
+    await ada.ok(`skerry grant ${bob.email} development --reader ${bob.email}`)
+    const other = await newMachine(server.url)
+    Object.assign(other.env, { SKERRY_TOKEN: bob.env.SKERRY_TOKEN, SKERRY_KEYRING: 'off' })
+    const { org } = JSON.parse(await ada.read('skerry.json'))
+    await ok(other, `skerry grant revoke ${ada.email} --app shop --env development --org ${org} --yes`)
+    const line = `environment shop/development: reader ${ada.email} removed`
+    expect(await unsigned(ada)).toEqual([line])
+    const refused = await ada.skerry(['trust', 'verify'])
+    expect([refused.code, refused.stdout]).toEqual([3, `not signed: ${line}\n`])
+    expect(await ada.ok('skerry trust sign --yes')).toBe(`${line}\n`)
+    expect(await verify(ada)).toMatchObject({ verified: true })
+  })
+
+  test('without its last signer is continued with rescue codes, and not without them', async () => {
+    await ada.ok('skerry trust init --yes')
+    const bob = await newAdmin(ada)
+    await ada.ok('skerry trust sign --yes')
+    const without = await bob.skerry(['trust', 'rescue', 'use', '--yes'])
+    expect([without.code, without.stderr]).toEqual([5, expect.stringContaining('has no rescue codes')])
+    const codes = (await ada.ok('skerry trust rescue setup --yes')).trim().split('\n')
+    expect(codes.length).toBe(3)
+    const one = await bob.skerry(['trust', 'rescue', 'use', '--yes'], { input: codes[0]! })
+    expect([one.code, one.stderr]).toEqual([3, expect.stringContaining('2 rescue codes of this directory are needed')])
+    expect((await bob.skerry(['trust', 'rescue', 'use', '--yes'], { input: codes.slice(1).join('\n') })).code).toBe(0)
+    await bob.ok('skerry env create continued')
+    expect((await status(ada)).signers.map(({ name }: { name: string }) => name)).toEqual([bob.email])
+    expect(await verify(ada)).toMatchObject({ verified: true, root: 3 })
+  })
+
+  test('with a threshold of two changes its signers with two signatures', async () => {
+    await ada.ok('skerry trust init --yes')
+    const bob = await newAdmin(ada)
+    await ada.ok('skerry trust sign --yes')
+    await addSigner(ada, bob)
+    await bob.write('root.txt', await ada.ok('skerry trust signers edit --threshold 2'))
+    expect((await status(ada)).root.threshold).toBe(1)
+    await bob.ok('skerry trust approve root.txt --yes')
+    expect((await status(ada)).root.threshold).toBe(2)
+  })
+
+  test('tells a caller who is no signer that a signer has to sign', async () => {
+    await ada.ok('skerry trust init --yes')
+    const bob = await newAdmin(ada)
+    const { code, stderr } = await bob.shell('skerry env create other')
+    expect([code, stderr]).toEqual([0, expect.stringContaining('a signer has to run `skerry trust sign`')])
   })
 })

@@ -104,8 +104,8 @@ export async function startDirectoryServer(): Promise<DirectoryServer> {
 
 /** The readers as the server lists them, and as they were signed. */
 const listsOf = (readers: readonly (readonly [string, string])[] | null): Pick<Claim, 'readers' | 'signedReaders'> => {
-  const list = readers && readers.map(([entryKey, kid]): [string, string] => [entryKey, kid])
-  return { readers: list, signedReaders: list }
+  const list = readers?.map(([entryKey, kid]): [string, string] => [entryKey, kid])
+  return { readers: list ?? null, signedReaders: list ?? null }
 }
 
 export const refusal = (message: string): Reply => ({

@@ -40,7 +40,7 @@ export interface Status {
 }
 
 /** The public key of a signer of the directory. */
-export interface SignerKey {
+interface SignerKey {
   kid: string
   jwk: DirectorySigner['jwk']
 }

@@ -107,7 +107,7 @@ const kinds = [
 ] as const
 
 /** `2 people, 1 token and 3 environments`. */
-export function countsOf(all: readonly Pick<Difference, 'key'>[]): string {
+function countsOf(all: readonly Pick<Difference, 'key'>[]): string {
   const parts = kinds.flatMap(([kind, one, several]) => {
     const count = all.filter(({ key }) => key.startsWith(`${kind}/`)).length
     return count === 0 ? [] : [`${count} ${count === 1 ? one : several}`]

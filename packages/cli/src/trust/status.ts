@@ -23,7 +23,7 @@ export async function status({ session, orgId }: InOrg): Promise<Output> {
   }
 }
 
-export const instantOf = (seconds: number): string => new Date(seconds * 1000).toISOString()
+const instantOf = (seconds: number): string => new Date(seconds * 1000).toISOString()
 
 export const signersOf = ({ signers }: RootBody, nameOf: EntryNames) =>
   signers.map((one) => {

@@ -48,7 +48,7 @@ export function entryWords(key: string, nameOf: EntryNames): string {
   return kind === 'worker' ? nameOf(key) : `${kindWords[kind]} ${nameOf(key)}`
 }
 
-export const readerLines = ({ added, ended }: ReaderChanges, nameOf: EntryNames): string[] => [
+const readerLines = ({ added, ended }: ReaderChanges, nameOf: EntryNames): string[] => [
   ...added.map(([key]) => `reader ${nameOf(key)} added`),
   ...ended.map(([key]) => `reader ${nameOf(key)} removed`),
 ]

@@ -47,10 +47,6 @@ export function signingClient(client: Client, find: FindSignatory): Client {
   return Object.freeze({ ...client, ...Object.fromEntries(headings) }) as Client
 }
 
-/** Whether an operation changes entries of the directory. */
-export const isSignedOperation = (operation: string): boolean =>
-  Object.hasOwn(changingEdits, operation) || Object.hasOwn(afterwardEdits, operation)
-
 const inputOf = (input: Loose) =>
   ({ params: {}, query: {}, body: {}, ...input }) as Required<Loose> & {
     query: Record<string, unknown>

@@ -11,7 +11,7 @@ type Environment = EntryOf<`environment/${string}`>['value']
 type ManagedKey = EntryOf<`key/${string}`>['value']
 
 /** A member that the server claims otherwise than it was signed. */
-export interface ChangedMember {
+interface ChangedMember {
   name: string
   signed: unknown
   claimed: unknown
@@ -47,7 +47,9 @@ export interface KeyOpener {
  * @returns the differences, sorted by key.
  * @example
  * const opener = { environment: async () => null, managed: async () => null }
- * const differences = await compareClaims(new Map(), await fetchClaims(client, orgId), opener)
+ * const { claims } = await client.directory.claims({ params: { orgId } })
+ * const shown = new Map(claims.map((claim) => [claim.key, claim]))
+ * const differences = await compareClaims(new Map(), shown, opener)
  */
 export async function compareClaims(
   entries: ReadonlyMap<string, DirectoryEntry>,

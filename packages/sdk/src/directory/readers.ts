@@ -9,8 +9,7 @@ export interface ReaderChanges {
   ended: readonly Reader[]
 }
 
-const isIn = (list: readonly Reader[]) => (one: Reader) =>
-  list.some(([key, kid]) => key === one[0] && kid === one[1])
+const isIn = (list: readonly Reader[]) => (one: Reader) => list.some(([key, kid]) => key === one[0] && kid === one[1])
 
 /** Compares two lists of readers. A reader with another key has ended, and was added. */
 export const compareReaders = (before: readonly Reader[], after: readonly Reader[]): ReaderChanges => ({

@@ -153,7 +153,7 @@ describe('the readers that were signed', () => {
 
   const shown = (signed: (readonly [string, string])[] | null, claimed: (readonly [string, string])[]) => ({
     readers: claimed.map(([entryKey, kid]): [string, string] => [entryKey, kid]),
-    signedReaders: signed && signed.map(([entryKey, kid]): [string, string] => [entryKey, kid]),
+    signedReaders: signed?.map(([entryKey, kid]): [string, string] => [entryKey, kid]) ?? null,
   })
 
   test.each([
