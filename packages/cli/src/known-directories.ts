@@ -131,15 +131,25 @@ function readFile(): DirectoriesFile {
 
 type Call = (input?: { params?: Record<string, string> }, options?: unknown) => Promise<unknown>
 
+/** Opens the client that signs what `session` changes. The program sets it, because a signer needs a session. */
+type OpenSigning = (client: Client, session: object) => Promise<Client>
+
+let openSigning: OpenSigning = async (client) => client
+
+export const setSigning = (open: OpenSigning): void => {
+  openSigning = open
+}
+
 /**
  * Makes the client of a session. In an organization whose directory this machine knows, it passes changes to the signing
  * client. That one is loaded at the first such change, because most commands change nothing that is signed.
  */
-export function signingWhenKnown(
-  client: Client,
-  isKnown: (orgId: string) => boolean,
-  open: () => Promise<Client>,
-): Client {
+export function signingWhenKnown(client: Client, isKnown: (orgId: string) => boolean, session: () => object): Client {
+  let opened: Promise<Client> | undefined
+  const open = () => {
+    opened ??= openSigning(client, session())
+    return opened
+  }
   const calls = client as unknown as Record<string, Record<string, Call>>
   const headings = Object.entries(operations).map(([heading, table]) => {
     const changes = Object.entries(table)

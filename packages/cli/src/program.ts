@@ -3,7 +3,12 @@ import manifest from '../package.json' with { type: 'json' }
 import { type Located, locate, normalize } from './arguments.ts'
 import { commands } from './commands/table.ts'
 import { describe, exitCodes, Failure, redact, toFailure } from './failure.ts'
+import { setSigning } from './known-directories.ts'
 import { writeData, writeFailure, writeStderr } from './output.ts'
+import type { Session } from './session.ts'
+
+// A signer needs a session, so the session cannot load it by itself.
+setSigning(async (client, session) => (await import('./trust/signatory.ts')).signedClient(client, session as Session))
 
 /** Runs one command line, given without the program's name. Returns the exit code. */
 export async function main(typed: string[]): Promise<number> {

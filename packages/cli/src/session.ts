@@ -151,7 +151,7 @@ function assemble(parts: Parts, look?: Look): Session {
     client: signingWhenKnown(
       client,
       (orgId) => mustVerifyIn(session, orgId),
-      once(async () => (await import('./trust/signatory.ts')).signedClient(client, session)),
+      () => session,
     ),
     principal,
     reader,

@@ -8,7 +8,7 @@ import type { Act, Outcome, Situation } from './attack.ts'
 import { aliceEmail, honestValue, type Stage } from './stage.ts'
 
 /** A client in one situation. `prepare` runs while the server is honest, and `act` while it lies. */
-export interface Client {
+interface Client {
   act(): Promise<Outcome>
   close(): Promise<void>
 }

@@ -38,7 +38,7 @@ export interface Stage {
 
 export const aliceEmail = 'alice@example.com'
 export const honestValue = 'honest'
-export const earlierValue = 'earlier'
+const earlierValue = 'earlier'
 export const forgedValue = 'forged'
 
 export async function openStage(): Promise<Stage> {

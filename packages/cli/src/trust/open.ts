@@ -1,4 +1,5 @@
 import { parsePin } from '@skerry/crypto/directory/pin'
+import type { RootDocument } from '@skerry/crypto/directory/root'
 import { openDirectory, openDocuments, type SignedDirectory } from '@skerry/sdk/internal/directory/open'
 import { Failure } from '../failure.ts'
 import { knownDirectory, rememberDirectory } from '../known-directories.ts'
@@ -45,6 +46,15 @@ async function open<T extends Documents>(
   if (directory === null) throw missing()
   rememberDirectory(session.settings.url, orgId, directory.known)
   return directory
+}
+
+/** Whether the caller signs the directory, so that comparing the words of a new key may make its entry. */
+export const isSigner = async (session: Session, orgId: string): Promise<boolean> =>
+  isNamedSigner(session, (await openKnownDocuments(session, orgId)).root)
+
+/** Whether the root names the caller. It is answered before a passphrase is asked for. */
+export function isNamedSigner({ principal }: Session, root: RootDocument): boolean {
+  return root.body.signers.some((one) => ('person' in one ? one.person : one.token) === principal.id)
 }
 
 async function unknown({ client }: Session, orgId: string): Promise<Failure> {

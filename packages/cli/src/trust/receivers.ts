@@ -4,8 +4,8 @@ import { fetchEntries } from '@skerry/sdk/internal/directory/entries'
 import { Failure, toFailure } from '../failure.ts'
 import { committedLabel } from '../known-directories.ts'
 import type { Session } from '../session.ts'
+import { isSigner } from './open.ts'
 import { trustOf } from './reading.ts'
-import { isSigner } from './signatory.ts'
 
 // The signed directory says whose key is whose, and who may receive the key of an environment. In an organization whose
 // directory this machine knows, a key is wrapped to nobody else.

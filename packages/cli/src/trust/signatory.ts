@@ -1,6 +1,5 @@
 import { limits } from '@skerry/contract/limits'
 import { fingerprint } from '@skerry/crypto/digest'
-import type { RootDocument } from '@skerry/crypto/directory/root'
 import { unwrapKey } from '@skerry/crypto/wrap'
 import type { Client } from '@skerry/sdk/client'
 import { type Signatory, signingClient } from '@skerry/sdk/internal/directory/client'
@@ -10,7 +9,7 @@ import { rememberDirectory } from '../known-directories.ts'
 import { note, warn } from '../output.ts'
 import { knownKey } from '../pins.ts'
 import { ownPublicKey, type Session } from '../session.ts'
-import { openKnown, openKnownDocuments } from './open.ts'
+import { isNamedSigner, openKnown, openKnownDocuments } from './open.ts'
 import { entryNames, entryWords, signedParts } from './words.ts'
 
 // The signer behind the client of a session. Every command that changes an entry signs it through here.
@@ -59,15 +58,6 @@ async function findSignatory(session: Session, orgId: string): Promise<Signatory
       warn(`not signed: ${shortList(names) || 'this change'}${why}; read and sign it with \`skerry trust sign\``)
     },
   }
-}
-
-/** Whether the caller signs the directory, so that comparing the words of a new key may make its entry. */
-export const isSigner = async (session: Session, orgId: string): Promise<boolean> =>
-  isNamedSigner(session, (await openKnownDocuments(session, orgId)).root)
-
-/** Whether the root names the caller. It is answered before a passphrase is asked for. */
-function isNamedSigner({ principal }: Session, root: RootDocument): boolean {
-  return root.body.signers.some((one) => ('person' in one ? one.person : one.token) === principal.id)
 }
 
 /** The part of a signer's client that knows the keys of this machine. */

@@ -73,8 +73,7 @@ export const grants = {
     audits: ['key.granted', 'access_request.granted'],
   }),
   planned: get('/v1/orgs/:orgId/members/:userId/planned-grants', {
-    summary:
-      'The environments whose keys a person should get without a team',
+    summary: 'The environments whose keys a person should get without a team',
     responses: { 200: Planned },
   }),
   plan: put('/v1/orgs/:orgId/members/:userId/planned-grants', {

@@ -9,8 +9,6 @@ import { fail, type Refusal } from '../kernel/errors.ts'
 
 // Checks of the signed directory that keep mistakes out. No client relies on them: each verifies the texts itself.
 
-export type { DirectoryEntry } from '@skerry/crypto/directory/entries'
-
 /** The newest documents of an organization. */
 export interface Newest {
   root: StoredRoot

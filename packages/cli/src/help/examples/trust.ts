@@ -1,7 +1,5 @@
-import type { Example } from '../examples.ts'
-
 /** Examples of the signed directory. */
-export const trust: Readonly<Record<string, readonly Example[]>> = {
+export const trust = {
   trust: [
     ['skerry trust init', 'Start the signed directory of your organization'],
     ['skerry trust status', 'Show who signs, and what is not signed yet'],
@@ -69,4 +67,4 @@ export const trust: Readonly<Record<string, readonly Example[]>> = {
     ['skerry trust rescue use', 'Type the codes, and become the only signer'],
     ['skerry trust rescue use --yes < codes.txt', 'Read the codes from a file, one a line'],
   ],
-}
+} as const
