@@ -1,6 +1,6 @@
 import { CryptoError } from '../errors.ts'
 import { type ParsedDocument, parseDocument } from './document.ts'
-import { DirectoryError, malformed } from './refusal.ts'
+import { DirectoryError, malformed, timeText } from './refusal.ts'
 import { namesOf, type RootDocument } from './root.ts'
 import { anything, hash, id, nullable, object, requireShape, time, whole } from './shape.ts'
 import { validKids } from './signing.ts'
@@ -85,7 +85,8 @@ export async function requireSignedHead(head: HeadDocument, root: RootDocument):
   if (org !== root.body.org) throw new DirectoryError('directory_other_org', { expected: root.body.org, came: org })
   const broken = (expected: string, came: string) => new DirectoryError('directory_broken_chain', { expected, came })
   if (named !== root.hash) throw broken(`a head of root ${root.hash}`, `one of root ${named}`)
-  if (issuedAt < root.body.issuedAt) throw broken(`a head dated ${root.body.issuedAt} or later`, String(issuedAt))
+  if (issuedAt < root.body.issuedAt)
+    throw broken(`a head dated ${timeText(root.body.issuedAt)} or later`, timeText(issuedAt))
   if ((await validKids(head, root.body.signers)).size > 0) return
   throw new DirectoryError('directory_unsigned', {
     expected: `head ${version} with a signature of root ${root.body.version}`,
@@ -105,5 +106,5 @@ export function requireNextHead(before: { version: number; hash: string; time: n
   const broken = (expected: string, came: string) => new DirectoryError('directory_broken_chain', { expected, came })
   if (version !== before.version + 1) throw broken(`head ${before.version + 1}`, `head ${version}`)
   if (prev !== before.hash) throw broken(`a head after ${before.hash}`, `one after ${prev}`)
-  if (issuedAt < before.time) throw broken(`a head dated ${before.time} or later`, String(issuedAt))
+  if (issuedAt < before.time) throw broken(`a head dated ${timeText(before.time)} or later`, timeText(issuedAt))
 }

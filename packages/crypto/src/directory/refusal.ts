@@ -26,5 +26,12 @@ export class DirectoryError extends CryptoError {
   }
 }
 
+/** The last second that a date can have in ECMAScript. */
+const lastSecond = 8_640_000_000_000
+
+/** Writes Unix seconds for people: `2026-11-28T14:00:00Z`. A hostile document may have a number that is no date. */
+export const timeText = (seconds: number): string =>
+  Math.abs(seconds) <= lastSecond ? new Date(seconds * 1000).toISOString().replace(/\.\d+Z$/, 'Z') : String(seconds)
+
 /** `problem` begins with the path of the member and is fixed text, except for the number of an element. */
 export const malformed = (problem: string): CryptoError => new CryptoError('directory_malformed', problem)

@@ -2,7 +2,7 @@ import { encodeBase64url } from '../base64url.ts'
 import { CryptoError } from '../errors.ts'
 import { randomBytes } from '../random.ts'
 import { type ParsedDocument, parseDocument, signaturesMax } from './document.ts'
-import { DirectoryError, malformed } from './refusal.ts'
+import { DirectoryError, malformed, timeText } from './refusal.ts'
 import {
   anything,
   either,
@@ -215,7 +215,8 @@ export async function requireNextRoot(before: RootDocument, next: RootDocument):
   if (body.version !== old.version + 1) throw broken(`root ${old.version + 1}`, `root ${body.version}`)
   if (body.prev !== before.hash) throw broken(`a root after ${before.hash}`, `one after ${body.prev}`)
   if (body.nonce !== old.nonce) throw broken(`the nonce ${old.nonce}`, body.nonce)
-  if (body.issuedAt < old.issuedAt) throw broken(`a root dated ${old.issuedAt} or later`, String(body.issuedAt))
+  if (body.issuedAt < old.issuedAt)
+    throw broken(`a root dated ${timeText(old.issuedAt)} or later`, timeText(body.issuedAt))
   await requireAgreement(old, next)
 }
 

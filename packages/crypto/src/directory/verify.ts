@@ -3,7 +3,7 @@ import type { DirectoryEntry } from './entries.ts'
 import { type HeadBody, type HeadDocument, parseHead, requireNextHead, requireSignedHead } from './head.ts'
 import type { RootPin } from './pin.ts'
 import { type EntryOf, verifyEntry } from './proof.ts'
-import { DirectoryError, malformed } from './refusal.ts'
+import { DirectoryError, malformed, timeText } from './refusal.ts'
 import { namesOf, openRoot, type RootBody, type RootDocument, requireNextRoot } from './root.ts'
 import type { EntryProof } from './tree.ts'
 
@@ -207,15 +207,15 @@ function requireCurrent({ issuedAt, version }: HeadBody, { body }: RootDocument,
   // Both comparisons are negated, so that a clock that is not a number refuses.
   if (!(issuedAt <= clock + futureSeconds))
     throw new DirectoryError('directory_from_future', {
-      expected: `head ${version} dated ${Math.floor(clock) + futureSeconds} or earlier`,
-      came: String(issuedAt),
+      expected: `head ${version} dated ${timeText(Math.floor(clock) + futureSeconds)} or earlier`,
+      came: timeText(issuedAt),
       signers,
     })
   const oldest = clock - ageMaxDays[trust.purpose] * daySeconds
   if (!(issuedAt >= oldest))
     throw new DirectoryError('directory_stale', {
-      expected: `a head dated ${Math.ceil(oldest)} or later, to ${trust.purpose}`,
-      came: `head ${version} dated ${issuedAt}`,
+      expected: `a head dated ${timeText(Math.ceil(oldest))} or later, to ${trust.purpose}`,
+      came: `head ${version} dated ${timeText(issuedAt)}`,
       signers,
     })
 }

@@ -140,12 +140,13 @@ export async function checkKeys(
     const expected = isBranch ? await branchCommitment(layer, body, keys, nowMs) : commitments.get(layer.environmentId)
     if (expected === undefined) throw mismatch(verified, `the branch ${layer.slug} with a manifest`, 'none')
     const came = await environmentKeyCommitment(layer.environmentId, bytes)
-    if (came !== expected) throw mismatch(verified, `${labelOf(layer)} with the key ${expected}`, came)
+    if (came !== expected) throw mismatch(verified, `${labelOf(layer, body)} with the key ${expected}`, came)
   }
   return { point: holder.point, unwrap: async (blob) => keys.get(blob) ?? unwrapKey(blob, holder) }
 }
 
-const labelOf = (layer: Layer) => (layer.source === 'group' ? groupName(layer) : layer.slug)
+const labelOf = (layer: Layer, { scope }: ParsedBody) =>
+  layer.source === 'group' ? groupName(layer) : `${scope.appSlug}/${layer.slug}`
 
 /** A holder elsewhere can fail in other ways, which say nothing about the layer. */
 const unwrapped = (blob: string, holder: KeyHolder): Promise<Bytes | undefined> =>
