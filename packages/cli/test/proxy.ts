@@ -34,6 +34,9 @@ export async function openProxy(target: string, refuse: Refuse): Promise<Proxy> 
       if (status === 'stall') reply.once('data', (chunk) => answer.write(chunk))
       else reply.pipe(answer)
     })
+    // The server has to notice that a client hung up.
+    answer.once('close', () => outgoing.destroy())
+    outgoing.on('error', () => answer.destroy())
     return incoming.pipe(outgoing)
   })
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))

@@ -12,7 +12,7 @@ export interface Situation {
 }
 
 /** The sentences of the threat model that say what a hostile server can do all the same. The key is the anchor there. */
-export type Remains = 'without-a-pin' | 'fresh-client-sees-no-fork' | 'values-roll-back'
+export type Remains = 'without-a-pin' | 'without-memory' | 'values-can-be-rolled-back'
 
 export interface Attack {
   /** For links and for `--only`: words with hyphens. */

@@ -11,8 +11,8 @@ export interface Cell {
 /** The heading of the threat model that says what a hostile server can do all the same. */
 const headings: Readonly<Record<Remains, string>> = {
   'without-a-pin': 'without a pin',
-  'fresh-client-sees-no-fork': 'no memory',
-  'values-roll-back': 'values can be rolled back',
+  'without-memory': 'without memory',
+  'values-can-be-rolled-back': 'values can be rolled back',
 }
 
 const columns: readonly SituationName[] = ['nothing', 'memory', 'pin', 'both']

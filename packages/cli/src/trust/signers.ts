@@ -137,9 +137,10 @@ export function parseThreshold({ threshold }: SignerFlags): { threshold?: number
 }
 
 export function parseAdd(flags: SignerFlags): { key: RootSigner; threshold: { threshold?: number } } {
+  const threshold = parseThreshold(flags)
   if (flags.key === undefined)
     throw usage('--key is missing', 'ask the person for the text that `skerry trust signers offer` prints for them')
-  return { key: parseOffer(flags.key), threshold: parseThreshold(flags) }
+  return { key: parseOffer(flags.key), threshold }
 }
 
 function parseOffer(text: string): RootSigner {

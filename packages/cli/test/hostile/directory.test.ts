@@ -149,7 +149,7 @@ describe('a person whose machine knows the directory', () => {
     liar.lie(/\/grantees/, (body) => ({ ...body, grantees: [...body.grantees, { ...body.grantees[0], ...stranger }] }))
     const { code, stderr } = await ada.shell('skerry env rekey development --yes')
     expect({ code, stderr }).toMatchObject({ code: 3, stderr: expect.stringContaining(stranger.principalId) })
-    expect(stderr).toContain('shown by the server, is not in the signed directory')
+    expect(stderr).toContain('shown by the server, is no reader of shop/development in the signed directory')
     expect(liar.sent()).toEqual([])
   })
 

@@ -87,7 +87,7 @@ export const directories: readonly Attack[] = [
     id: 'older-state',
     title: 'The server answers with everything as it was before the re-key, with the head of that time',
     act: 'run',
-    remains: { nothing: 'without-a-pin', memory: 'without-a-pin', pin: 'fresh-client-sees-no-fork' },
+    remains: { nothing: 'without-a-pin', memory: 'without-a-pin', pin: 'without-memory' },
     begin: async (stage) => answerWith(stage, stage.earlier, stage.earlier.directory),
   },
   {
@@ -100,7 +100,7 @@ export const directories: readonly Attack[] = [
     id: 'two-heads',
     title: 'A signer signs a second head of one version, which vouches for an environment of the server',
     act: 'run',
-    remains: { nothing: 'without-a-pin', pin: 'fresh-client-sees-no-fork' },
+    remains: { nothing: 'without-a-pin', pin: 'without-memory' },
     begin: async (stage) => {
       const { answer, ...made } = await vouched(stage)
       const { signer, now } = stage

@@ -74,10 +74,10 @@ export const environments: readonly Attack[] = [
       'The server answers with an earlier value of a secret, which the client has not seen and which opens with the present key',
     act: 'run',
     remains: {
-      nothing: 'values-roll-back',
-      memory: 'values-roll-back',
-      pin: 'values-roll-back',
-      both: 'values-roll-back',
+      nothing: 'values-can-be-rolled-back',
+      memory: 'values-can-be-rolled-back',
+      pin: 'values-can-be-rolled-back',
+      both: 'values-can-be-rolled-back',
     },
     begin: async ({ liar, now, ciphertexts: [, ciphertext] }) =>
       liar.lie(resolve, () => withApp(now, { ...appOf(now), secrets: [{ name: 'A', ciphertext }] })),

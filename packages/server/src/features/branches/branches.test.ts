@@ -82,8 +82,9 @@ describe('a branch', () => {
     const second = (await fork({}, tenant.admin, other.id)).body.branch
     const params = { orgId: tenant.orgId, appId: own.id }
     const list = await world.call(branches.list, { as: tenant.admin.as, params: on(parent.id) })
-    expect(list.body.branches).toEqual([branch])
-    expect((await world.call(apps.branches, { as: tenant.admin.as, params })).body.branches).toEqual([branch, second])
+    const listed = [branch, second].map((one) => ({ ...one, manifest: null }))
+    expect(list.body.branches).toEqual(listed.slice(0, 1))
+    expect((await world.call(apps.branches, { as: tenant.admin.as, params })).body.branches).toEqual(listed)
     const ids = [parent.id, other.id]
     const environments = (await world.call(apps.envs, { as: tenant.admin.as, params })).body.environments
     expect(environments.map(({ id }) => id)).toEqual(ids)
