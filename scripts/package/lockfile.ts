@@ -54,7 +54,7 @@ export function needsOf(lockfile: Lockfile, path: string): string[] {
     })
 }
 
-/** These packages and all that they need, sorted. */
+/** The given packages and all that they need, sorted. */
 export function closureOf(lockfile: Lockfile, paths: readonly string[]): string[] {
   const found = new Set<string>()
   const visit = (path: string) => {

@@ -4,7 +4,7 @@ import { entryName } from './bundle.ts'
 import { entryAt, type Lockfile, nameAt, resolve } from './lockfile.ts'
 import type { Release } from './releases.ts'
 
-/** What a package.json of the workspace says. */
+/** The parts of a package.json of the workspace that a release needs. */
 interface Workspace {
   name: string
   version: string

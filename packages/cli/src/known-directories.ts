@@ -11,7 +11,7 @@ import type { Settings } from './settings.ts'
 // A client that has seen the signed directory of an organization remembers its newest root and head, so that a server cannot
 // show an older one. This module stores them with the pins that a person gave.
 
-/** What this machine knows about the directory of one organization. */
+/** The pins and the newest verified state of one organization's directory on this machine. */
 interface Known {
   /** The newest directory that this machine has verified; null before the first one. */
   known: KnownDirectory | null
@@ -65,7 +65,7 @@ interface Trusting {
 export const mustVerify = ({ pinned, settings }: Trusting): boolean =>
   pinned !== undefined || knowsDirectories(settings)
 
-/** As `mustVerify`, for one organization. */
+/** Answers `mustVerify` for one organization. */
 export const mustVerifyIn = ({ pinned, settings }: Trusting, orgId: string): boolean =>
   pinned !== undefined || knowsDirectory(settings, orgId)
 

@@ -1,13 +1,13 @@
 import type { Stage } from './stage.ts'
 
-/** What a client does while the server lies. */
+/** The act of a client while the server lies. */
 export type Act = 'run' | 'grant' | 'rekey'
 
-/** What the client has to check the answer with, besides the answer. */
+/** The facts with which a client can check an answer. */
 export interface Situation {
-  /** It talked to this server before it lied, and remembers what it saw. */
+  /** The client talked to this server before the server lied, and remembers the answers. */
   memory: boolean
-  /** It has the pin of the newest root, from its token or from `skerry.json`. */
+  /** The client has the pin of the newest root, from its token or from `skerry.json`. */
   pin: boolean
 }
 
@@ -17,7 +17,7 @@ export type Remains = 'without-a-pin' | 'without-memory' | 'values-can-be-rolled
 export interface Attack {
   /** For links and for `--only`: words with hyphens. */
   id: string
-  /** What the server does, as a sentence. */
+  /** The lie, as a sentence. */
   title: string
   act: Act
   /** Makes the server lie, from now on. */
@@ -36,7 +36,7 @@ export const situations: Readonly<Record<SituationName, Situation>> = {
   both: { memory: true, pin: true },
 }
 
-/** What a client did with a lie. */
+/** The reaction of a client to a lie. */
 export interface Outcome {
   /** `unharmed`: the client used only what the honest server would have sent. */
   seen: 'refused' | 'warned' | 'accepted' | 'unharmed'

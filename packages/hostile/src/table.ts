@@ -1,6 +1,6 @@
 import type { Act, Attack, Outcome, Remains, SituationName } from './attack.ts'
 
-/** What one client did in one situation while the server played one attack. */
+/** The outcome for one client in one situation while the server played one attack. */
 export interface Cell {
   attack: Attack
   client: string

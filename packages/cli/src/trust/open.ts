@@ -25,7 +25,7 @@ export async function openKnown(
   return open(session, orgId, acceptOld, openDirectory)
 }
 
-/** As `openKnown`, without entries: every member may read roots and heads, and only admins all entries. */
+/** Does the same as `openKnown`, without entries: every member may read roots and heads, and only admins all entries. */
 export const openKnownDocuments = (
   session: Session,
   orgId: string,

@@ -25,7 +25,7 @@ const EntryKey = Type.String({
 
 const EntryText = Type.String({ minLength: 1, maxLength: limits.directoryEntryCharacters })
 
-/** What a signer adds to the directory. */
+/** The documents that a signer adds to the directory. */
 export const Signed = Strict({
   root: Type.Optional(RootText),
   head: HeadText,
@@ -80,7 +80,7 @@ const Reader = Type.Unsafe<[entryKey: string, kid: string]>(
   }),
 )
 
-/** What the server believes about one entry. A signer compares it with what they know before they sign it. */
+/** A claim of the server about one entry. A signer compares it with their own knowledge before they sign it. */
 export const Claim = Strict({
   key: EntryKey,
   /** The members of the entry that the server knows. Commitments and the hash of the readers are the signer’s to make. */

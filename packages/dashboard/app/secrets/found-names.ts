@@ -60,7 +60,7 @@ type RowState = ReturnType<typeof rowState>
 function passes(filter: Filter, { kind, missing, tampered, productionLetter }: RowState): boolean {
   if (filter === 'missing') return missing > 0
   if (filter === 'broken') return tampered
-  // As the mark in the row: one value alone is not the same as anything.
+  // The mark in the row has the same rule: one value alone is not the same as anything.
   if (filter === 'same' && missing > 0) return false
   if (filter === 'production') return productionLetter !== null
   return kind === filter

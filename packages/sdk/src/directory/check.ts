@@ -8,7 +8,7 @@ import { type KeyHolder, unwrapKey } from '@skerry/crypto/wrap'
 import type { Layer, ParsedBody, ResolveQuery } from '../resolve-body.ts'
 import { mismatch, parseShown, provenEntry } from './answer.ts'
 
-/** What an answer must be about. */
+/** The environment and the branch that an answer must be about. */
 export interface Wanted {
   /** `app/env`, from the command or the token, never from the answer. */
   name: string

@@ -10,7 +10,7 @@ import { type Claim, fetchClaims, type SignedDirectory } from './open.ts'
 import { compareReaders, explainReaders, type ReaderChanges } from './readers.ts'
 import { signRoot } from './signing.ts'
 
-/** What a signer's client knows beside the directory. */
+/** The knowledge of a signer's client beside the directory. */
 export interface SignerContext {
   /** The client of requests that only read. */
   client: Client

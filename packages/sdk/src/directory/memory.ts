@@ -7,7 +7,7 @@ export interface DirectoryMemory {
   write(orgId: string, known: KnownDirectory): Promise<void>
 }
 
-/** What a reader trusts, and the name that it expects an answer to be about. */
+/** The pins and the memory of a reader, and the name that it expects an answer to be about. */
 export interface DirectorySettings {
   /** Hashes of roots that the reader got from a person, as `formatPin` writes them. */
   pins?: readonly string[] | undefined

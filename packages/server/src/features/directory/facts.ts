@@ -7,7 +7,7 @@ import { hashOfReaders, type OpenedEntry, thumbprint } from '../../keys/director
 import { holderIsAble, isAble } from '../../model/environments/keyed.ts'
 import { tokenStands } from '../../model/tokens/table.ts'
 
-// What the server believes about the objects that have entries. A signer compares it with what they know, and the server
+// Claims of the server about the objects that have entries. A signer compares them with their knowledge, and the server
 // compares it with what was signed.
 
 export type Fact = Omit<Static<typeof Claim>, 'signedReaders'>

@@ -8,7 +8,7 @@ import { findHead, findNewestHead, listHeads, listRoots } from './store.ts'
 
 type Answer = Static<typeof Directory>
 
-/** What the client knows already, and the entries that it asks for. */
+/** The roots and the head that the client knows already, and the entries that it asks for. */
 export interface Asked {
   /** Hashes of roots that it trusts. */
   roots: readonly string[]

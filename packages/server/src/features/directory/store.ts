@@ -36,7 +36,7 @@ export async function insertRoot(db: Tx, orgId: string, { version, hash, text }:
   return row !== undefined
 }
 
-/** As {@link insertRoot}. Until commit, nobody else changes the directory. */
+/** Inserts a head as {@link insertRoot} inserts a root. Until commit, nobody else changes the directory. */
 export async function insertHead(db: Tx, orgId: string, head: StoredHead, now: string) {
   const { version, hash, rootVersion, text, count, entries } = head
   const row = await db.row(

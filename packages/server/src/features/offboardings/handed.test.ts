@@ -17,7 +17,7 @@ import {
 import { openWorld, type World } from '../../../test/world.ts'
 import { attemptRules } from '../../identity/throttle.ts'
 
-// Who is told that a row of an offboarding, or a request for access, waits for them.
+// People are told that a row of an offboarding, or a request for access, waits for them.
 
 let mails: MailServer
 let world: World
