@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { newMachine } from './machine.ts'
+import { newMachine, signedUp } from './machine.ts'
 import { newKeyHolder, ok, openPeopleServer, type PeopleServer, type PersonMachine } from './people.ts'
 
 let server: PeopleServer
@@ -154,4 +154,12 @@ describe('a directory', () => {
     const { code, stderr } = await bob.shell('skerry env create other')
     expect([code, stderr]).toEqual([0, expect.stringContaining('a signer has to run `skerry trust sign`')])
   })
+})
+
+test('a token cannot start a directory, and is told to sign in', async () => {
+  const machine = await signedUp(server.url, 'Token Starts')
+  const { code, stderr } = await machine.skerry(['trust', 'init', '--yes'])
+  expect([code, stderr]).toEqual([3, expect.stringContaining('a token cannot start the signed directory')])
+  expect(stderr).toContain('sign in with `skerry login`')
+  await machine.remove()
 })

@@ -20,6 +20,12 @@ import { entryNames, entryWords } from './words.ts'
 
 /** Signs the first root and an entry for everything that exists. */
 export async function init({ session, flags, org, orgId }: InOrg<Confirmable>): Promise<Output> {
+  if (session.principal.type !== 'user')
+    throw new Failure(
+      'refused',
+      'a token cannot start the signed directory, because its first signer is a person',
+      'sign in with `skerry login`, and run `skerry trust init` again',
+    )
   await refuseSecond(session, orgId)
   const signer = await ownSigner(session)
   const claims = await fetchClaims(session.client, orgId)
