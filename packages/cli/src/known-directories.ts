@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import { operations } from '@skerry/contract/operations.gen'
 import type { KnownDirectory } from '@skerry/crypto/directory/verify'
 import type { Client } from '@skerry/sdk/client'
 import { withLock } from './credentials.ts'
@@ -129,8 +128,6 @@ function readFile(): DirectoriesFile {
   throw new Failure('failure', `${filePath()} is not a list of known directories`, next)
 }
 
-type Call = (input?: { params?: Record<string, string> }, options?: unknown) => Promise<unknown>
-
 /** Opens the client that signs what `session` changes. The program sets it, because a signer needs a session. */
 type OpenSigning = (client: Client, session: object) => Promise<Client>
 
@@ -140,31 +137,5 @@ export const setSigning = (open: OpenSigning): void => {
   openSigning = open
 }
 
-/**
- * Makes the client of a session. In an organization whose directory this machine knows, it passes changes to the signing
- * client. That one is loaded at the first such change, because most commands change nothing that is signed.
- */
-export function signingWhenKnown(client: Client, isKnown: (orgId: string) => boolean, session: () => object): Client {
-  let opened: Promise<Client> | undefined
-  const open = () => {
-    opened ??= openSigning(client, session())
-    return opened
-  }
-  const calls = client as unknown as Record<string, Record<string, Call>>
-  const headings = Object.entries(operations).map(([heading, table]) => {
-    const changes = Object.entries(table)
-      .filter(([, { method, path }]) => method !== 'GET' && path.startsWith('/v1/orgs/:orgId/'))
-      .map(([name]) => {
-        const call: Call = async (input, options) => {
-          const orgId = input?.params?.orgId
-          if (orgId === undefined || heading === 'directory' || !isKnown(orgId))
-            return calls[heading]![name]!(input, options)
-          const signing = (await open()) as unknown as typeof calls
-          return signing[heading]![name]!(input, options)
-        }
-        return [name, call]
-      })
-    return [heading, Object.freeze({ ...calls[heading], ...Object.fromEntries(changes) })]
-  })
-  return Object.freeze({ ...client, ...Object.fromEntries(headings) }) as Client
-}
+/** Makes the client that signs what `session` changes. */
+export const openSigningOf = (client: Client, session: object): Promise<Client> => openSigning(client, session)

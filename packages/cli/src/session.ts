@@ -6,6 +6,7 @@ import { type ParsedToken, parseToken } from '@skerry/crypto/token'
 import type { KeyHolder } from '@skerry/crypto/wrap'
 import type { Reader } from '@skerry/sdk'
 import { type Client, type Credential, createClient } from '@skerry/sdk/client'
+import { signingWhenSigned } from '@skerry/sdk/internal/directory/when-signed'
 import type { KnownState } from '@skerry/sdk/known-state'
 import type { RememberingHolder } from '@skerry/sdk/secrets'
 import { bootstrapAdmin } from '@skerry/sdk/tokens'
@@ -14,7 +15,7 @@ import { keptAside, type Profile, readCredentials, saveProfile } from './credent
 import { Failure } from './failure.ts'
 import { fetchOverHttp } from './http.ts'
 import { recall, remember } from './id-cache.ts'
-import { knowsDirectories, mustVerifyIn, signingWhenKnown } from './known-directories.ts'
+import { knowsDirectories, mustVerifyIn, openSigningOf } from './known-directories.ts'
 import { knownStateHere, type Look } from './known-state.ts'
 import { orNearest } from './nearest.ts'
 import { note, warn } from './output.ts'
@@ -148,10 +149,10 @@ function assemble(parts: Parts, look?: Look): Session {
   const knownState = knownStateHere(settings, principal, look)
   const session: Session = {
     settings,
-    client: signingWhenKnown(
+    client: signingWhenSigned(
       client,
       (orgId) => mustVerifyIn(session, orgId),
-      () => session,
+      () => openSigningOf(client, session),
     ),
     principal,
     reader,

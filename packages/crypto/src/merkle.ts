@@ -19,11 +19,11 @@ export interface Hasher {
 
 /** @example const hasher = await openHasher() */
 export async function openHasher(): Promise<Hasher> {
-  const sha256 = await createSHA256()
+  const newHash = await openSha256()
   const digest = (prefix: readonly number[], ...parts: Bytes[]): Bytes => {
-    sha256.init().update(Uint8Array.from(prefix))
-    for (const part of parts) sha256.update(part)
-    return Uint8Array.from(sha256.digest('binary'))
+    const hash = newHash().update(Uint8Array.from(prefix))
+    for (const part of parts) hash.update(part)
+    return Uint8Array.from(hash.digest('binary'))
   }
   const leafOf = (text: string) => digest([0], encodeUtf8(text))
   return {
@@ -31,6 +31,33 @@ export async function openHasher(): Promise<Hasher> {
     leafOf,
     node: (left, right) => digest([1], left, right),
     empty: () => digest([]),
+  }
+}
+
+interface Sha256 {
+  update(bytes: Bytes): Sha256
+  digest(form: 'binary'): Uint8Array
+}
+
+/** WebAssembly, or JavaScript in a page whose policy forbids WebAssembly. */
+async function openSha256(): Promise<() => Sha256> {
+  try {
+    const sha256 = await createSHA256()
+    return () => sha256.init()
+  } catch (error) {
+    if (!(error instanceof WebAssembly.CompileError)) throw error
+    const { sha256 } = await import('@noble/hashes/sha2.js')
+    return () => {
+      const hash = sha256.create()
+      const same: Sha256 = {
+        update: (bytes) => {
+          hash.update(bytes)
+          return same
+        },
+        digest: () => hash.digest(),
+      }
+      return same
+    }
   }
 }
 

@@ -5,6 +5,7 @@ import { type Client, createClient } from '@skerry/sdk/client'
 import { RefusedError } from '@skerry/sdk/errors'
 import { stepUpPrompt } from './prompts.ts'
 import { session } from './session.ts'
+import { signing } from './trust/signed.ts'
 
 /**
  * Adds the session's bearer token to each request. This is the only place that does, and it sends to this origin only.
@@ -21,12 +22,12 @@ const client = createClient({
 })
 
 /**
- * The whole API, for pages. If the session has expired, it is renewed and the request is repeated once. If a request
+ * The whole API, for pages. A signer's changes are signed. If the session has expired, it is renewed and the request is repeated once. If a request
  * needs a fresh second factor, a dialog asks for it, and the request is then repeated.
  *
  * @example const { apps } = await api.apps.list({ params: { orgId } }, { signal })
  */
-export const api: Client = withRetries(client)
+export const api: Client = signing(withRetries(client))
 
 type LooseCall = (...args: unknown[]) => Promise<unknown>
 

@@ -64,5 +64,8 @@ export const swappedPrompt = createPrompt()
 /** Asks whether readers that this browser does not know may get a key. */
 export const readersPrompt = createPrompt()
 
+/** Asks a signer for the pin of the signed directory. */
+export const pinPrompt = createPrompt()
+
 /** Asks the person to confirm the changed settings of a lease target. */
 export const targetPrompt = createPrompt()

@@ -4,6 +4,7 @@ import { openRoot, parseRoot, type RootBody, type RootDraft, requireNextRoot } f
 import type { DirectorySigner } from '@skerry/crypto/directory/signing'
 import type { SignedDirectory } from '@skerry/sdk/internal/directory/open'
 import { signEdit, signRoot } from '@skerry/sdk/internal/directory/signing'
+import { type EntryNames, entryNames } from '@skerry/sdk/internal/directory/words'
 import { Failure } from '../failure.ts'
 import type { InOrg } from '../frame.ts'
 import { readTextFile } from '../input.ts'
@@ -15,7 +16,6 @@ import { ownSigner } from './init.ts'
 import { openKnown } from './open.ts'
 import { send } from './sign.ts'
 import { signersOf } from './status.ts'
-import { type EntryNames, entryNames } from './words.ts'
 
 /**
  * Signs the next root and sends it. If it needs signatures of other people, it prints the root instead, for them to sign

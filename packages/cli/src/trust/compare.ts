@@ -1,9 +1,9 @@
 import { compareClaims, type Difference } from '@skerry/sdk/internal/directory/differences'
 import { fetchClaims, type SignedDirectory } from '@skerry/sdk/internal/directory/open'
+import { type EntryNames, entryNames } from '@skerry/sdk/internal/directory/words'
 import type { Session } from '../session.ts'
 import { keyOpener } from './key-opener.ts'
 import { openKnown } from './open.ts'
-import { type EntryNames, entryNames } from './words.ts'
 
 /** The verified directory beside the claims of the server. */
 export interface Compared {

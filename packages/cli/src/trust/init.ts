@@ -5,6 +5,7 @@ import type { DirectorySigner } from '@skerry/crypto/directory/signing'
 import { compareClaims, type Difference } from '@skerry/sdk/internal/directory/differences'
 import { fetchClaims } from '@skerry/sdk/internal/directory/open'
 import { firstSteps } from '@skerry/sdk/internal/directory/signing'
+import { entryNames, entryWords } from '@skerry/sdk/internal/directory/words'
 import { Failure } from '../failure.ts'
 import type { InOrg } from '../frame.ts'
 import { rememberDirectory } from '../known-directories.ts'
@@ -16,7 +17,6 @@ import type { Confirmable } from '../settings.ts'
 import { keyOpener } from './key-opener.ts'
 import { writePin } from './pin.ts'
 import { acceptHolders } from './vouching.ts'
-import { entryNames, entryWords } from './words.ts'
 
 /** Signs the first root and an entry for everything that exists. */
 export async function init({ session, flags, org, orgId }: InOrg<Confirmable>): Promise<Output> {

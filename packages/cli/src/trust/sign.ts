@@ -3,6 +3,7 @@ import type { DirectorySigner } from '@skerry/crypto/directory/signing'
 import type { Difference } from '@skerry/sdk/internal/directory/differences'
 import { chunks, type SignedDirectory } from '@skerry/sdk/internal/directory/open'
 import { renewHead, signEdit } from '@skerry/sdk/internal/directory/signing'
+import { differenceLine, entryWords } from '@skerry/sdk/internal/directory/words'
 import { Failure } from '../failure.ts'
 import type { InOrg } from '../frame.ts'
 import { rememberDirectory } from '../known-directories.ts'
@@ -13,7 +14,6 @@ import type { Confirmable } from '../settings.ts'
 import { type Compared, compareAll, isClosed } from './compare.ts'
 import { ownSigner } from './init.ts'
 import { acceptHolders } from './vouching.ts'
-import { differenceLine, entryWords } from './words.ts'
 
 /** A head is renewed after this time, so that it never gets too old for clients that write. */
 const renewAfterSeconds = 7 * 86_400

@@ -1,16 +1,17 @@
 import { limits } from '@skerry/contract/limits'
 import { fingerprint } from '@skerry/crypto/digest'
+import { environmentKeyCommitment, managedKeyCommitment } from '@skerry/crypto/directory/commitments'
 import { unwrapKey } from '@skerry/crypto/wrap'
 import type { Client } from '@skerry/sdk/client'
 import { type Signatory, signingClient } from '@skerry/sdk/internal/directory/client'
 import type { SignerContext } from '@skerry/sdk/internal/directory/draft'
 import type { SignedDirectory } from '@skerry/sdk/internal/directory/open'
+import { entryNames, entryWords, signedParts } from '@skerry/sdk/internal/directory/words'
 import { rememberDirectory } from '../known-directories.ts'
 import { note, warn } from '../output.ts'
 import { knownKey } from '../pins.ts'
 import { ownPublicKey, type Session } from '../session.ts'
 import { isNamedSigner, openKnown, openKnownDocuments } from './open.ts'
-import { entryNames, entryWords, signedParts } from './words.ts'
 
 // The signer behind the client of a session. Every command that changes an entry signs it through here.
 
@@ -73,7 +74,11 @@ export async function contextOf(
     signer,
     own: ownEntryKey(session),
     ownKid: await fingerprint(await ownPublicKey(session)),
-    unwrap: async (blob) => unwrapKey(blob, await session.key()),
+    commitments: {
+      environment: async (id, blob) => environmentKeyCommitment(id, await unwrapKey(blob, await session.key())),
+      managed: async (id, version, blob) =>
+        managedKeyCommitment(id, version, await unwrapKey(blob, await session.key())),
+    },
     vouch: async (key, kid) => {
       const id = key.slice(key.indexOf('/') + 1)
       const known = id === principal.id ? undefined : knownKey(session, orgId, id)

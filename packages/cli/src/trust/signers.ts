@@ -3,6 +3,7 @@ import { canonicalJson } from '@skerry/crypto/canonical-json'
 import { fingerprint } from '@skerry/crypto/digest'
 import type { RootBody, RootSigner } from '@skerry/crypto/directory/root'
 import { fingerprintWords } from '@skerry/crypto/fingerprint-words'
+import { entryNames } from '@skerry/sdk/internal/directory/words'
 import { Failure, usage } from '../failure.ts'
 import type { InOrg } from '../frame.ts'
 import { note, type Output, writeLine, writeTable } from '../output.ts'
@@ -13,7 +14,6 @@ import { ownSigner, rootSigner } from './init.ts'
 import { openKnown } from './open.ts'
 import { requireSigner } from './sign.ts'
 import { signersOf } from './status.ts'
-import { entryNames } from './words.ts'
 
 export interface SignerFlags extends Confirmable {
   threshold?: string

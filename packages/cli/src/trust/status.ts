@@ -1,10 +1,10 @@
 import type { RootBody } from '@skerry/crypto/directory/root'
+import { differenceLine, type EntryNames } from '@skerry/sdk/internal/directory/words'
 import { formatAge } from '../duration.ts'
 import { Failure } from '../failure.ts'
 import type { InOrg } from '../frame.ts'
 import { note, type Output, writeLine } from '../output.ts'
 import { type Compared, compareAll, isClosed } from './compare.ts'
-import { differenceLine, type EntryNames } from './words.ts'
 
 /** Shows who signs, how old the newest head is, and what nobody has signed yet. */
 export async function status({ session, orgId }: InOrg): Promise<Output> {

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { membersQuery, tokensQuery } from '../secrets/use-name-of.ts'
+import { shownEmail } from './pins.ts'
 import { isInForce, tokenLabel } from '../tokens/queries.ts'
 
 /** A person or token that can receive a key. */
@@ -8,6 +9,8 @@ export interface Candidate {
   principalId: string
   publicKeyJwk: string
   label: string
+  /** A person's e-mail address. */
+  email?: string
 }
 
 /** Returns the members and service tokens that have a public key, except those in `held`. */
@@ -18,7 +21,7 @@ export function useCandidates(orgId: string, held: { principalId: string }[]): C
   const people = members.flatMap(({ userId, name, email, publicKeyJwk }) =>
     publicKeyJwk === null
       ? []
-      : [{ principalType: 'user' as const, principalId: userId, publicKeyJwk, label: name ?? email ?? userId }],
+      : [{ principalType: 'user' as const, principalId: userId, publicKeyJwk, label: name ?? email ?? userId, ...shownEmail({ email }) }],
   )
   const machines = tokens.filter(isInForce).map((token) => ({
     principalType: 'service_token' as const,

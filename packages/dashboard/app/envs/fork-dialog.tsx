@@ -114,7 +114,9 @@ async function forkFor(
   await acceptReaders(branchesShared(parent), `the key of a branch of ${environment.name}`, readers, parent)
   remember(readers)
   const publicKeyJwks = readers.map(({ publicKeyJwk }) => publicKeyJwk)
-  const { wrappedDeks, ...own } = await keyring.call('newBranchKey', { publicKeyJwks, recoveryPublicKeyJwk })
+  const branchOf = { parentId: environment.id, parentWrappedDek: parentKey, ...settings }
+  const made = await keyring.call('newBranchKey', { publicKeyJwks, recoveryPublicKeyJwk, branch: branchOf })
+  const { wrappedDeks, ...own } = made
   const grants = readers.map(({ principalType, principalId }, i) => ({
     principalType,
     principalId,

@@ -12,7 +12,7 @@ import { GranteeFields, useGrantee } from './grantee.tsx'
 import type { Grantee } from './grantees.ts'
 import { layersBelow } from './layers-below.ts'
 import { checkMeanings } from './meanings.ts'
-import { pin } from './pins.ts'
+import { pin, shownEmail } from './pins.ts'
 import { grantOne } from './wrap-key.ts'
 
 /** Grants the environment's key to someone after their key's words were compared. The keyring's worker wraps it. */
@@ -34,8 +34,9 @@ export function GrantDialog(props: { environment: Environment; grantees: Grantee
     if (!to || !checked) return
     const { fingerprint } = checked
     await checkMeanings(envIds)
+    // First, because a signer vouches for keys that were compared.
+    pin(to.principalId, fingerprint, shownEmail(to))
     for (const envId of envIds) await grantOne(org.id, envId, { ...to, fingerprint }, seconds)
-    pin(to.principalId, fingerprint)
     showToast(`${to.label} can decrypt ${environment.name} now.`)
   }
   return (

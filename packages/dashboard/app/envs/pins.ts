@@ -9,8 +9,9 @@ const storageName = 'skerry-known-keys'
 interface Pin {
   fingerprint: string
   compared: boolean
-  /** The holder's name at the comparison, if the page knew one. */
+  /** The holder's name and e-mail address at the comparison, if the page knew them. */
   name?: string
+  email?: string
 }
 
 type Pins = Record<string, Pin>
@@ -26,12 +27,16 @@ function readPins(): Pins {
 
 const writePins = (pins: Pins) => localStorage.setItem(storageName, JSON.stringify(pins))
 
-/** Remembers that a person has compared this key with its holder, who was shown under this name. */
-export const pin = (principalId: string, fingerprint: string, name?: string): void =>
-  writePins({
-    ...readPins(),
-    [principalId]: { fingerprint, compared: true, ...(name === undefined ? {} : { name }) },
-  })
+/** Remembers that a person has compared this key with its holder, who was shown with this name and address. */
+export function pin(principalId: string, fingerprint: string, shown: Pick<Pin, 'name' | 'email'> = {}): void {
+  const pins = readPins()
+  const before = pins[principalId]
+  const same = before?.compared && before.fingerprint === fingerprint ? before : {}
+  writePins({ ...pins, [principalId]: { ...same, ...shown, fingerprint, compared: true } })
+}
+
+/** The e-mail address of a member that `pin` takes. */
+export const shownEmail = ({ email }: { email?: string | null }): { email?: string } => (email ? { email } : {})
 
 /**
  * Returns the fingerprint of a key that was compared, and the name under which its holder was shown then. The server could

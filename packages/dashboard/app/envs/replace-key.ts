@@ -1,4 +1,5 @@
 import type { readerWords } from '@skerry/contract/grants/readers'
+import { RefusedError } from '@skerry/sdk/errors'
 import { allPages } from '../all-pages.ts'
 import { api } from '../api.ts'
 import { keyring } from '../keyring.ts'
@@ -50,7 +51,7 @@ async function prepare({ orgId, environment, ownId, others, dropped }: NewKey) {
   const before = await environmentShared(environment.id, sealed.wrappedDek)
   await acceptReaders(before, `the new key of ${environment.name}`, others)
   const written = await allPages((query) => api.secretDetails.list({ params, query }))
-  const { secrets, details, wrappedDek, wrappedDeks, ...covered } = await keyring.call('rekey', {
+  const { secrets, details, manifests, wrappedDek, wrappedDeks, ...covered } = await keyring.call('rekey', {
     recoveryPublicKeyJwk,
     details: written
       .flatMap((page) => page.details)
@@ -60,6 +61,7 @@ async function prepare({ orgId, environment, ownId, others, dropped }: NewKey) {
       environmentId: environment.id,
       secrets: current.map(({ name, ciphertext }) => ({ name, ciphertext })),
     },
+    family: await familyOf(orgId, environment.id),
     publicKeyJwks: others.map(({ publicKeyJwk }) => publicKeyJwk),
   })
   const grants = others.map(({ principalType, principalId }, i) => ({
@@ -76,7 +78,27 @@ async function prepare({ orgId, environment, ownId, others, dropped }: NewKey) {
     secrets,
     details,
     ...covered,
+    ...(manifests.length > 0 ? { manifests } : {}),
     ...(dropped.length > 0 ? { dropReaders } : {}),
   }
   return { body, wrappedDek }
+}
+
+/** The branches whose manifests the new key makes anew: those of the environment, or of the parent of a branch. */
+async function familyOf(orgId: string, envId: string) {
+  const { environment } = await api.envs.get({ params: { orgId, envId } })
+  const { parentEnvironmentId: parentId } = environment
+  const params = { orgId, envId: parentId ?? envId }
+  const pages = await allPages((query) => api.branches.list({ params, query }))
+  const branches = pages.flatMap((page) => page.branches).map(({ id, slug, manifest }) => ({ id, slug, manifest }))
+  const isSigned = branches.some(({ manifest }) => manifest !== null)
+  if (parentId === null || !isSigned) return { parent: null, branches: isSigned ? branches : [] }
+  const wrappedDek = await api.grants.own({ params }).then((own) => own.wrappedDek, nullIfRefused)
+  // A person who cannot read the parent cannot make the manifest. Somebody who can does so with the next re-key.
+  return wrappedDek === null ? { parent: null, branches: [] } : { parent: { id: parentId, wrappedDek }, branches }
+}
+
+const nullIfRefused = (error: unknown): null => {
+  if (error instanceof RefusedError) return null
+  throw error
 }

@@ -1,6 +1,6 @@
 import { useQueries, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import { type Checked, comparedPin, useChecked } from '../envs/pins.ts'
+import { type Checked, comparedPin, shownEmail, useChecked } from '../envs/pins.ts'
 import { nameOfMember } from '../people/member.ts'
 import { isFresh } from '../queries.ts'
 import { membersQuery, tokensQuery } from '../secrets/use-name-of.ts'
@@ -18,6 +18,8 @@ export interface Receiver {
   principalType: 'user' | 'service_token'
   principalId: string
   label: string
+  /** A person's e-mail address. */
+  email?: string
   /** Null until the person has a keyring. */
   publicKeyJwk: string | null
   /** Undefined until the key was compared with the remembered one, and without a key. */
@@ -59,7 +61,7 @@ export function useReceivers(orgId: string, ownId: string, principals: readonly 
     const [isNamed, ids] = [named.has(principalId), of.get(principalId) ?? []]
     if (principalId === ownId || !(isNamed || ids.length > 0)) return []
     const label = nameOfMember(member)
-    return [{ principalType: 'user', principalId, label, publicKeyJwk, boundTo: null, isNamed, teamIds: ids }]
+    return [{ principalType: 'user', principalId, label, ...shownEmail(member), publicKeyJwk, boundTo: null, isNamed, teamIds: ids }]
   })
   const machines = (tokens.data?.tokens ?? []).flatMap((token): Unchecked[] => {
     const { id: principalId, publicKeyJwk, environmentId: boundTo } = token

@@ -1,7 +1,7 @@
 import { Button, Text } from '@mantine/core'
 import { useState } from 'react'
 import { Fingerprint } from '../envs/fingerprint.tsx'
-import { checkedKeys, pin } from '../envs/pins.ts'
+import { checkedKeys, pin, shownEmail } from '../envs/pins.ts'
 import { invalidate } from '../queries.ts'
 import { IconCheck, IconHourglass } from '../ui/icons.ts'
 import { type Receiver, readinessOf } from './principals.ts'
@@ -83,7 +83,7 @@ export function WaitingReceiver({ receiver, waitsFor = [] }: { receiver: Receive
   const compared = async (yes: boolean) => {
     setIsCompared(yes)
     if (!checked || !yes) return
-    pin(principalId, checked.fingerprint, receiver.principalType === 'user' ? label : undefined)
+    pin(principalId, checked.fingerprint, receiver.principalType === 'user' ? { name: label, ...shownEmail(receiver) } : {})
     await invalidate(checkedKeys)
   }
   return (

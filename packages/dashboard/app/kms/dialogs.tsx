@@ -7,7 +7,7 @@ import { type Candidate, useCandidates } from '../envs/candidates.ts'
 import { GranteeFields, useGrantee } from '../envs/grantee.tsx'
 import { KeyStatus } from '../envs/key-status.tsx'
 import { acceptReaders, noteReaders } from '../envs/known-readers.ts'
-import { pin, remember, useChecked } from '../envs/pins.ts'
+import { pin, remember, shownEmail, useChecked } from '../envs/pins.ts'
 import { isFresh, orgQueries } from '../queries.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { FormDialog } from '../ui/form-dialog.tsx'
@@ -39,9 +39,9 @@ function GrantDialog({ managed, onClose }: Props) {
   const { to, checked, isReady } = grantee
   const grant = async () => {
     if (!to || !checked) return
+    pin(to.principalId, checked.fingerprint, shownEmail(to))
     await grantKey(org.id, managed, to)
     await noteReaders({ id: managed.id, key: '' }, [to])
-    pin(to.principalId, checked.fingerprint)
     showToast(`${to.label} can use ${managed.name} now.`)
   }
   return (

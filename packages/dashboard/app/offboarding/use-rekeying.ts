@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { useAction } from '../action.ts'
 import { type Grantee, nameOfReader } from '../envs/grantees.ts'
 import { checkKeys, remember } from '../envs/pins.ts'
-import { type NewKey, proposeKey, replaceKey } from '../envs/replace-key.ts'
+import type { NewKey } from '../envs/replace-key.ts'
 import { environmentLabelsQuery } from '../people/environment-labels.ts'
 import { rekeyDueQuery } from '../people/rekey-due.ts'
 import { invalidate, orgQueries, queryClient } from '../queries.ts'
@@ -25,6 +25,8 @@ export function useRekeying() {
     try {
       // Notes the names of all environments, so that a name that means another environment now is noticed.
       await queryClient.fetchQuery(environmentLabelsQuery(org.id))
+      // Loaded here, so that the list of steps appears without it.
+      const { proposeKey, replaceKey } = await import('../envs/replace-key.ts')
       for (const row of rows) {
         const way = rekeyability(row)
         if (way !== 'ready' && way !== 'to_propose') continue

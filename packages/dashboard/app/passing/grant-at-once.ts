@@ -1,4 +1,4 @@
-import { checkKeys, pin } from '../envs/pins.ts'
+import { checkKeys } from '../envs/pins.ts'
 import { type Member, nameOfMember } from '../people/member.ts'
 import { invalidate, orgQueries, queryClient, type Stale } from '../queries.ts'
 import { type AccessRequest, ownersQuery, requestQueries } from '../requests/queries.ts'
@@ -47,7 +47,6 @@ export async function grantAtOnce(
   if (!to || !isCompared) throw new NotCompared()
   const keys = (await wantedOf(orgId, request)).filter(({ held }) => held)
   const passed = await passOn(orgId, { ...to, fingerprint }, keys, onProgress)
-  pin(to.principalId, fingerprint)
   await invalidate(...passedQueries(orgId, keys))
   return resultText(nameOfMember(member), passed) || 'Somebody else answered this request already.'
 }

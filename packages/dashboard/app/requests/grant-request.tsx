@@ -5,7 +5,7 @@ import { Fingerprint, Words } from '../envs/fingerprint.tsx'
 import { GrantSpan } from '../envs/grant-span.tsx'
 import { layersBelow } from '../envs/layers-below.ts'
 import { checkMeanings } from '../envs/meanings.ts'
-import { type Checked, checkedKeys, pin, useChecked } from '../envs/pins.ts'
+import { type Checked, checkedKeys, pin, shownEmail, useChecked } from '../envs/pins.ts'
 import { grantOne } from '../envs/wrap-key.ts'
 import { nameOfMember } from '../people/member.ts'
 import { isFresh, orgQueries, queryClient } from '../queries.ts'
@@ -42,8 +42,8 @@ export function GrantRequest(props: { orgId: string; request: AccessRequest; onC
     if (!to || !checked) return
     const { fingerprint } = checked
     await checkMeanings(envIds)
+    pin(to.principalId, fingerprint, shownEmail(member ?? {}))
     for (const envId of envIds) await grantOne(orgId, envId, { ...to, fingerprint }, seconds)
-    pin(to.principalId, fingerprint)
     showToast(`${name} can read ${countOf(wanted.length)} now.`)
   }
   const submit = checked?.status === 'first' ? 'They match, grant' : 'Grant'

@@ -1,6 +1,7 @@
 import { agentOperations } from './agents.ts'
 import { changeOperations } from './changes.ts'
 import { detailsOperations } from './details.ts'
+import { directoryOperations } from './directory.ts'
 import { dotenvOperations } from './dotenv.ts'
 import { grantOperations } from './grants.ts'
 import { keyOperations } from './keys.ts'
@@ -22,6 +23,7 @@ export const operations = {
   ...overrideOperations,
   ...grantOperations,
   ...layerOperations,
+  ...directoryOperations,
   ...dotenvOperations,
   ...rekeyOperations,
   ...changeOperations,

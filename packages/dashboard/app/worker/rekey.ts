@@ -1,12 +1,15 @@
+import type { Bytes } from '@skerry/crypto/base64url'
 import { openDetails, sealDetails } from '@skerry/crypto/details'
 import { fingerprint } from '@skerry/crypto/digest'
 import { CryptoError } from '@skerry/crypto/errors'
 import { fingerprintWords } from '@skerry/crypto/fingerprint-words'
 import { type Dek, importDek, newDek, sealSecret } from '@skerry/crypto/secret'
-import { wrapKey } from '@skerry/crypto/wrap'
+import { unwrapKey, wrapKey } from '@skerry/crypto/wrap'
+import { type ListedBranch, manifestOfNew, renewedManifests } from '@skerry/sdk/internal/directory/manifests'
 import { findRekeyProblems, type RekeyProblem, type SealedEnvironment } from '@skerry/sdk/internal/rekey-compare'
 import { dekOf } from './deks.ts'
 import { type Covered, wrapNew } from './grants.ts'
+import { heldKey } from './held.ts'
 import type { SealedLayer } from './layers.ts'
 import { openNamed } from './open-named.ts'
 
@@ -31,11 +34,15 @@ export const rekeyOperations = {
       })),
     ),
 
-  /** Creates a branch's key, wrapped to this person and to others in the given order. */
-  newBranchKey: (to: To) => wrapToAll(newDek(), to),
+  /** Creates a branch's key and its manifest. Wraps the key to this person and to others in the given order. */
+  newBranchKey: async ({ branch, ...to }: To & { branch: NewBranch }) => {
+    const bytes = newDek()
+    const parent = { envId: branch.parentId, key: await unwrapKey(branch.parentWrappedDek, heldKey()) }
+    return { ...(await manifestOfNew(parent, branch, bytes)), ...(await wrapToAll(bytes, to)) }
+  },
 
   /** Creates a new key for an environment, seals every value under it, and wraps it to this person and to others. */
-  rekey: async ({ layer, details, ...to }: To & { layer: SealedLayer; details: Described[] }) => {
+  rekey: async ({ layer, details, family, ...to }: To & Rekeying) => {
     const old = await dekOf(layer.wrappedDek)
     const bytes = newDek()
     const fresh = await importDek(bytes)
@@ -46,7 +53,8 @@ export const rekeyOperations = {
       }),
     )
     const described = await Promise.all(details.map((one) => resealed(one, old, fresh, layer.environmentId)))
-    return { secrets, details: described, ...(await wrapToAll(bytes, to)) }
+    const manifests = await manifestsOf(layer, family, bytes)
+    return { secrets, details: described, manifests, ...(await wrapToAll(bytes, to)) }
   },
 
   /** Compares an environment with its proposed re-key. Returns what is not the same. */
@@ -56,6 +64,33 @@ export const rekeyOperations = {
       { key: await dekOf(now.wrappedDek), sealed: now },
       { key: await dekOf(proposed.wrappedDek), sealed: proposed },
     ),
+}
+
+interface NewBranch {
+  parentId: string
+  parentWrappedDek: string
+  slug: string
+  ttlSeconds: number | null
+}
+
+/** The branches whose manifests a re-key makes anew: those of the environment, or of its parent. */
+interface Family {
+  /** Null if the environment is no branch. */
+  parent: { id: string; wrappedDek: string } | null
+  branches: readonly ListedBranch[]
+}
+
+interface Rekeying {
+  layer: SealedLayer
+  details: Described[]
+  family: Family
+}
+
+async function manifestsOf({ environmentId, wrappedDek }: SealedLayer, { parent, branches }: Family, next: Bytes) {
+  if (branches.length === 0) return []
+  const above = parent ? await unwrapKey(parent.wrappedDek, heldKey()) : undefined
+  const keys = { old: await unwrapKey(wrappedDek, heldKey()), next, above }
+  return renewedManifests(branches, { envId: environmentId, parent: parent?.id ?? null, keys })
 }
 
 interface RekeySides {

@@ -1,4 +1,4 @@
-import { type Bytes, encodeBase64url } from '@skerry/crypto/base64url'
+import { encodeBase64url } from '@skerry/crypto/base64url'
 import { type Reader, readersHash } from '@skerry/crypto/directory/commitments'
 import type { DirectoryEntry } from '@skerry/crypto/directory/entries'
 import type { EntryOf } from '@skerry/crypto/directory/proof'
@@ -10,6 +10,12 @@ import { type Claim, fetchClaims, type SignedDirectory } from './open.ts'
 import { compareReaders, explainReaders, type ReaderChanges } from './readers.ts'
 import { signRoot } from './signing.ts'
 
+/** Opens keys that are wrapped to the caller, and commits to them. In a browser, only a worker has the keys. */
+export interface KeyCommitments {
+  environment: (id: string, blob: string) => Promise<string>
+  managed: (id: string, version: number, blob: string) => Promise<string>
+}
+
 /** The knowledge of a signer's client beside the directory. */
 export interface SignerContext {
   /** The client of requests that only read. */
@@ -19,8 +25,7 @@ export interface SignerContext {
   own: string
   /** The thumbprint of the caller's own key. */
   ownKid: string
-  /** Opens a key that is wrapped to the caller. */
-  unwrap: (blob: string) => Promise<Bytes>
+  commitments: KeyCommitments
   signer: DirectorySigner
   /** Whether this machine knows that the key of a person, a token or a worker is this one. */
   vouch: (entryKey: string, kid: string) => boolean | Promise<boolean>

@@ -1,6 +1,5 @@
 import { slugPattern } from '@skerry/contract/patterns'
 import { fingerprint } from '@skerry/crypto/digest'
-import { environmentKeyCommitment, managedKeyCommitment } from '@skerry/crypto/directory/commitments'
 import type { EntryOf } from '@skerry/crypto/directory/proof'
 import type { RootSigner } from '@skerry/crypto/directory/root'
 import { SkerryError } from '../errors.ts'
@@ -42,7 +41,7 @@ export async function replaceKey(draft: DirectoryDraft, key: EnvironmentKey, gra
     draft.unsigned.add(key)
     return
   }
-  const commitment = await environmentKeyCommitment(entry.id, await draft.context.unwrap(own))
+  const commitment = await draft.context.commitments.environment(entry.id, own)
   draft.set(key, { ...entry, key: commitment, readers })
 }
 
@@ -58,11 +57,11 @@ export async function addEnvironment(
   id: string,
   wrappedDek: string,
 ): Promise<void> {
-  const { own, ownKid, unwrap } = draft.context
+  const { own, ownKid, commitments } = draft.context
   const key = `environment/${name}` as const
   draft.set(key, {
     id,
-    key: await environmentKeyCommitment(id, await unwrap(wrappedDek)),
+    key: await commitments.environment(id, wrappedDek),
     layers: [],
     readers: '',
   })
@@ -196,7 +195,7 @@ export async function versionOf(
   if (publicKeyJwk !== undefined) return { version, jwk: publicMembers(JSON.parse(publicKeyJwk) as Jwk) }
   const own = ownGrant(draft, grants)
   if (own === undefined) return undefined
-  return { version, commitment: await managedKeyCommitment(keyId, version, await draft.context.unwrap(own)) }
+  return { version, commitment: await draft.context.commitments.managed(keyId, version, own) }
 }
 
 type Jwk = Readonly<Record<string, string>>

@@ -25,29 +25,63 @@ export async function manifestOfNew(
   return { id, manifest: await makeBranchManifest(parent.key, facts) }
 }
 
+/** A re-keyed environment, the branch or the parent of branches. */
+export interface Rekeyed {
+  envId: string
+  /** The environment that it is a branch of; null if it is none. */
+  parent: string | null
+  /** The keys of the environment before and after, and the key of its parent. */
+  keys: { old: Bytes; next: Bytes; above?: Bytes | undefined }
+}
+
+/** A branch as the server lists it. */
+export interface ListedBranch {
+  id: string
+  slug: string
+  manifest: string | null
+}
+
+/** A manifest as a re-key carries it. */
+export interface RenewedManifest {
+  environmentId: string
+  manifest: string
+}
+
 /**
  * Makes the manifests anew that a re-key would drop: those of the branches of an environment, or of the branch itself. A
- * manifest that the old key cannot verify is dropped.
+ * manifest that the old key cannot verify is dropped. Sends nothing.
+ *
+ * @param branches the branches of the environment, or of the parent of a branch.
  */
+export async function renewedManifests(
+  branches: readonly ListedBranch[],
+  { envId, parent, keys: { old, next, above } }: Rekeyed,
+): Promise<RenewedManifest[]> {
+  const renewed: RenewedManifest[] = []
+  for (const { id, slug, manifest } of branches) {
+    if (manifest === null || (parent !== null && id !== envId)) continue
+    const facts = await open(above ?? old, manifest, { parent: parent ?? envId, name: slug })
+    if (facts?.id !== id) continue
+    const key = above ? await environmentKeyCommitment(id, next) : facts.key
+    renewed.push({ environmentId: id, manifest: await makeBranchManifest(above ?? next, { ...facts, key }) })
+  }
+  return renewed
+}
+
+/** Reads the branches that a re-key is about, and makes their manifests anew. */
 export async function renewManifests(
   client: Client,
   { orgId, envId }: EnvironmentPlace,
   { old, next, holder }: { old: Bytes; next: Bytes; holder: KeyHolder },
-): Promise<{ environmentId: string; manifest: string }[]> {
+): Promise<RenewedManifest[]> {
   const { environment } = await client.envs.get({ params: { orgId, envId } })
   const { parentEnvironmentId: parent } = environment
   const above = parent === null ? undefined : (await environmentKey(client, { orgId, envId: parent }, holder)).bytes
   const params = { orgId, envId: parent ?? envId }
-  const renewed: { environmentId: string; manifest: string }[] = []
-  for await (const { branches } of pagesOf((page) => client.branches.list({ params, query: page })))
-    for (const { id, slug, manifest } of branches) {
-      if (manifest === null || (parent !== null && id !== envId)) continue
-      const facts = await open(above ?? old, manifest, { parent: params.envId, name: slug })
-      if (facts?.id !== id) continue
-      const key = above ? await environmentKeyCommitment(id, next) : facts.key
-      renewed.push({ environmentId: id, manifest: await makeBranchManifest(above ?? next, { ...facts, key }) })
-    }
-  return renewed
+  const branches: ListedBranch[] = []
+  for await (const page of pagesOf((page) => client.branches.list({ params, query: page })))
+    branches.push(...page.branches)
+  return renewedManifests(branches, { envId, parent, keys: { old, next, above } })
 }
 
 const open = (key: Bytes, manifest: string, asked: { parent: string; name: string }) =>

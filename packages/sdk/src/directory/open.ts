@@ -96,6 +96,20 @@ export async function openDocuments(
   return { org: orgId, root, head, known }
 }
 
+/**
+ * Whether the newest root that the server shows names this person or token as a signer. The root is not verified: use the
+ * answer only to decide whether to ask for a pin.
+ *
+ * @throws RefusedError, UnavailableError; CryptoError for a malformed root.
+ * @example if (await isShownAsSigner(client, orgId, 'usr_ada')) askForPin()
+ */
+export async function isShownAsSigner(client: Client, orgId: string, principalId: string): Promise<boolean> {
+  const { directory } = await client.directory.get({ params: { orgId } })
+  if (directory === null) return false
+  const { body } = await parseRoot(directory.roots.at(-1) as string)
+  return body.signers.some((one) => ('person' in one ? one.person : one.token) === principalId)
+}
+
 /** Fetches the roots and heads since those that the client trusts. */
 async function fetchDocuments(
   client: Client,

@@ -1,4 +1,4 @@
-import { readersHash } from '@skerry/crypto/directory/commitments'
+import { environmentKeyCommitment, managedKeyCommitment, readersHash } from '@skerry/crypto/directory/commitments'
 import type { DirectoryEntry } from '@skerry/crypto/directory/entries'
 import { directoryTree } from '@skerry/crypto/directory/tree'
 import { beforeEach, describe, expect, test } from 'vitest'
@@ -17,9 +17,11 @@ import {
 } from '../../test/directory-server.ts'
 import { RefusedError } from '../errors.ts'
 import { type Signatory, signingClient } from './client.ts'
+import { afterwardEdits, changingEdits } from './edits.ts'
 import { type DirectoryStart, openDirectory } from './open.ts'
 import { explainReaders } from './readers.ts'
 import { firstSteps, type SigningClient, signEdit, signedChange, signRoot, type Trust } from './signing.ts'
+import { signedHeadings } from './when-signed.ts'
 
 let scene: DirectoryServer
 let trustStart: DirectoryStart
@@ -194,7 +196,10 @@ describe('a signing client', () => {
       signer: scene.signer,
       own: `person/${ada}`,
       ownKid: kids.ada,
-      unwrap: async () => key,
+      commitments: {
+        environment: (id: string) => environmentKeyCommitment(id, key),
+        managed: (id: string, version: number) => managedKeyCommitment(id, version, key),
+      },
       vouch: () => false,
     }
     signatory = {
@@ -270,5 +275,12 @@ describe('a signing client', () => {
       body: grantee,
     })
     expect(received).toEqual([undefined])
+  })
+
+  test('is opened for each part of the API that an edit belongs to', () => {
+    const headings = Object.keys({ ...changingEdits, ...afterwardEdits }).map((name) =>
+      name.slice(0, name.indexOf('.')),
+    )
+    expect(headings.filter((heading) => !signedHeadings.has(heading))).toEqual([])
   })
 })

@@ -2,9 +2,9 @@ import { readerWords } from '@skerry/contract/grants/readers'
 import { idPrefixes } from '@skerry/contract/prefixes'
 import { canonicalJson } from '@skerry/crypto/canonical-json'
 import type { DirectoryEntry } from '@skerry/crypto/directory/entries'
-import type { Difference } from '@skerry/sdk/internal/directory/differences'
-import type { SignedDirectory } from '@skerry/sdk/internal/directory/open'
-import type { ReaderChanges } from '@skerry/sdk/internal/directory/readers'
+import type { Difference } from './differences.ts'
+import type { SignedDirectory } from './open.ts'
+import type { ReaderChanges } from './readers.ts'
 
 /** Finds the name that people use for the key of an entry: an e-mail address, the name of a token. */
 export type EntryNames = (entryKey: string) => string

@@ -1,0 +1,134 @@
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { newMachine } from '../../cli/test/machine.ts'
+import {
+  acceptReaders,
+  addSecret,
+  compose,
+  create,
+  createApp,
+  dialogOf,
+  grantKey,
+  openApp,
+  openEnvironment,
+} from './apps-steps.ts'
+import { told } from './browser.ts'
+import { axeProblems, choose } from './org-steps.ts'
+import { join, leaks, openOwner } from './scene.ts'
+import * as steps from './steps.ts'
+
+// A signer of the directory works in the browser. A job in CI that has only a token runs undisturbed after each change.
+
+const grace = 'grace@example.com'
+const walk = await openOwner()
+const { world, owner, page } = walk
+const terminal = await newMachine(world.url.replace('127.0.0.1', 'localhost'))
+const job = await newMachine(world.url.replace('127.0.0.1', 'localhost'))
+afterAll(() => Promise.all([terminal.remove(), job.remove()]))
+let pin: string
+
+const ok = async (command: string) => {
+  terminal.env.SKERRY_TOKEN = owner.bearer().replace('Bearer ', '')
+  const { code, stdout, stderr } = await terminal.shell(command)
+  expect(code, stderr).toBe(0)
+  return stdout
+}
+
+/** The job reads its secret, and nothing waits for a signature. */
+async function undisturbed() {
+  const { code, stdout, stderr } = await job.shell('skerry run --no-cache -- printenv API_KEY')
+  expect([code, stdout], stderr).toEqual([0, 'planted-api-key\n'])
+  expect(JSON.parse(await ok('skerry trust status --json')).unsigned).toEqual([])
+}
+
+beforeAll(async () => {
+  await createApp(page, 'Web shop')
+  await create(page, 'New environment', 'Production')
+  await addSecret(page, 'API_KEY', 'planted-api-key', ['Production'])
+  await terminal.write('passphrase', steps.person.passphrase)
+  Object.assign(terminal.env, { SKERRY_KEYRING: 'off', SKERRY_PASSPHRASE_FILE: `${terminal.project}/passphrase` })
+  pin = (await ok('skerry trust init --yes')).trim()
+  job.env.SKERRY_TOKEN = (await ok('skerry token create ci --app web-shop --env production')).trim()
+  await undisturbed()
+})
+
+describe('a signer at the browser', () => {
+  test('gives the pin at the first change that is signed; a pin of another directory is refused', async () => {
+    await openApp(page, 'Web shop')
+    await page.getByRole('button', { name: 'New environment' }).first().click()
+    await dialogOf(page).getByLabel('Name').fill('Staging')
+    await dialogOf(page).getByRole('button', { name: 'Create' }).click()
+    const asking = page.getByRole('dialog', { name: 'Sign this change' })
+    await asking.waitFor()
+    expect(await axeProblems(page)).toEqual([])
+    const box = asking.getByRole('textbox', { name: 'Pin' })
+    for (const [wrong, refusal] of [
+      ['no pin', 'is not a pin'],
+      [randomBytes(32).toString('base64url'), 'does not continue from what this client trusts'],
+    ] as const) {
+      await box.fill(wrong)
+      await asking.getByRole('button', { name: 'Verify and sign' }).click()
+      await asking.getByRole('alert').getByText(refusal).waitFor()
+    }
+    await box.fill(pin)
+    await asking.getByRole('button', { name: 'Verify and sign' }).click()
+    await told(page, 'Signed environment web-shop/staging: added')
+    await dialogOf(page).waitFor({ state: 'detached' })
+    await undisturbed()
+  })
+
+  test('signs a reader whose words were compared', async () => {
+    await join(walk, grace)
+    await openEnvironment(page, 'Production')
+    await grantKey(page, grace)
+    await told(page, `environment web-shop/production: reader ${grace} added`)
+    await undisturbed()
+  })
+
+  test('signs a new key', async () => {
+    await page.getByRole('button', { name: 'Re-key' }).click()
+    await dialogOf(page).getByLabel('I understand what this cannot undo').check()
+    await dialogOf(page).getByRole('button', { name: 'Re-key', exact: true }).click()
+    await acceptReaders(page)
+    await told(page, 'Signed environment web-shop/production: new key')
+    await undisturbed()
+  })
+
+  test('signs a group and its composition', async () => {
+    await steps.goTo(page, 'Groups')
+    await create(page, 'New group', 'Shared')
+    await create(page, 'New environment', 'Production')
+    await told(page, 'Signed environment shared:production: added')
+    await openApp(page, 'Web shop')
+    await openEnvironment(page, 'Production', 'Composition')
+    await compose(page, 'Shared')
+    await told(page, 'Signed environment web-shop/production: other groups')
+    await undisturbed()
+  })
+
+  test('signs the end of a member', async () => {
+    await steps.goTo(page, 'Members')
+    await choose(page, grace, 'Remove…')
+    await dialogOf(page).getByLabel(`Type ${grace}`).fill(grace)
+    await dialogOf(page).getByRole('button', { name: 'Remove' }).click()
+    await told(page, `person ${grace}: deleted`)
+    await undisturbed()
+  })
+
+  test('forks a branch that a job with a pin may read, also after a new key', async () => {
+    await openApp(page, 'Web shop')
+    await openEnvironment(page, 'Production', 'Branches')
+    await page.getByRole('button', { name: 'Fork a branch' }).first().click()
+    await dialogOf(page).getByLabel('Slug').fill('pr-7')
+    await dialogOf(page).getByRole('button', { name: 'Fork' }).click()
+    await told(page, 'Forked pr-7 from Production.')
+    const read = () => job.shell('skerry run --no-cache --branch pr-7 -- printenv API_KEY')
+    expect(await read()).toMatchObject({ code: 0, stdout: 'planted-api-key\n' })
+    await ok('skerry env rekey production --app web-shop --yes')
+    expect(await read()).toMatchObject({ code: 0, stdout: 'planted-api-key\n' })
+  })
+})
+
+test('no page sent or stored a value, or the passphrase', async () => {
+  expect(await leaks(world, { owner })).toEqual([])
+})
