@@ -12,6 +12,7 @@ import type { KnownDirectory } from '@skerry/crypto/directory/verify'
 import { newId } from '@skerry/crypto/random'
 import { type NewToken, newToken } from '@skerry/crypto/token'
 import { unwrapKey } from '@skerry/crypto/wrap'
+import type { Cache } from '../src/cache.ts'
 import { type DirectoryMemory, newerDirectory } from '../src/directory/memory.ts'
 import type { SkerrySettings } from '../src/skerry.ts'
 import { app, type Draft, ids, openSkerry, resolveWorld, shared } from './world.ts'
@@ -167,3 +168,14 @@ export const lines = ({ server }: DirectoryWorld) => server.requests.map(({ line
 
 /** A worker of the server. */
 export const worker = { kid: `${'_'.repeat(42)}A`, heldBy: 'server' } as const
+
+/** A cache whose contents the test can read. */
+export const mapCache = () => {
+  const kept = new Map<string, string>()
+  const cache: Cache = {
+    read: async (key) => kept.get(key),
+    write: async (key, text) => void kept.set(key, text),
+    delete: async (key) => void kept.delete(key),
+  }
+  return { kept, cache }
+}

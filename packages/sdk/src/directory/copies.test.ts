@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import {
   day,
   directoryWorld,
+  mapCache,
   name,
   openMemory,
   openPinned,
@@ -10,20 +11,9 @@ import {
   worker,
 } from '../../test/directory-world.ts'
 import { ids, openSkerry, refuse } from '../../test/world.ts'
-import type { Cache } from '../cache.ts'
 import { watch } from '../watch.ts'
 
 describe('a stored copy', () => {
-  const mapCache = () => {
-    const kept = new Map<string, string>()
-    const cache: Cache = {
-      read: async (key) => kept.get(key),
-      write: async (key, text) => void kept.set(key, text),
-      delete: async (key) => void kept.delete(key),
-    }
-    return { kept, cache }
-  }
-
   test('is verified again, and used while the server is down', async () => {
     const world = await directoryWorld()
     const { cache } = mapCache()
@@ -44,6 +34,25 @@ describe('a stored copy', () => {
     world.isSilent = true
     expect(await refusal(world, { cache })).toMatchObject({ code: 'directory_missing' })
     expect([...kept]).toEqual(before)
+  })
+
+  test('stays when a server knows no proofs, because a lying server could pretend to be of an earlier release', async () => {
+    const world = await directoryWorld()
+    const { cache, kept } = mapCache()
+    await openPinned(world, { cache }).resolve()
+    const before = [...kept]
+    const answerWith = (message: string) => ({
+      status: 400,
+      text: JSON.stringify({ error: { code: 'invalid_request', message } }),
+    })
+    world.answer = () => answerWith('query: unknown field "proof"')
+    expect(await refusal(world, { cache })).toMatchObject({
+      code: 'directory_missing',
+      came: 'the refusal of a server that knows no directories',
+    })
+    expect([...kept]).toEqual(before)
+    world.answer = () => answerWith('query.env: the token is bound to none')
+    expect(await refusal(world)).toMatchObject({ code: 'invalid_request' })
   })
 
   test('that was stored without a proof is not used', async () => {

@@ -1,6 +1,19 @@
+import { environmentKeyCommitment } from '@skerry/crypto/directory/commitments'
+import { unwrapKey } from '@skerry/crypto/wrap'
 import { describe, expect, test } from 'vitest'
-import { directoryWorld, lines, name, openMemory, openPinned, refusal, start } from '../../test/directory-world.ts'
-import { ids, openSkerry } from '../../test/world.ts'
+import {
+  type DirectoryWorld,
+  directoryWorld,
+  lines,
+  mapCache,
+  name,
+  openMemory,
+  openPinned,
+  refusal,
+  start,
+} from '../../test/directory-world.ts'
+import { app, ids, layer, openSkerry } from '../../test/world.ts'
+import { createKnownState } from '../known-state.ts'
 import { processMemory } from './memory.ts'
 
 describe('memory', () => {
@@ -51,6 +64,26 @@ describe('memory', () => {
     for (const after of [3, 4, 5]) await world.signed.sign(world.entries, start + after)
     await openPinned(world, { directory }).resolve()
     expect(kept.get(ids.orgId)).toMatchObject({ head: { version: 4 }, root: { version: 2 }, time: start + 5 })
+  })
+
+  test('of a key needs nobody’s consent for another key that was signed, and refuses one without a directory', async () => {
+    const world = await directoryWorld()
+    const store = mapCache().cache
+    const knownState = () =>
+      createKnownState({ store, baseUrl: world.server.baseUrl, principalId: world.reader.tokenId })
+    await openPinned(world, { knownState: knownState() }).resolve()
+    const { publicKeyJwk, privateKey } = world.reader
+    world.body.layers[1] = await layer(app, { LEVEL: 'info' }, publicKeyJwk)
+    const key = await environmentKeyCommitment(
+      app.environmentId,
+      await unwrapKey(world.body.layers[1].wrappedDek, privateKey),
+    )
+    const [own, ...others] = world.entries as [DirectoryWorld['entries'][0], ...DirectoryWorld['entries']]
+    await world.signed.sign([{ ...own, value: { ...own.value, key } } as typeof own, ...others], start + 1)
+    const bare = { token: world.reader.token, knownState: knownState() }
+    await expect(openSkerry(world, bare).resolve()).rejects.toMatchObject({ changes: [{ kind: 'key_changed' }] })
+    expect((await openPinned(world, { knownState: knownState() }).resolve()).values.LEVEL).toBe('info')
+    expect((await openSkerry(world, bare).resolve()).values.LEVEL).toBe('info')
   })
 
   test('keeps the newer of two directories', async () => {
