@@ -2,7 +2,7 @@ import { fingerprint } from '@skerry/crypto/digest'
 import type { Difference } from '@skerry/sdk/internal/directory/differences'
 import { Failure } from '../failure.ts'
 import { note } from '../output.ts'
-import { findPin, pin, wordsOf } from '../pins.ts'
+import { findPin, pin, pinAnswers, wordsOf } from '../pins.ts'
 import { ask, canAsk } from '../prompt.ts'
 import type { Session } from '../session.ts'
 import { listTokens } from '../tokens/find.ts'
@@ -42,9 +42,11 @@ export async function acceptHolders(
     if (!known) unknown.push(holder)
     else if ((await fingerprint(known.publicKeyJwk)) !== kid) throw otherKey(holder)
   }
-  if (unknown.length > 0) await askAbout(unknown)
+  await pinAnswers(session, orgId, unknown)
+  const unanswered = unknown.filter(({ principalId }) => !findPin(session, orgId, principalId))
+  if (unanswered.length > 0) await askAbout(unanswered)
   return () => {
-    for (const holder of unknown) pin(session, orgId, holder)
+    for (const holder of unanswered) pin(session, orgId, holder)
   }
 }
 
