@@ -120,13 +120,26 @@ function readFile(): DirectoriesFile {
   if (text === null) return { version: 1, directories: {} }
   try {
     const file = JSON.parse(text) as DirectoriesFile
-    if (file.version === 1 && typeof file.directories === 'object' && file.directories !== null) return file
+    if (file.version === 1 && Object.values(file.directories).every(isKnown)) return file
   } catch {
     // The error below reports it.
   }
   const next = 'restore the file, or move it away and give the pin again with `skerry trust pin <pin>`'
   throw new Failure('failure', `${filePath()} is not a list of known directories`, next)
 }
+
+const isText = (value: unknown) => typeof value === 'string'
+const isDocument = ({ version, hash }: KnownDirectory['root']) => Number.isSafeInteger(version) && isText(hash)
+
+/** It may throw for a value of another type. */
+const isKnown = ({ known, pins }: Known): boolean =>
+  pins.every(isText) &&
+  (known === null ||
+    (isText(known.org) &&
+      isDocument(known.root) &&
+      isDocument(known.head) &&
+      Number.isSafeInteger(known.time) &&
+      known.pins.every(isText)))
 
 /** Opens the client that signs what `session` changes. The program sets it, because a signer needs a session. */
 type OpenSigning = (client: Client, session: object) => Promise<Client>

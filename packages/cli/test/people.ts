@@ -31,8 +31,13 @@ export interface PersonMachine extends Machine {
   ok: (command: string) => Promise<string>
 }
 
-export async function newPersonMachine(server: Reached, email: string, url = server.url): Promise<PersonMachine> {
-  const machine = await newMachine(url)
+export async function newPersonMachine(
+  server: Reached,
+  email: string,
+  url = server.url,
+  options?: { cold: boolean },
+): Promise<PersonMachine> {
+  const machine = await newMachine(url, options)
   const bearer = await server.issuer.token({ sub: `sub-${email}`, email, email_verified: true })
   machine.env.SKERRY_TOKEN = bearer
   machine.env.SKERRY_KEYRING = 'off'

@@ -1,18 +1,24 @@
 import type { Stage } from './stage.ts'
 
 /** The act of a client while the server lies. */
-export type Act = 'run' | 'grant' | 'rekey'
+export type Act = 'run' | 'branch' | 'write' | 'unlock' | 'encrypt' | 'grant' | 'rekey' | 'pin'
 
 /** The facts with which a client can check an answer. */
 export interface Situation {
   /** The client talked to this server before the server lied, and remembers the answers. */
   memory: boolean
-  /** The client has the pin of the newest root, from its token or from `skerry.json`. */
+  /** The client has a pin, from its token or from `skerry.json`. */
   pin: boolean
 }
 
 /** The sentences of the threat model that say what a hostile server can do all the same. The key is the anchor there. */
-export type Remains = 'without-a-pin' | 'without-memory' | 'values-can-be-rolled-back'
+export type Remains =
+  | 'without-a-pin'
+  | 'without-memory'
+  | 'values-can-be-rolled-back'
+  | 'branches-can-be-rolled-back'
+  | 'an-old-pin'
+  | 'a-pin-from-the-server'
 
 export interface Attack {
   /** For links and for `--only`: words with hyphens. */
@@ -21,7 +27,15 @@ export interface Attack {
   title: string
   act: Act
   /** Makes the server lie, from now on. */
-  begin(stage: Stage): Promise<void>
+  begin(stage: Stage): Promise<void> | void
+  /** Makes a client with memory see an earlier answer before the newest one. */
+  remember?(stage: Stage): Promise<void> | void
+  /** The client has the pin of this root, and not that of the newest one. */
+  pinnedRoot?(stage: Stage): string
+  /** The clock of the client is wrong by this many days. */
+  clockDays?: number
+  /** Nothing is false. The client must go on, so that a refusal fails. */
+  isHonest?: boolean
   /** The situations in which the lie may be accepted, each with the sentence that says so. */
   remains?: Partial<Record<SituationName, Remains>>
 }
@@ -35,6 +49,14 @@ export const situations: Readonly<Record<SituationName, Situation>> = {
   pin: { memory: false, pin: true },
   both: { memory: true, pin: true },
 }
+
+/** A lie that no client can notice. */
+export const everywhere = (sentence: Remains): Record<SituationName, Remains> => ({
+  nothing: sentence,
+  memory: sentence,
+  pin: sentence,
+  both: sentence,
+})
 
 /** The reaction of a client to a lie. */
 export interface Outcome {

@@ -1,19 +1,28 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { formatPaper } from './paper.ts'
 import { attacks, play } from './play.ts'
 import { openStage } from './stage.ts'
 import { formatTables, isExpected } from './table.ts'
 
-// Plays every attack of a hostile server against the command line and the SDK, and prints what each client did.
+// Plays every attack of a hostile server against the command line, the SDK and the proxy, and prints what each client did.
 //
 //   npm run hostile                      all attacks; fails if docs/hostile-server.md says something else
 //   npm run hostile -- --only two-heads  one attack
 //   npm run hostile -- --write           writes the tables into docs/hostile-server.md
 
 const page = new URL('../../../docs/hostile-server.md', import.meta.url)
-const marks = ['<!-- Written by `npm run hostile -- --write`. -->', '<!-- End of the tables. -->'] as const
+const marks = {
+  tables: ['<!-- Written by `npm run hostile -- --write`. -->', '<!-- End of the tables. -->'],
+  paper: ['<!-- Written from packages/hostile/src/paper.ts. -->', '<!-- End of the attacks of the paper. -->'],
+} as const
 
-const { values } = parseArgs({ options: { only: { type: 'string' }, write: { type: 'boolean', default: false } } })
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string' },
+    write: { type: 'boolean', default: false },
+  },
+})
 const chosen = attacks.filter(({ id }) => values.only === undefined || id === values.only)
 if (chosen.length === 0) {
   console.error(`no attack is called ${values.only}; there are: ${attacks.map(({ id }) => id).join(', ')}`)
@@ -32,15 +41,18 @@ try {
   for (const { attack, client, situation, outcome } of unexpected)
     console.error(`not allowed by the threat model: ${attack.id}, ${client}, with ${situation}: ${outcome.seen}`)
   process.exitCode = unexpected.length === 0 ? 0 : 1
-  if (values.only === undefined) compareOrWrite(formatTables(cells))
+  if (values.only === undefined) compareOrWrite({ tables: formatTables(cells), paper: formatPaper() })
 } finally {
   await stage.close()
 }
 
-function compareOrWrite(tables: string): void {
+function compareOrWrite(parts: Readonly<Record<keyof typeof marks, string>>): void {
   const text = readFileSync(page, 'utf8')
-  const [start, end] = [text.indexOf(marks[0]) + marks[0].length, text.indexOf(marks[1])]
-  const written = `${text.slice(0, start)}\n\n${tables}\n\n${text.slice(end)}`
+  const written = Object.entries(parts).reduce((before, [part, table]) => {
+    const [from, to] = marks[part as keyof typeof marks]
+    const [start, end] = [before.indexOf(from) + from.length, before.indexOf(to)]
+    return `${before.slice(0, start)}\n\n${table}\n\n${before.slice(end)}`
+  }, text)
   if (values.write) writeFileSync(page, written)
   else if (written !== text) {
     console.error('docs/hostile-server.md says something else: read the lines above, then run with --write')

@@ -1,4 +1,4 @@
-import { isNamed } from '@skerry/contract/prefixes'
+import { idPrefixes, isNamed } from '@skerry/contract/prefixes'
 import {
   type ManagedKey,
   type OpenedKey,
@@ -7,10 +7,11 @@ import {
   verifyingKeys,
 } from '@skerry/sdk/internal/kms'
 import { Failure } from '../failure.ts'
+import { mustVerifyIn } from '../known-directories.ts'
 import { orNearest } from '../nearest.ts'
 import { everyRow } from '../pages.ts'
 import type { Session } from '../session.ts'
-import { checkName, checkVersions } from './pins.ts'
+import { checkName, checkVersions, type NamedKey } from './pins.ts'
 
 const pageLimit = 200
 
@@ -45,20 +46,39 @@ export async function openKey(
   wanted: string,
 ): Promise<{ orgId: string; key: ManagedKey; opened: OpenedKey }> {
   const { orgId, key } = await findKey(session, wanted)
-  return { orgId, key, opened: await openFound(session, orgId, key) }
+  return { orgId, key, opened: await openFound(session, orgId, key, wanted) }
 }
 
-export async function openFound(session: Session, orgId: string, key: ManagedKey): Promise<OpenedKey> {
+/** @param wanted the name or id by which the user named the key. */
+export async function openFound(session: Session, orgId: string, key: ManagedKey, wanted: string): Promise<OpenedKey> {
   const place = { orgId, kmsKeyId: key.id }
-  return openManagedKey(session.client, place, await session.key(), checkVersions(session, orgId, key))
+  return openManagedKey(session.client, place, await session.key(), checkVersions(session, orgId, key, wanted))
 }
 
 /**
  * Returns public keys, which anyone in the organization may read. A key for which the caller has no grant must be named
- * by its id.
+ * by its id, or by its name in the signed directory.
  */
 export async function publicKeysOf(session: Session, wanted: string): Promise<VerifyingKeys> {
   const { id: orgId } = await session.org()
-  const key = /^kms_/.test(wanted) ? { id: wanted, name: wanted } : (await findKey(session, wanted)).key
-  return verifyingKeys(session.client, { orgId, kmsKeyId: key.id }, checkVersions(session, orgId, key))
+  const key = await verifyingKey(session, orgId, wanted)
+  return verifyingKeys(session.client, { orgId, kmsKeyId: key.id }, checkVersions(session, orgId, key, wanted))
+}
+
+async function verifyingKey(session: Session, orgId: string, wanted: string): Promise<NamedKey> {
+  const isId = wanted.startsWith(idPrefixes.kmsKey)
+  if (!mustVerifyIn(session, orgId)) return isId ? { id: wanted, name: wanted } : (await findKey(session, wanted)).key
+  if (!isId) {
+    const { signedKeyId } = await import('../trust/managed-keys.ts')
+    const id = await signedKeyId(session, orgId, wanted)
+    return id === undefined ? (await findKey(session, wanted)).key : { id, name: wanted }
+  }
+  // The directory lists keys by name. An admin and a holder of the key see the name of an id.
+  const key = (await listKeys(session)).keys.find(({ id }) => id === wanted)
+  if (key) return key
+  throw new Failure(
+    'refused',
+    `${wanted} cannot be compared with the signed directory, which lists keys by name`,
+    'name the key with --key <name>',
+  )
 }

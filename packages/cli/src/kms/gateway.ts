@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { isLoopback } from '@skerry/contract/loopback'
 import { isNamed } from '@skerry/contract/prefixes'
-import { type OpenedKey, type VerifyingKeys, verifyingKeys } from '@skerry/sdk/internal/kms'
+import { type ManagedKey, type OpenedKey, type VerifyingKeys, verifyingKeys } from '@skerry/sdk/internal/kms'
 import { Failure, usage } from '../failure.ts'
 import type { SignedIn } from '../frame.ts'
 import { note, warn } from '../output.ts'
@@ -91,13 +91,15 @@ function gatewayKeys(session: Session, wanted: string[] | undefined): GatewayKey
     of.set(id, known)
     return known()
   }
+  const wantedAs = (key: ManagedKey) => (wanted?.includes(key.name) ? key.name : key.id)
   return {
     all,
-    open: (key) => kept(opened, key.id, async () => openFound(session, (await session.org()).id, key)),
+    open: (key) => kept(opened, key.id, async () => openFound(session, (await session.org()).id, key, wantedAs(key))),
     publicKeys: (key) =>
       kept(shown, key.id, async () => {
         const { id: orgId } = await session.org()
-        return verifyingKeys(session.client, { orgId, kmsKeyId: key.id }, checkVersions(session, orgId, key))
+        const check = checkVersions(session, orgId, key, wantedAs(key))
+        return verifyingKeys(session.client, { orgId, kmsKeyId: key.id }, check)
       }),
   }
 }

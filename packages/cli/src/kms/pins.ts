@@ -45,7 +45,7 @@ function read(): KnownFile {
   throw new Failure('failure', `${path()} is not a list of known managed keys`, next)
 }
 
-interface NamedKey {
+export interface NamedKey {
   id: string
   name: string
 }
@@ -59,13 +59,17 @@ export function checkName(session: Session, orgId: string, { id, name }: NamedKe
     throw changed(name, `${name} is a different key than before`)
 }
 
-/** Compares the shown versions of a key with the signed directory and with those seen before, and remembers them. */
+/**
+ * Compares the shown versions of a key with the signed directory and with those seen before, and remembers them.
+ *
+ * @param wanted the name or id by which the user named the key.
+ */
 export const checkVersions =
-  (session: Session, orgId: string, key: NamedKey): CheckVersions =>
+  (session: Session, orgId: string, key: NamedKey, wanted: string): CheckVersions =>
   async (shown, currentVersion, opened) => {
     if (mustVerifyIn(session, orgId)) {
       const { requireSignedKey } = await import('../trust/managed-keys.ts')
-      await requireSignedKey(session, orgId, key, { opened, currentVersion })
+      await requireSignedKey(session, orgId, { ...key, wanted }, { opened, currentVersion })
     }
     remember(session, orgId, key, { shown, currentVersion })
   }

@@ -8,18 +8,29 @@ import { trustOf } from './reading.ts'
 /** Other names have no entry. */
 const slug = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
+/** A managed key as the server shows it, and the name or id by which the user named it. */
+interface ShownKey {
+  id: string
+  name: string
+  wanted: string
+}
+
 /**
- * Compares a managed key with its signed entry: its id, the versions that the caller uses, and the current version.
+ * Compares a managed key with its signed entry: its id, the versions that the caller uses, and the current version. A name
+ * that no entry can have counts only if the user wrote it: the server could give any key such a name.
  *
  * @throws Failure if one of them differs, or if there is no entry.
  */
 export async function requireSignedKey(
   session: Session,
   orgId: string,
-  { id, name }: { id: string; name: string },
+  { id, name, wanted }: ShownKey,
   { opened, currentVersion }: { opened: readonly OpenedVersion[]; currentVersion: number },
 ): Promise<void> {
-  if (!slug.test(name)) return
+  if (!slug.test(name)) {
+    if (name === wanted) return
+    throw differs(`the server calls ${id} "${name}", and the signed directory has no key of such a name`)
+  }
   const key = `key/${name}` as const
   const entry = (await fetchEntries(session.client, orgId, [key], trustOf(session, orgId, 'read'))).get(key)
   if (!entry) throw differs(`the managed key ${name} is shown by the server, and is not in the signed directory`)
@@ -38,6 +49,15 @@ export async function requireSignedKey(
           : publicKeyJwk !== undefined && isSameKey(signed.jwk, JSON.parse(publicKeyJwk))
     if (!isSame) throw differs(`version ${version} of ${name} is not the key in the signed directory`)
   }
+}
+
+/** The id that a signer signed for a name; undefined for a name that no entry can have. */
+export async function signedKeyId(session: Session, orgId: string, name: string): Promise<string | undefined> {
+  if (!slug.test(name)) return undefined
+  const key = `key/${name}` as const
+  const entry = (await fetchEntries(session.client, orgId, [key], trustOf(session, orgId, 'read'))).get(key)
+  if (!entry) throw differs(`there is no managed key ${name} in the signed directory`)
+  return entry.value.id
 }
 
 const isSameKey = (one: Readonly<Record<string, string>>, other: Readonly<Record<string, unknown>>): boolean =>

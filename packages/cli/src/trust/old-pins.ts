@@ -1,10 +1,10 @@
 import { DirectoryError } from '@skerry/crypto/directory/refusal'
 import { parseRoot, type RootBody, type RootDocument } from '@skerry/crypto/directory/root'
 import type { SignedDirectory } from '@skerry/sdk/internal/directory/open'
+import type { EntryNames } from '@skerry/sdk/internal/directory/words'
 import { openDirectory } from '../directory.ts'
 import type { Session } from '../session.ts'
 import { isLive, listTokens } from '../tokens/find.ts'
-import type { EntryNames } from '@skerry/sdk/internal/directory/words'
 
 // A token accepts every chain of roots that begins with its pin. Signers who have left since could still sign such a chain.
 

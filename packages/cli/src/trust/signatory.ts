@@ -99,7 +99,7 @@ export async function contextOf(
       managed: async (id, version, blob) =>
         managedKeyCommitment(id, version, await unwrapKey(blob, await session.key())),
     },
-    vouch: async (key, kid) => {
+    vouch: async (key, { kid }) => {
       const id = key.slice(key.indexOf('/') + 1)
       const known = id === principal.id ? undefined : knownKey(session, orgId, id)
       return known !== undefined && (await fingerprint(known)) === kid

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { membersQuery, tokensQuery } from '../secrets/use-name-of.ts'
-import { shownEmail } from './pins.ts'
 import { isInForce, tokenLabel } from '../tokens/queries.ts'
+import { shownEmail } from './pins.ts'
 
 /** A person or token that can receive a key. */
 export interface Candidate {
@@ -21,7 +21,15 @@ export function useCandidates(orgId: string, held: { principalId: string }[]): C
   const people = members.flatMap(({ userId, name, email, publicKeyJwk }) =>
     publicKeyJwk === null
       ? []
-      : [{ principalType: 'user' as const, principalId: userId, publicKeyJwk, label: name ?? email ?? userId, ...shownEmail({ email }) }],
+      : [
+          {
+            principalType: 'user' as const,
+            principalId: userId,
+            publicKeyJwk,
+            label: name ?? email ?? userId,
+            ...shownEmail({ email }),
+          },
+        ],
   )
   const machines = tokens.filter(isInForce).map((token) => ({
     principalType: 'service_token' as const,

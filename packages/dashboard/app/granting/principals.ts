@@ -61,7 +61,18 @@ export function useReceivers(orgId: string, ownId: string, principals: readonly 
     const [isNamed, ids] = [named.has(principalId), of.get(principalId) ?? []]
     if (principalId === ownId || !(isNamed || ids.length > 0)) return []
     const label = nameOfMember(member)
-    return [{ principalType: 'user', principalId, label, ...shownEmail(member), publicKeyJwk, boundTo: null, isNamed, teamIds: ids }]
+    return [
+      {
+        principalType: 'user',
+        principalId,
+        label,
+        ...shownEmail(member),
+        publicKeyJwk,
+        boundTo: null,
+        isNamed,
+        teamIds: ids,
+      },
+    ]
   })
   const machines = (tokens.data?.tokens ?? []).flatMap((token): Unchecked[] => {
     const { id: principalId, publicKeyJwk, environmentId: boundTo } = token

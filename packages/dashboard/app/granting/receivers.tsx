@@ -83,7 +83,11 @@ export function WaitingReceiver({ receiver, waitsFor = [] }: { receiver: Receive
   const compared = async (yes: boolean) => {
     setIsCompared(yes)
     if (!checked || !yes) return
-    pin(principalId, checked.fingerprint, receiver.principalType === 'user' ? { name: label, ...shownEmail(receiver) } : {})
+    pin(
+      principalId,
+      checked.fingerprint,
+      receiver.principalType === 'user' ? { name: label, ...shownEmail(receiver) } : {},
+    )
     await invalidate(checkedKeys)
   }
   return (

@@ -1,44 +1,30 @@
-import { environmentKeyCommitment } from '@skerry/crypto/directory/commitments'
 import { signDocument } from '@skerry/crypto/directory/document'
-import type { DirectoryEntry } from '@skerry/crypto/directory/entries'
 import { newRoot, parseRoot } from '@skerry/crypto/directory/root'
-import { signerOfMachine } from '@skerry/crypto/directory/signing'
-import { newSigningMaterial } from '@skerry/crypto/kms-sign'
+import { newId } from '@skerry/crypto/random'
 import type { Json } from '../../../cli/test/hostile/liar.ts'
 import type { Attack } from '../attack.ts'
 import { forgedEnvironment } from '../forged-environment.ts'
-import { entriesOf, signedDirectory } from '../signed.ts'
+import { entriesOf, groupKey, newStranger, nowSeconds, ownKey, signedDirectory, vouchedEnvironment } from '../signed.ts'
 import type { Stage } from '../stage.ts'
 
 // Lies about the directory itself.
 
 const resolve = /\/v1\/resolve/
-const ownKey = 'environment/shop/development'
-const groupKey = 'environment/shared:development'
 const daySeconds = 86_400
-const seconds = () => Math.floor(Date.now() / 1000)
 
 /** Answers every question with this directory, and a resolve with this answer. */
-function answerWith({ liar }: Stage, answer: Json, directory: Json): void {
+export function answerWith({ liar }: Stage, answer: Json, directory: Json): void {
   liar.lie(resolve, () => ({ ...answer, directory }))
   liar.lie(/\/directory(?:\?|$)/, () => ({ directory }))
 }
 
-/** An environment that the server made, in a directory in which a signer vouches for it. */
-async function vouched(stage: Stage) {
-  const { answer, environmentId, key } = await forgedEnvironment(stage)
-  const commitment = await environmentKeyCommitment(environmentId, key)
-  const entries = (await entriesOf(stage)).map((entry): DirectoryEntry => {
-    if (entry.key !== ownKey) return entry
-    return { key: ownKey, value: { ...(entry.value as Json), id: environmentId, key: commitment } }
-  })
-  return { answer, entries, keys: [ownKey, groupKey] }
-}
-
-const changedProof = (change: (proof: Json) => Json) => async (stage: Stage) => {
+/** The environment of the server, with proofs of the environment’s entry that were made from the honest one. */
+const changedProof = (change: (proof: Json, environmentId: string) => Json | Json[]) => async (stage: Stage) => {
   const { directory } = stage.now
-  const proofs = directory.proofs.map((proof: Json) => (proof.entry.includes(ownKey) ? change(proof) : proof))
-  const { answer } = await forgedEnvironment(stage)
+  const { answer, environmentId } = await forgedEnvironment(stage)
+  const proofs = directory.proofs.flatMap((proof: Json) =>
+    proof.entry.includes(ownKey) ? change(proof, environmentId) : proof,
+  )
   answerWith(stage, answer, { ...directory, proofs })
 }
 
@@ -102,13 +88,10 @@ export const directories: readonly Attack[] = [
     act: 'run',
     remains: { nothing: 'without-a-pin', pin: 'without-memory' },
     begin: async (stage) => {
-      const { answer, ...made } = await vouched(stage)
+      const { answer, ...made } = await vouchedEnvironment(stage)
       const { signer, now } = stage
-      answerWith(
-        stage,
-        answer,
-        await signedDirectory({ ...made, from: now.directory, signer, issuedAt: seconds(), beside: true }),
-      )
+      const directory = await signedDirectory({ ...made, from: now.directory, signer, beside: true })
+      answerWith(stage, answer, directory)
     },
   },
   {
@@ -117,13 +100,9 @@ export const directories: readonly Attack[] = [
     act: 'run',
     remains: { nothing: 'without-a-pin' },
     begin: async (stage) => {
-      const { answer, ...made } = await vouched(stage)
-      const signer = await stranger()
-      answerWith(
-        stage,
-        answer,
-        await signedDirectory({ ...made, from: stage.now.directory, signer, issuedAt: seconds() }),
-      )
+      const { answer, ...made } = await vouchedEnvironment(stage)
+      const signer = await newStranger()
+      answerWith(stage, answer, await signedDirectory({ ...made, from: stage.now.directory, signer }))
     },
   },
   {
@@ -132,24 +111,45 @@ export const directories: readonly Attack[] = [
     act: 'run',
     remains: { nothing: 'without-a-pin' },
     begin: async (stage) => {
-      const { answer, ...made } = await vouched(stage)
-      const signer = await stranger()
-      const { body } = await parseRoot(stage.now.directory.roots.at(-1))
-      const signers = [
-        { kid: signer.kid, alg: 'ES256', jwk: signer.jwk, person: (body.signers[0] as Json).person, policyKid: null },
-      ] as const
-      const root = await signDocument('or1', newRoot(stage.orgId, { ...body, signers, threshold: 1 }, seconds()), [
-        signer,
-      ])
-      const from = { roots: [root], heads: stage.now.directory.heads }
-      answerWith(stage, answer, await signedDirectory({ ...made, from, signer, issuedAt: seconds() }))
+      const { answer, ...made } = await vouchedEnvironment(stage)
+      const { directory } = await strangersDirectory(stage, made)
+      answerWith(stage, answer, directory)
+    },
+  },
+  {
+    id: 'repeated-proof',
+    title: 'The server proves an entry twice: first with the id of its own environment, then the signed one',
+    act: 'run',
+    remains: { nothing: 'without-a-pin' },
+    begin: changedProof((proof, environmentId) => [
+      { ...proof, entry: proof.entry.replace(/"id":"[^"]+"/, `"id":"${environmentId}"`) },
+      proof,
+    ]),
+  },
+  {
+    id: 'shortened-path',
+    title: 'The server shortens the path of a proof, so that the entry stands for a node of the tree',
+    act: 'run',
+    remains: { nothing: 'without-a-pin' },
+    begin: changedProof((proof) => ({ ...proof, index: Math.floor(proof.index / 2), path: proof.path.slice(1) })),
+  },
+  {
+    id: 'head-of-another-organization',
+    title: 'The server shows the directory of another organization, in which it is a signer itself',
+    act: 'run',
+    remains: { nothing: 'without-a-pin' },
+    begin: async (stage) => {
+      const made = await vouchedEnvironment(stage)
+      const other = { ...stage, orgId: newId('organization') }
+      const { directory } = await strangersDirectory(other, made)
+      answerWith(stage, made.answer, directory)
     },
   },
   {
     id: 'head-from-the-future',
     title: 'A signer whose clock is a day ahead signs a head',
     act: 'run',
-    begin: async (stage) => answerWith(stage, stage.now, await dated(stage, seconds() + daySeconds)),
+    begin: async (stage) => answerWith(stage, stage.now, await dated(stage, nowSeconds() + daySeconds)),
   },
   {
     id: 'garbage-directory',
@@ -161,9 +161,46 @@ export const directories: readonly Attack[] = [
       answerWith(stage, answer, { roots: ['or1.AA.AA'], heads: ['od1.AA.AA'], proofs: [] })
     },
   },
+  {
+    id: 'clock-behind',
+    title: 'The clock of the client is two days behind. The server is honest',
+    act: 'run',
+    clockDays: -2,
+    begin: () => {},
+  },
+  {
+    id: 'clock-ahead',
+    title: 'The clock of the client is 31 days ahead. The server is honest',
+    act: 'run',
+    clockDays: 31,
+    begin: () => {},
+  },
+  {
+    id: 'old-head',
+    title: 'A month later, the server answers with everything as it was before the re-key',
+    act: 'run',
+    clockDays: 31,
+    remains: { nothing: 'without-a-pin', memory: 'without-a-pin' },
+    begin: (stage) => answerWith(stage, stage.earlier, stage.earlier.directory),
+  },
 ]
 
-const stranger = async () => signerOfMachine((await newSigningMaterial('ecdsa-p256-sha256')).pkcs8)
+/** A directory whose only signer is the server. */
+export async function strangersDirectory(
+  stage: Stage,
+  made: Pick<Parameters<typeof signedDirectory>[0], 'entries' | 'keys'>,
+) {
+  const signer = await newStranger()
+  const { body } = await parseRoot(stage.now.directory.roots.at(-1))
+  const signers = [
+    { kid: signer.kid, alg: 'ES256', jwk: signer.jwk, person: (body.signers[0] as Json).person, policyKid: null },
+  ] as const
+  const draft = { ...body, signers, threshold: 1 }
+  const root = await signDocument('or1', newRoot(stage.orgId, draft, nowSeconds()), [signer])
+  const from = { roots: [root], heads: stage.now.directory.heads }
+  const { heads, ...directory } = await signedDirectory({ ...made, from, signer })
+  return { pin: (await parseRoot(root)).hash, directory: { ...directory, heads: heads.slice(-1) } }
+}
 
 /** The honest entries under a head of this time. */
 const dated = async (stage: Stage, issuedAt: number) =>

@@ -1,19 +1,10 @@
-import { parseToken } from '@skerry/crypto/token'
 import { forged, forgedGroup, newEnvironmentId } from '../../../cli/test/hostile/forged.ts'
 import type { Json } from '../../../cli/test/hostile/liar.ts'
+import { layerOf, publicKeyOf, resolving, withLayer } from '../answers.ts'
 import type { Attack } from '../attack.ts'
-import { forgedValue, type Stage } from '../stage.ts'
+import { forgedValue } from '../stage.ts'
 
 // Lies about environments, keys and layers. The directory in the answer stays the honest one.
-
-const resolve = /\/v1\/resolve/
-
-const publicKeyOf = async ({ token }: Stage) => (await parseToken(token.plain)).publicKeyJwk
-const appOf = (answer: Json) => answer.layers.find(({ source }: Json) => source === 'app')
-const withApp = (answer: Json, app: Json) => ({
-  ...answer,
-  layers: answer.layers.map((layer: Json) => (layer.source === 'app' ? app : layer)),
-})
 
 export const environments: readonly Attack[] = [
   {
@@ -23,9 +14,10 @@ export const environments: readonly Attack[] = [
     remains: { nothing: 'without-a-pin' },
     begin: async (stage) => {
       const environmentId = newEnvironmentId()
-      const app = await forged({ ...appOf(stage.now), environmentId }, await publicKeyOf(stage), { A: forgedValue })
-      const answer = withApp(stage.now, app)
-      stage.liar.lie(resolve, () => ({ ...answer, scope: { ...answer.scope, envId: environmentId } }))
+      const layer = { ...layerOf(stage.now, 'app'), environmentId }
+      const app = await forged(layer, await publicKeyOf(stage), { A: forgedValue })
+      const answer = withLayer(stage.now, 'app', app)
+      stage.liar.lie(resolving, () => ({ ...answer, scope: { ...answer.scope, envId: environmentId } }))
     },
   },
   {
@@ -34,8 +26,20 @@ export const environments: readonly Attack[] = [
     act: 'run',
     remains: { nothing: 'without-a-pin', memory: 'without-a-pin' },
     begin: async (stage) => {
-      const app = await forged(appOf(stage.now), await publicKeyOf(stage), { A: forgedValue })
-      stage.liar.lie(resolve, () => withApp(stage.now, app))
+      const app = await forged(layerOf(stage.now, 'app'), await publicKeyOf(stage), { A: forgedValue })
+      stage.liar.lie(resolving, () => withLayer(stage.now, 'app', app))
+    },
+  },
+  {
+    id: 'other-organization',
+    title: 'The server answers as if the token belonged to another organization',
+    act: 'run',
+    remains: { nothing: 'without-a-pin' },
+    begin: async (stage) => {
+      const app = await forged(layerOf(stage.now, 'app'), await publicKeyOf(stage), { A: forgedValue })
+      const answer = withLayer(stage.now, 'app', app)
+      const orgId = `org_${'0'.repeat(22)}`
+      stage.liar.lie(resolving, () => ({ ...answer, scope: { ...answer.scope, orgId } }))
     },
   },
   {
@@ -45,7 +49,7 @@ export const environments: readonly Attack[] = [
     remains: { nothing: 'without-a-pin', memory: 'without-a-pin' },
     begin: async (stage) => {
       const group = await forgedGroup(await publicKeyOf(stage), { NEW: forgedValue })
-      stage.liar.lie(resolve, () => ({ ...stage.now, layers: [group, ...stage.now.layers] }))
+      stage.liar.lie(resolving, () => ({ ...stage.now, layers: [group, ...stage.now.layers] }))
     },
   },
   {
@@ -53,8 +57,8 @@ export const environments: readonly Attack[] = [
     title: 'The server leaves out the layer of a composed group',
     act: 'run',
     remains: { nothing: 'without-a-pin', memory: 'without-a-pin' },
-    begin: async ({ liar, now }) =>
-      liar.lie(resolve, () => ({ ...now, layers: now.layers.filter(({ source }: Json) => source !== 'group') })),
+    begin: ({ liar, now }) =>
+      liar.lie(resolving, () => ({ ...now, layers: now.layers.filter(({ source }: Json) => source !== 'group') })),
   },
   {
     id: 'swapped-group',
@@ -62,24 +66,23 @@ export const environments: readonly Attack[] = [
     act: 'run',
     remains: { nothing: 'without-a-pin' },
     begin: async (stage) => {
-      const key = await publicKeyOf(stage)
-      const [group] = stage.now.layers
-      const other = await forged({ ...group, environmentId: newEnvironmentId() }, key, { B: forgedValue })
-      stage.liar.lie(resolve, () => ({ ...stage.now, layers: [other, ...stage.now.layers.slice(1)] }))
+      const layer = { ...layerOf(stage.now, 'group'), environmentId: newEnvironmentId() }
+      const other = await forged(layer, await publicKeyOf(stage), { B: forgedValue })
+      stage.liar.lie(resolving, () => withLayer(stage.now, 'group', other))
     },
   },
   {
-    id: 'earlier-value',
-    title:
-      'The server answers with an earlier value of a secret, which the client has not seen and which opens with the present key',
+    id: 'branch-as-its-parent',
+    title: 'The server answers with the key and the values of a branch in the place of its parent',
     act: 'run',
-    remains: {
-      nothing: 'values-can-be-rolled-back',
-      memory: 'values-can-be-rolled-back',
-      pin: 'values-can-be-rolled-back',
-      both: 'values-can-be-rolled-back',
+    remains: { nothing: 'without-a-pin' },
+    begin: ({ liar, now, branchNow }) => {
+      const { environmentId, wrappedDek, secrets } = layerOf(branchNow, 'branch')
+      const app = { ...layerOf(now, 'app'), environmentId, wrappedDek, secrets }
+      liar.lie(resolving, () => ({
+        ...withLayer(now, 'app', app),
+        scope: { ...now.scope, envId: environmentId },
+      }))
     },
-    begin: async ({ liar, now, ciphertexts: [, ciphertext] }) =>
-      liar.lie(resolve, () => withApp(now, { ...appOf(now), secrets: [{ name: 'A', ciphertext }] })),
   },
 ]

@@ -1,0 +1,114 @@
+import { generateKeyPair } from '@skerry/crypto/keys'
+import { newSealingMaterial } from '@skerry/crypto/kms'
+import { newId } from '@skerry/crypto/random'
+import { newDek } from '@skerry/crypto/secret'
+import { wrapKey } from '@skerry/crypto/wrap'
+import type { Json } from '../../../cli/test/hostile/liar.ts'
+import type { Attack } from '../attack.ts'
+import { vouchedEnvironment } from '../signed.ts'
+import { answerWith, strangersDirectory } from './directories.ts'
+
+// Lies to a person: about the readers of a key, about keys, and about the person’s own keyring.
+
+export const people: readonly Attack[] = [
+  {
+    id: 'added-reader',
+    title: 'The server adds a token of its own to the readers of a re-key',
+    act: 'rekey',
+    begin: async ({ liar }) => {
+      const { publicKeyJwk } = await generateKeyPair()
+      const evil = { principalType: 'service_token', principalId: newId('serviceToken'), name: 'deploy', publicKeyJwk }
+      liar.lie(/\/grantees/, (body) => ({ ...body, grantees: [...body.grantees, evil] }))
+    },
+  },
+  {
+    id: 'false-recovery-key',
+    title: 'The server shows its own key as the recovery key of the organization',
+    act: 'rekey',
+    begin: async ({ liar }) => {
+      const { publicKeyJwk: recoveryPublicKeyJwk } = await generateKeyPair()
+      liar.lie(/\/recovery\/public-key/, () => ({ recoveryPublicKeyJwk }))
+    },
+  },
+  {
+    id: 'swapped-key-of-a-person',
+    title: 'The server shows its own key as the key of a colleague',
+    act: 'grant',
+    begin: async ({ liar, bob }) => {
+      const { publicKeyJwk } = await generateKeyPair()
+      liar.lie(/\/members/, (body) => ({
+        ...body,
+        members: body.members?.map((one: { userId: string }) => (one.userId === bob ? { ...one, publicKeyJwk } : one)),
+      }))
+    },
+  },
+  {
+    id: 'key-of-the-server',
+    title: 'The server gives a person a key of its own, so that it can read what the person stores',
+    act: 'write',
+    remains: { nothing: 'without-a-pin' },
+    begin: async ({ liar, keyrings }) => {
+      const wrappedDek = await wrapKey(newDek(), keyrings.alice.publicKeyJwk)
+      liar.lie(/\/key$/, (body) => ({ ...body, wrappedDek }))
+    },
+  },
+  {
+    id: 'swapped-ids',
+    title: 'The server gives two environments each other’s name, before a person stores a secret',
+    act: 'write',
+    remains: { nothing: 'without-a-pin' },
+    begin: ({ liar }) => {
+      const swapped: Readonly<Record<string, string>> = { staging: 'spare', spare: 'staging' }
+      const rename = (one: Json) => ({ ...one, slug: swapped[one.slug] ?? one.slug })
+      liar.lie(/\/envs(?:\?|$)/, (body) => ({ ...body, environments: body.environments.map(rename) }))
+    },
+  },
+  {
+    id: 'replaced-managed-key',
+    title: 'The server replaces a managed key with its own, so that it can read what a person encrypts',
+    act: 'encrypt',
+    remains: { nothing: 'without-a-pin' },
+    begin: async ({ liar, keyrings }) => {
+      const wrappedKey = await wrapKey(newSealingMaterial(), keyrings.alice.publicKeyJwk)
+      liar.lie(/\/key$/, (body) => ({ ...body, grants: [{ version: 1, wrappedKey }] }))
+    },
+  },
+  {
+    id: 'cheap-passphrase',
+    title: 'The server lowers the cost of the passphrase, so that it is easy to guess',
+    act: 'unlock',
+    begin: ({ liar }) => {
+      liar.lie(/\/me\/keys/, (body) => ({
+        ...body,
+        encryptedPrivateKey: body.encryptedPrivateKey.replace(/^pk1\.[\d-]+/, 'pk1.8-1-1'),
+      }))
+    },
+  },
+  {
+    id: 'keyring-of-another-person',
+    title: 'The server answers with the keyring of another person, who uses the same passphrase',
+    act: 'unlock',
+    begin: ({ liar, keyrings }) => liar.lie(/\/me\/keys/, (body) => ({ ...body, ...keyrings.bob })),
+  },
+  {
+    id: 'other-own-key',
+    title: 'The server shows its own public key as the public key of the person',
+    act: 'unlock',
+    begin: async ({ liar }) => {
+      const { publicKeyJwk } = await generateKeyPair()
+      liar.lie(/\/me\/keys/, (body) => ({ ...body, publicKeyJwk }))
+    },
+  },
+  {
+    id: 'mail-with-a-false-pin',
+    title: 'A mail that looks like one from a colleague contains the pin of a directory that the server made',
+    act: 'pin',
+    remains: { nothing: 'a-pin-from-the-server', memory: 'a-pin-from-the-server' },
+    begin: async (stage) => {
+      const { answer, ...made } = await vouchedEnvironment(stage)
+      const { pin, directory } = await strangersDirectory(stage, made)
+      stage.mailed.pin = pin
+      answerWith(stage, answer, directory)
+    },
+  },
+]
