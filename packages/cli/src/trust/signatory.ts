@@ -7,7 +7,7 @@ import type { SignerContext } from '@skerry/sdk/internal/directory/draft'
 import type { SignedDirectory } from '@skerry/sdk/internal/directory/open'
 import { rememberDirectory } from '../known-directories.ts'
 import { note, warn } from '../output.ts'
-import { knownKey } from '../pins.ts'
+import { isSameName, knownHolder } from '../pins.ts'
 import { ownPublicKey, type Session } from '../session.ts'
 import { isNamedSigner, openKnown, openKnownDocuments } from './open.ts'
 import { entryNames, entryWords, signedParts } from './words.ts'
@@ -74,10 +74,11 @@ export async function contextOf(
     own: ownEntryKey(session),
     ownKid: await fingerprint(await ownPublicKey(session)),
     unwrap: async (blob) => unwrapKey(blob, await session.key()),
-    vouch: async (key, kid) => {
+    vouch: async (key, { kid, email, name = email }) => {
       const id = key.slice(key.indexOf('/') + 1)
-      const known = id === principal.id ? undefined : knownKey(session, orgId, id)
-      return known !== undefined && (await fingerprint(known)) === kid
+      const known = id === principal.id ? undefined : knownHolder(session, orgId, id)
+      if (known === undefined || (await fingerprint(known.publicKeyJwk)) !== kid) return false
+      return name === undefined || isSameName(id, known.name, name)
     },
   }
 }

@@ -22,8 +22,17 @@ export interface SignerContext {
   /** Opens a key that is wrapped to the caller. */
   unwrap: (blob: string) => Promise<Bytes>
   signer: DirectorySigner
-  /** Whether this machine knows that the key of a person, a token or a worker is this one. */
-  vouch: (entryKey: string, kid: string) => boolean | Promise<boolean>
+  /** Whether this machine knows that a person, a token or a worker has this key, and this address or name. */
+  vouch: (entryKey: string, claimed: ClaimedHolder) => boolean | Promise<boolean>
+}
+
+/** The members of an entry that a signer vouches for, as the server claims them. */
+interface ClaimedHolder {
+  kid: string
+  /** Of a person. */
+  email?: string
+  /** Of a token. */
+  name?: string
 }
 
 type Value = DirectoryEntry['value']
@@ -129,10 +138,10 @@ export class DirectoryDraft {
   /** Adds the entry of a person, a token or a worker as the server claims it, if this machine knows its key. */
   async vouched(key: string): Promise<boolean> {
     await this.claims([key])
-    const value = this.claimOf(key)?.value as { kid?: unknown } | undefined
+    const value = this.claimOf(key)?.value as ClaimedHolder | undefined
     const isKnown =
       typeof value?.kid === 'string' &&
-      (key === this.context.own ? value.kid === this.context.ownKid : await this.context.vouch(key, value.kid))
+      (key === this.context.own ? value.kid === this.context.ownKid : await this.context.vouch(key, value))
     if (isKnown) this.set(key, value as Value)
     else this.unsigned.add(key)
     return isKnown
