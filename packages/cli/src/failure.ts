@@ -106,7 +106,7 @@ const nextOfCode: Readonly<Record<string, string>> = {
   directory_from_future: 'check the clock of this machine',
   directory_too_weak: 'use a token that `skerry token create` makes',
   directory_unproven: signFirst,
-  directory_missing: distrust,
+  directory_missing: 'upgrade the server if it is of an earlier release; otherwise do not use it',
   directory_mismatch: signFirst,
   malformed_pin: 'copy all of the line that `skerry trust pin` prints',
   decryption_failed: 'run `skerry doctor` to check the key of this environment',

@@ -4,7 +4,7 @@ import { createKnownState, type KnownState, type KnownStateSettings, type Shown 
 import { diskMemory } from '@skerry/sdk/node/disk-memory'
 import { isSwap, type Rollback, RollbackError, wordsOf } from '@skerry/sdk/rollback'
 import { stateFolder } from './folders.js'
-import { forgetCommitment, requireCommitted } from './known-directories.ts'
+import { committedLabel, forgetCommitment, requireCommitted } from './known-directories.ts'
 import { acceptHere, trustHint } from './labels.ts'
 import { warn } from './output.ts'
 import { isRemoved, noteReturned } from './removed-layers.ts'
@@ -76,7 +76,10 @@ function openKnownState(
       const rest = changes.filter((one) => !isOwn(one))
       if (rest.length > 0) onRollback(new RollbackHere(rest, labelOf(shown, rest), profile))
     }
-    await createKnownState({ ...settings, onRollback: withoutOwn }).check(shown)
+    const environments = (shown.environments ?? []).map((one) =>
+      one.key && committedLabel(one.environmentId) !== undefined ? { ...one, isSigned: true } : one,
+    )
+    await createKnownState({ ...settings, onRollback: withoutOwn }).check({ ...shown, environments })
     if (ids.length > 0 && !store) noteReturned(ids)
   }
   const memory = createKnownState(settings)

@@ -77,7 +77,15 @@ export async function compareKeys(session: Session, grantees: readonly PinnedGra
     if (vouched.has(grantee.principalId)) continue
     if (state === 'new' || !isKnownByWantedName(session, orgId, grantee)) fresh.push(grantee)
   }
-  return fresh
+  await pinAnswers(session, orgId, fresh)
+  return fresh.filter((one) => pinState(session, orgId, one) === 'new' || !isKnownByWantedName(session, orgId, one))
+}
+
+/** Remembers the keys of invited people who have answered with their joining code that this key is theirs. */
+export async function pinAnswers(session: Session, orgId: string, fresh: readonly PinnedGrantee[]): Promise<void> {
+  if (fresh.length === 0 || !mustVerifyIn(session, orgId)) return
+  const { acceptAnswers } = await import('./trust/joining.ts')
+  for (const person of await acceptAnswers(session, orgId, fresh)) pin(session, orgId, person)
 }
 
 async function vouchedReceivers(session: Session, orgId: string, grantees: readonly PinnedGrantee[]) {

@@ -3,7 +3,7 @@ import type { endpoints } from '@skerry/contract/endpoints'
 import type { Environment } from '@skerry/sdk/environments'
 import { Failure, lacksKey, usage } from './failure.ts'
 import { whyNoBranch } from './git-branch.ts'
-import { mustVerifyIn } from './known-directories.ts'
+import { mustVerify, mustVerifyIn } from './known-directories.ts'
 import { placeOptions } from './labels.ts'
 import { orNearest } from './nearest.ts'
 import type { Session } from './session.ts'
@@ -255,7 +255,8 @@ async function findBoundPlace(session: Session): Promise<Place | undefined> {
 
 async function boundScope(session: Session): Promise<{ orgId: string; envId: string } | undefined> {
   try {
-    return (await session.client.resolve.get({ query: {} })).scope
+    if (!mustVerify(session)) return (await session.client.resolve.get({ query: {} })).scope
+    return (await (await import('./trust/layers.ts')).resolveSigned(session, {}, undefined)).scope
   } catch (error) {
     if (lacksKey(error)) return (await import('./bound-scope.ts')).boundWithoutKeys(session, error)
     if ((error as { code?: unknown }).code !== 'invalid_request') throw error

@@ -27,7 +27,7 @@ export async function main(typed: string[]): Promise<number> {
     })
     return Number(process.exitCode ?? exitCodes.ok)
   } catch (error) {
-    return report(error, args)
+    return report(await withNames(error), args)
   }
 }
 
@@ -82,6 +82,16 @@ function quietly(program: Command): void {
     writeErr: writeStderr,
     outputError: () => {},
   })
+}
+
+/** A refusal of the signed directory names its signers by their ids. People know them by other names. */
+async function withNames(error: unknown): Promise<unknown> {
+  const { signers } = (error ?? {}) as { signers?: unknown }
+  if (!Array.isArray(signers) || signers.length === 0) return error
+  const session = (await import('./session.ts')).openedSession()
+  if (session === undefined) return error
+  const { nameSigners } = await import('./trust/signer-names.ts')
+  return nameSigners(error as Error & { signers: string[] }, session)
 }
 
 function report(error: unknown, args: string[]): number {

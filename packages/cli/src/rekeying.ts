@@ -53,7 +53,8 @@ export async function rekey(session: Session, place: Place, flags: RekeyOptions)
   await noteLost(session, lost)
   if (waiting.length > 0)
     note(`  open changes were sealed with the old key and are superseded; propose them again: ${waiting.join(', ')}`)
-  note(`other people, and machines that remember the old key, must run \`${trustCommand(label)}\` once`)
+  const who = manifests && !label.includes('@') ? 'machines without the pin of the signed directory' : 'other people'
+  note(`${who}, and machines that remember the old key, must run \`${trustCommand(label)}\` once`)
   await noteLimits(session, place)
   return { json: { environment: { id: envId, label }, rekeyedSecrets, kept, readers, lost } }
 }

@@ -81,11 +81,17 @@ export function connect(settings: Pick<Settings, 'url' | 'allowInsecure'>, crede
   })
 }
 
+let opened: Session | undefined
+
+/** The session of this command, for the words of an error; undefined if the command failed before it. */
+export const openedSession = (): Session | undefined => opened
+
 export async function openSession(flags: Flags): Promise<Session> {
   refuseHalfClient(flags)
   const settings = readSettings(flags)
   const { bearer, profile } = await findBearer(settings)
-  return isPersonBearer(bearer) ? personSession(settings, bearer, profile) : tokenSession(settings, bearer, profile)
+  opened = await (isPersonBearer(bearer) ? personSession : tokenSession)(settings, bearer, profile)
+  return opened
 }
 
 async function tokenSession(settings: Settings, token: string, profile: Profile | undefined): Promise<Session> {

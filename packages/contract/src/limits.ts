@@ -62,6 +62,7 @@ export const limits = {
   directoryDocumentCharacters: 100_000,
   directoryEntryCharacters: 65_536,
   branchManifestCharacters: 8192,
+  joiningTextCharacters: 2000,
   rekeyManifestsMax: 500,
   /** Entries in one request. A client signs more in further heads. */
   directoryEntriesAtOnceMax: 2000,

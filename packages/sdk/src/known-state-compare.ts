@@ -29,6 +29,8 @@ export interface ShownEnvironment {
   isBranch?: boolean
   /** The key of the environment, 32 bytes. Only a fingerprint of the key is stored. */
   key?: Bytes
+  /** Whether a signer has signed that this is the key. Another key than before is then no reason to ask. */
+  isSigned?: boolean
   secrets?: readonly ShownSecret[]
   newestVersion?: NewestVersion
 }
@@ -69,13 +71,13 @@ export const plain = <T>(record: Record<string, T>): Record<string, T> => Object
 /** Returns the state of an environment to remember, and adds rollbacks to `found`. */
 export async function compareEnvironment(
   before: KnownEnvironment,
-  { environmentId, label, key, secrets = [], newestVersion }: ShownEnvironment,
+  { environmentId, label, key, isSigned = false, secrets = [], newestVersion }: ShownEnvironment,
   found: Rollback[],
 ): Promise<KnownEnvironment> {
   const after: KnownEnvironment = { ...before, secrets: plain(before.secrets) }
   if (key) {
     after.key = await fingerprintOf(key)
-    if (before.key !== undefined && before.key !== after.key) {
+    if (!isSigned && before.key !== undefined && before.key !== after.key) {
       found.push({ kind: 'key_changed', environmentId, what: label })
     }
   }

@@ -13,6 +13,8 @@ interface Remembering {
   query: ResolveQuery
   /** A service token belongs to one organization; a person may be in several. */
   isToken: boolean
+  /** Whether the keys of all layers are those of the signed directory. */
+  isSigned: boolean
 }
 
 /**
@@ -22,7 +24,7 @@ interface Remembering {
 export async function decryptAndCheck(
   body: ParsedBody,
   holder: KeyHolder,
-  { knownState, client, query, isToken }: Remembering,
+  { knownState, client, query, isToken, isSigned }: Remembering,
 ): Promise<DecryptedLayer[]> {
   const keys = new Map<string, Bytes>()
   const unwrap = async (blob: string) => {
@@ -39,7 +41,8 @@ export async function decryptAndCheck(
       return (await client.secrets.versions({ params, query: { limit: 1 } })).versions[0]
     }
     const isBranch = layer.source === 'branch'
-    return { environmentId, label: labelOf(layer, body), isBranch, key: keys.get(wrappedDek)!, secrets, newestVersion }
+    const label = labelOf(layer, body)
+    return { environmentId, label, isBranch, key: keys.get(wrappedDek)!, isSigned, secrets, newestVersion }
   })
   // A branch shares this entry with the environment that it was forked from, because both have the same groups.
   const asked = [appLayerOf(body).environmentId, ...query.with].join('\n')

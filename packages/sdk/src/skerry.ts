@@ -165,7 +165,9 @@ export function createSkerry(settings: SkerrySettings): Skerry {
         const fetchAs = async (known: Copy | undefined, asked: Asking | undefined): Promise<Copy> => {
           const isNewest = known !== undefined && (directory?.isNewest(known, asked) ?? true)
           const fetching = { known: isNewest ? known : undefined, asked, own, now, signal }
-          return fetchCopy(client, query, fetching)
+          return fetchCopy(client, query, fetching).catch((error) => {
+            throw asked && directory ? directory.explain(error, asked) : error
+          })
         }
         let asked = await directory?.ask()
         let copy = await fetchAs(etagged, asked)
@@ -257,7 +259,7 @@ interface Opening {
 async function openCopy(received: Copy, privateKey: KeyHolder, opening: Opening) {
   const { settings, query, nowMs, stale } = opening
   const { body, holder, copy } = await prove(received, parseResolveBody(received.text, query), privateKey, opening)
-  const merged = mergeLayers(await decrypt(body, holder, opening))
+  const merged = mergeLayers(await decrypt(body, holder, { ...opening, isSigned: copy.proof !== undefined }))
   const place = overridesPlace(settings)
   const knownState = opening.client && settings.knownState
   const overridden =
@@ -303,10 +305,14 @@ async function prove(copy: Copy, body: ParsedBody, holder: KeyHolder, { director
   return { ...proven, copy: { ...copy, proof: proven.proof } }
 }
 
-async function decrypt(body: ParsedBody, privateKey: KeyHolder, { settings, query, client }: Opening) {
+async function decrypt(
+  body: ParsedBody,
+  privateKey: KeyHolder,
+  { settings, query, client, isSigned }: Opening & { isSigned: boolean },
+) {
   const { knownState } = settings
   if (!knownState || !client) return decryptLayers(body, privateKey)
-  return decryptAndCheck(body, privateKey, { knownState, client, query, isToken: 'token' in settings })
+  return decryptAndCheck(body, privateKey, { knownState, client, query, isToken: 'token' in settings, isSigned })
 }
 
 async function openSession(settings: SkerrySettings, baseUrl: string, query: ResolveQuery): Promise<Session> {

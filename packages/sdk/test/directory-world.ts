@@ -8,9 +8,12 @@ import { formatPinnedToken } from '@skerry/crypto/directory/pinned-token'
 import { newRoot, nextRoot, parseRoot, type RootDocument, type RootDraft } from '@skerry/crypto/directory/root'
 import { type DirectorySigner, signerOfToken } from '@skerry/crypto/directory/signing'
 import { type DirectoryTree, directoryTree } from '@skerry/crypto/directory/tree'
+import type { KnownDirectory } from '@skerry/crypto/directory/verify'
 import { newId } from '@skerry/crypto/random'
 import { type NewToken, newToken } from '@skerry/crypto/token'
 import { unwrapKey } from '@skerry/crypto/wrap'
+import type { Cache } from '../src/cache.ts'
+import { type DirectoryMemory, newerDirectory } from '../src/directory/memory.ts'
 import type { SkerrySettings } from '../src/skerry.ts'
 import { app, type Draft, ids, openSkerry, resolveWorld, shared } from './world.ts'
 
@@ -141,3 +144,38 @@ export type DirectoryWorld = Awaited<ReturnType<typeof directoryWorld>>
 /** A client that has nothing but the token, with its pin and its name. */
 export const openPinned = (world: DirectoryWorld, settings: Partial<SkerrySettings> = {}) =>
   openSkerry(world, { token: world.pinned, now: () => world.clock.ms, ...settings } as Partial<SkerrySettings>)
+
+/** The error of a client that has nothing but the token; undefined if the server is believed. */
+export const refusal = (world: DirectoryWorld, settings: Partial<SkerrySettings> = {}) =>
+  openPinned(world, settings)
+    .resolve()
+    .then(
+      () => undefined,
+      (error) => error,
+    )
+
+/** A memory that the test can read. */
+export function openMemory() {
+  const kept = new Map<string, KnownDirectory>()
+  const memory: DirectoryMemory = {
+    read: async (orgId) => kept.get(orgId) ?? null,
+    write: async (orgId, known) => void kept.set(orgId, newerDirectory(known, kept.get(orgId) ?? null)),
+  }
+  return { kept, memory }
+}
+
+export const lines = ({ server }: DirectoryWorld) => server.requests.map(({ line }) => line)
+
+/** A worker of the server. */
+export const worker = { kid: `${'_'.repeat(42)}A`, heldBy: 'server' } as const
+
+/** A cache whose contents the test can read. */
+export const mapCache = () => {
+  const kept = new Map<string, string>()
+  const cache: Cache = {
+    read: async (key) => kept.get(key),
+    write: async (key, text) => void kept.set(key, text),
+    delete: async (key) => void kept.delete(key),
+  }
+  return { kept, cache }
+}

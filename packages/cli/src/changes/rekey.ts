@@ -5,6 +5,7 @@ import type { ChangeRequest } from '@skerry/sdk/secrets'
 import { openDirectory } from '../directory.ts'
 import { Failure } from '../failure.ts'
 import { openPlace } from '../grants.ts'
+import { mustVerifyIn } from '../known-directories.ts'
 import { environmentShared, noteKeyMade } from '../known-readers.ts'
 import { trustCommand } from '../labels.ts'
 import { note, warn, writeLine } from '../output.ts'
@@ -130,6 +131,10 @@ export async function checkRekey(
       if (!isApplied) return
       await (await session.key()).knownState?.rekeyed(envId, values.key.bytes)
       await noteKeyMade(session, { orgId, envId }, values.key, keeps)
+      if (mustVerifyIn(session, orgId)) {
+        const { signApprovedKey } = await import('../trust/signatory.ts')
+        await signApprovedKey(session, { orgId, envId }, values.key.bytes, keeps)
+      }
       note(`other people, and machines that remember the old key, must run \`${trustCommand(label)}\` once`)
     },
   }

@@ -5,16 +5,19 @@ import { findTeam } from '../find-team.ts'
 import { findOutbox } from '../first-run/outbox.ts'
 import { linkFrom } from '../first-run/own-invitation.ts'
 import { type InOrg, inOrg, type SignedIn, signedIn } from '../frame.ts'
+import { readCredential } from '../input.ts'
+import { mustVerifyIn } from '../known-directories.ts'
 import { shellWord } from '../labels.ts'
 import { checkApps, findPlaces, type Places, wholeApps } from '../many-places.ts'
 import { orNearest } from '../nearest.ts'
 import { noteNext } from '../next-step.ts'
 import { confirmable, explained, gather, leaf } from '../options.ts'
-import { note, type Output, writeLine, writeTable } from '../output.ts'
-import { confirmOrRefuse } from '../prompt.ts'
+import { note, type Output, warn, writeLine, writeTable } from '../output.ts'
+import { askHidden, canAsk, confirmOrRefuse } from '../prompt.ts'
 import type { Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
 import { notedTime, shownTime } from '../times.ts'
+import type { NewJoining } from '../trust/joining.ts'
 
 const statuses = ['pending', 'accepted', 'all'] as const
 
@@ -34,7 +37,12 @@ export function register(command: Command): void {
   leaf(command, 'resend <email>', 'Send an invitation again, with a new period').action(signedIn(resend))
   confirmable(leaf(command, 'rm <email>', 'Withdraw an invitation')).action(signedIn(remove))
   leaf(command, 'mine', 'List invitations to you').action(signedIn(mine))
-  leaf(command, 'accept [organization]', 'Join an organization that invites you').action(signedIn(accept))
+  explained(
+    leaf(command, 'accept [organization]', 'Join an organization that invites you'),
+    'A joining code proves the organization to you, and your key to the person who invited you. They give it to you by phone or in another way.',
+  )
+    .option('--code', 'join with a joining code, read from stdin or a hidden prompt')
+    .action(signedIn(accept, readCode))
   confirmable(leaf(command, 'decline <organization>', 'Decline an invitation to you')).action(signedIn(decline))
 }
 
@@ -52,7 +60,12 @@ async function create(
     ...(teamIds.length === 0 ? {} : { teamIds }),
     ...(places.length === 0 ? {} : { environmentIds: places.map(({ envId }) => envId) }),
   }
-  const { invite } = await session.client.invites.create({ params: { orgId }, body })
+  const joining = await joiningFor(session, orgId, { email, role: flags.role })
+  const { invite } = await session.client.invites.create({
+    params: { orgId },
+    body: { ...body, ...(joining && { joining: joining.text }) },
+  })
+  joining?.keep()
   note(`invited ${invite.email} as ${invite.role}, until ${notedTime(invite.expiresAt)}`)
   const link = await linkFrom(session.client, outbox, invite.email)
   if (link !== undefined)
@@ -63,7 +76,28 @@ async function create(
       ? `once they have made their keys, let them read: \`skerry grant ${who} --app <slug> --env <slug>\``
       : `once they have made their keys, grant what they should read: \`skerry access complete --member ${who}\``,
   )
-  return { json: { invite }, text: () => writeLine(invite.id) }
+  return {
+    json: { invite, ...(joining && { joiningCode: joining.code }) },
+    text: async () => {
+      writeLine(invite.id)
+      await tellCode(invite.email, joining)
+    },
+  }
+}
+
+/** Makes a joining code, if this machine knows the signed directory of the organization. */
+async function joiningFor(
+  session: Session,
+  orgId: string,
+  invited: { email: string; role: 'admin' | 'member' },
+): Promise<NewJoining | undefined> {
+  if (!mustVerifyIn(session, orgId)) return undefined
+  const { makeJoining } = await import('../trust/joining.ts')
+  return makeJoining(session, orgId, invited)
+}
+
+async function tellCode(email: string, joining: NewJoining | undefined): Promise<void> {
+  if (joining) (await import('../trust/joining.ts')).tellCode(email, joining)
 }
 
 async function list({
@@ -112,14 +146,43 @@ async function mine({ session: { client } }: SignedIn): Promise<Output> {
   }
 }
 
-async function accept(which: string | undefined, { session: { client, settings } }: SignedIn): Promise<Output> {
-  const { org } = await client.ownInvites.accept({ params: { inviteId: (await findMine(client, which)).id } })
+interface AcceptFlags extends Flags {
+  code?: boolean
+}
+
+const readCode = async ({ code }: AcceptFlags): Promise<string | undefined> =>
+  code ? readCredential('Joining code') : undefined
+
+async function accept(
+  which: string | undefined,
+  { session, input: code }: SignedIn<AcceptFlags, typeof readCode>,
+): Promise<Output> {
+  const { client, settings } = session
+  const invite = await findMine(client, which)
+  const given = code ?? (await askForCode(invite))
+  const joining = given && (await (await import('../trust/join.ts')).openJoining(session, invite, given))
+  const { org } = await client.ownInvites.accept({
+    params: { inviteId: invite.id },
+    ...(joining && { body: { joiningAnswer: joining.answer } }),
+  })
   note(`joined ${org.slug} as ${org.role}`)
+  if (joining) await joining.finish(org)
+  else if (invite.joining)
+    warn(
+      `you joined without the joining code: ask the person who invited you for the pin, and run \`skerry trust pin <pin> --org ${org.slug}\``,
+    )
   return {
     json: { org },
     text: () => writeLine(org.id),
     after: () => noteNext(client, settings.url),
   }
+}
+
+/** Asks for the joining code on a terminal. A person who got none joins without it. */
+async function askForCode({ orgSlug, joining }: { orgSlug: string; joining: string | null }) {
+  if (!joining || !canAsk()) return undefined
+  const typed = await askHidden(`Joining code of ${orgSlug} (hidden; empty: I got none)`)
+  return typed.trim() || undefined
 }
 
 async function decline(which: string, { session: { client }, flags }: SignedIn<Confirmable>): Promise<Output> {
@@ -159,14 +222,20 @@ async function resend(who: string, { session }: SignedIn): Promise<Output> {
   const { orgId, found } = await find(session, who)
   const params = { orgId, inviteId: found.id }
   const outbox = findOutbox(session.settings.url, process.cwd())
-  const { invite } = await session.client.invites.resend({ params }).catch((error) => {
+  const joining = await joiningFor(session, orgId, found)
+  const body = joining && { body: { joining: joining.text } }
+  const { invite } = await session.client.invites.resend({ params, ...body }).catch((error) => {
     if ((error as { code?: unknown }).code !== 'old_server') throw error
     return inviteAgain(session, params, found)
   })
+  joining?.keep()
   note(`sent the invitation of ${invite.email} again; it is open until ${notedTime(invite.expiresAt)}`)
   const link = await linkFrom(session.client, outbox, invite.email)
   if (link !== undefined) note(`the mail is in the outbox of this machine; its link works once: ${link}`)
-  return { json: { invite } }
+  return {
+    json: { invite, ...(joining && { joiningCode: joining.code }) },
+    text: () => tellCode(invite.email, joining),
+  }
 }
 
 /** An older server sends an invitation again only if it is deleted and made again. */
@@ -187,6 +256,8 @@ async function remove(who: string, { session, flags }: SignedIn<Confirmable>): P
   const { orgId, found } = await find(session, who)
   await confirmOrRefuse(`withdraws the invitation of ${found.email}`, flags)
   await session.client.invites.delete({ params: { orgId, inviteId: found.id } })
+  if (mustVerifyIn(session, orgId))
+    (await import('../trust/joining-codes.ts')).forgetCode(session.settings.url, orgId, found.email)
   note(`withdrew the invitation of ${found.email}`)
   return { json: { deleted: found.id } }
 }

@@ -1,5 +1,6 @@
 import type { Origin } from '@skerry/crypto/layers'
 import type { Resolved } from '@skerry/sdk'
+import { mustVerifyIn } from '../known-directories.ts'
 import { checkNames, type Place } from '../places.ts'
 import type { Session } from '../session.ts'
 
@@ -41,7 +42,9 @@ export async function listSources(session: Session, place: Place, groups: string
     ...(place.kind === 'branch' ? { branch: place.envId } : {}),
     ...(groups.length > 0 ? { with: groups } : {}),
   }
-  const { layers } = await session.client.resolve.get({ query })
+  const { layers } = mustVerifyIn(session, place.orgId)
+    ? await (await import('../trust/layers.ts')).resolveSigned(session, query, place.label)
+    : await session.client.resolve.get({ query })
   const sources = layers.map((layer) => sourceOf(layer, place))
   await checkNames(
     session,

@@ -47,9 +47,9 @@ export async function requireListed(
     // A signer who compares the words of the key signs the entry together with the change.
     if (!value && (await isSigner(session, orgId))) continue
     if (!value) throw notListed(grantee, 'is not in the signed directory')
-    if (value.kid !== (await fingerprint(grantee.publicKeyJwk)))
-      throw notListed(grantee, 'has another key in the signed directory')
     const name = 'email' in value ? value.email : 'name' in value ? value.name : undefined
+    if (value.kid !== (await fingerprint(grantee.publicKeyJwk)))
+      throw notListed({ ...grantee, name: name ?? grantee.name }, 'has another key in the signed directory')
     if (grantee.wantedName !== undefined && name !== undefined && !isSame(key, name, grantee.wantedName))
       throw notListed(grantee, `is called ${name} in the signed directory, not ${grantee.wantedName}`)
     vouched.add(grantee.principalId)

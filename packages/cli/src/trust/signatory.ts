@@ -1,9 +1,11 @@
 import { limits } from '@skerry/contract/limits'
+import type { Bytes } from '@skerry/crypto/base64url'
 import { fingerprint } from '@skerry/crypto/digest'
 import { unwrapKey } from '@skerry/crypto/wrap'
 import type { Client } from '@skerry/sdk/client'
-import { type Signatory, signingClient } from '@skerry/sdk/internal/directory/client'
-import type { SignerContext } from '@skerry/sdk/internal/directory/draft'
+import { type Signatory, signingClient, signNow } from '@skerry/sdk/internal/directory/client'
+import type { Principal, SignerContext } from '@skerry/sdk/internal/directory/draft'
+import { setKey } from '@skerry/sdk/internal/directory/edit-steps'
 import type { SignedDirectory } from '@skerry/sdk/internal/directory/open'
 import { rememberDirectory } from '../known-directories.ts'
 import { note, warn } from '../output.ts'
@@ -21,6 +23,24 @@ export function signedClient(client: Client, session: Session): Client {
     const known = found.get(orgId) ?? findSignatory({ ...session, client }, orgId)
     found.set(orgId, known)
     return known
+  })
+}
+
+/**
+ * Signs the key of an environment that was re-keyed with the approval of others. The caller has compared the new key and its
+ * readers.
+ */
+export async function signApprovedKey(
+  session: Session,
+  { orgId, envId }: { orgId: string; envId: string },
+  key: Bytes,
+  readers: readonly Principal[],
+): Promise<void> {
+  const signatory = await findSignatory(session, orgId)
+  if (signatory === null) return
+  await signNow(signatory, async (draft) => {
+    const entry = draft.environmentKey(envId)
+    if (entry !== undefined) await setKey(draft, entry, key, readers)
   })
 }
 

@@ -4,12 +4,14 @@ import { Failure } from '../failure.ts'
 import type { InOrg } from '../frame.ts'
 import { note, type Output, writeLine } from '../output.ts'
 import { type Compared, compareAll, isClosed } from './compare.ts'
+import { listOldPins } from './old-pins.ts'
 import { differenceLine, type EntryNames } from './words.ts'
 
-/** Shows who signs, how old the newest head is, and what nobody has signed yet. */
+/** Shows who signs, how old the newest head is, what nobody has signed yet, and which tokens trust former signers. */
 export async function status({ session, orgId }: InOrg): Promise<Output> {
   const compared = await compareAll(session, orgId, { acceptOld: true })
   const { root, head } = compared.directory
+  const oldPins = await listOldPins(session, compared.directory, compared.nameOf)
   return {
     json: {
       root: { version: root.body.version, hash: root.hash, threshold: root.body.threshold },
@@ -18,8 +20,9 @@ export async function status({ session, orgId }: InOrg): Promise<Output> {
       head: { version: head.body.version, hash: head.hash, issuedAt: instantOf(head.body.issuedAt) },
       entries: head.body.count,
       unsigned: unsignedRows(compared),
+      oldPins,
     },
-    text: () => writeStatus(compared),
+    text: () => writeStatus(compared, oldPins),
   }
 }
 
@@ -39,7 +42,7 @@ const unsignedRows = ({ differences, nameOf }: Compared) =>
     signable: !isClosed(one),
   }))
 
-function writeStatus(compared: Compared): void {
+function writeStatus(compared: Compared, oldPins: Awaited<ReturnType<typeof listOldPins>>): void {
   const { directory, differences, nameOf } = compared
   const { root, head } = directory
   const { threshold, rescue } = root.body
@@ -53,6 +56,10 @@ function writeStatus(compared: Compared): void {
   if (differences.length === 0) writeLine('everything that the server shows is signed')
   for (const one of differences) writeLine(`not signed: ${differenceLine(one, nameOf)}`)
   if (differences.length > 0) note('read these lines, then sign them with `skerry trust sign`')
+  for (const one of oldPins)
+    writeLine(`the pin of token ${one.name} may be of root ${one.root}, which trusts ${one.former.join(', ')}`)
+  if (oldPins.length > 0)
+    note('replace the pin, between the first and the second dot of each token, with the output of `skerry trust pin`')
   tellRisks(root.body)
 }
 

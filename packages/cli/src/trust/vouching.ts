@@ -2,7 +2,7 @@ import { fingerprint } from '@skerry/crypto/digest'
 import type { Difference } from '@skerry/sdk/internal/directory/differences'
 import { Failure } from '../failure.ts'
 import { note } from '../output.ts'
-import { findPin, isSameName, pin, wordsOf } from '../pins.ts'
+import { findPin, isPinnedAs, isSameName, pin, pinAnswers, wordsOf } from '../pins.ts'
 import { ask, canAsk } from '../prompt.ts'
 import type { Session } from '../session.ts'
 import { listTokens } from '../tokens/find.ts'
@@ -44,9 +44,11 @@ export async function acceptHolders(
     else if ((await fingerprint(known.publicKeyJwk)) !== kid) throw otherKey(holder)
     else if (!isSameName(holder.principalId, known.name, holder.name)) unknown.push(holder)
   }
-  if (unknown.length > 0) await askAbout(unknown)
+  await pinAnswers(session, orgId, unknown)
+  const unanswered = unknown.filter(({ name, principalId }) => !isPinnedAs(session, orgId, name, principalId))
+  if (unanswered.length > 0) await askAbout(unanswered)
   return () => {
-    for (const holder of unknown) pin(session, orgId, holder)
+    for (const holder of unanswered) pin(session, orgId, holder)
   }
 }
 

@@ -144,6 +144,16 @@ const forgetful = () => ({ env: { XDG_STATE_HOME: join(ada.home, `empty-${++coun
 let count = 0
 
 describe('a person whose machine knows the directory', () => {
+  it('shows no list with a layer missing, and is told by address who could sign', async () => {
+    liar.lie(/\/resolve/, (body) => ({ ...body, layers: body.layers.slice(1) }))
+    for (const command of ['skerry secrets ls', 'skerry run -- true']) {
+      const { code, stdout, stderr } = await ada.shell(command)
+      expect([command, code, stdout]).toEqual([command, 3, ''])
+      expect(stderr).toContain('expected shop/development with shared:development')
+      expect(stderr).toContain('could be signed by directory@example.com')
+    }
+  })
+
   it('gives no key to a reader whom the server adds', async () => {
     const stranger = { principalType: 'user', principalId: newId('user'), publicKeyJwk }
     liar.lie(/\/grantees/, (body) => ({ ...body, grantees: [...body.grantees, { ...body.grantees[0], ...stranger }] }))

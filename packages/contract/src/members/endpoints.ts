@@ -3,7 +3,7 @@ import { trusted } from '../directory/schemas.ts'
 import { del, get, patch, post } from '../endpoint.ts'
 import { limits } from '../limits.ts'
 import { Email, Id, NextCursor, Ok, Page, Role, Strict } from '../schema.ts'
-import { Invite, Member } from './schemas.ts'
+import { Invite, Joining, Member } from './schemas.ts'
 
 export const members = {
   update: patch('/v1/orgs/:orgId/members/:userId', {
@@ -56,6 +56,7 @@ export const invites = {
           description: 'Environments whose keys the person shall get without a team',
         }),
       ),
+      joining: Type.Optional(Joining),
     }),
     responses: { 201: Strict({ invite: Invite }) },
     refuses: ['conflict', 'quota_exceeded'],
@@ -63,6 +64,7 @@ export const invites = {
   }),
   resend: post('/v1/orgs/:orgId/invites/:inviteId/resend', {
     summary: 'Mail a pending invitation again, for another seven days; the link in the earlier mail stops working',
+    body: Strict({ joining: Type.Optional(Joining) }),
     responses: { 200: Strict({ invite: Invite }) },
     audits: ['invite.resent'],
   }),

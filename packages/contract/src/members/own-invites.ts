@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { get, post } from '../endpoint.ts'
 import { Organization } from '../orgs/schemas.ts'
 import { Id, Instant, NextCursor, Nullable, Ok, Page, Strict } from '../schema.ts'
+import { Joining, JoiningAnswer } from './schemas.ts'
 
 /** An invitation as its recipient sees it. */
 export const OwnInvite = Strict({
@@ -13,6 +14,7 @@ export const OwnInvite = Strict({
   invitedByName: Nullable(Type.String({ description: 'as the person calls themselves' })),
   createdAt: Instant,
   expiresAt: Instant,
+  joining: Nullable(Joining),
 })
 
 /**
@@ -28,6 +30,7 @@ export const ownInvites = {
   }),
   accept: post('/v1/me/invites/:inviteId/accept', {
     summary: 'Join the organization; its first admin in person owns what nobody owns',
+    body: Strict({ joiningAnswer: Type.Optional(JoiningAnswer) }),
     responses: { 200: Strict({ org: Organization }) },
     refuses: ['forbidden', 'not_found'],
     audits: ['member.joined'],

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { limits } from '../limits.ts'
 import { Id, Instant, Nullable, Role, Strict } from '../schema.ts'
 
 export const Member = Strict({
@@ -8,6 +9,17 @@ export const Member = Strict({
   role: Role,
   publicKeyJwk: Nullable(Type.String()),
 })
+
+const underCode = (prefix: 'ji1' | 'ja1', description: string) =>
+  Type.String({
+    maxLength: limits.joiningTextCharacters,
+    pattern: `^${prefix}\\.[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]+$`,
+    description,
+  })
+
+/** Only somebody with the joining code can make these texts. Their format is in docs/directory-format.md. */
+export const Joining = underCode('ji1', 'Says which signed directory is the right one, under the joining code')
+export const JoiningAnswer = underCode('ja1', 'Says which key the invited person has, under the joining code')
 
 export const Invite = Strict({
   id: Id('invitation'),
@@ -23,4 +35,5 @@ export const Invite = Strict({
   acceptedAt: Nullable(Instant),
   teamIds: Type.Array(Id('team')),
   environmentIds: Type.Array(Id('environment')),
+  joiningAnswer: Nullable(JoiningAnswer),
 })

@@ -5,7 +5,7 @@ import { DirectoryError } from '@skerry/crypto/directory/refusal'
 import { namesOf } from '@skerry/crypto/directory/root'
 import type { EntryProof } from '@skerry/crypto/directory/tree'
 import type { DirectoryAnswer, KnownDirectory, VerifiedDirectory } from '@skerry/crypto/directory/verify'
-import { clientError } from '../errors.ts'
+import { clientError, SkerryError } from '../errors.ts'
 
 /** The member `directory` of an answer, with the right shape. Nothing in it is verified. */
 export interface ShownDirectory extends DirectoryAnswer {
@@ -32,6 +32,20 @@ export function parseShown(value: unknown, expected: string): ShownDirectory {
   if (isTexts(roots) && isTexts(heads) && Array.isArray(proofs) && proofs.every(isProof))
     return { roots, heads, proofs }
   throw clientError('malformed_answer', 'directory does not have the right format')
+}
+
+/**
+ * Returns the refusal for a server that knows no directories, because it is of an earlier release or pretends to be. A client
+ * that relies on a directory does not go on without one. Any other error stays as it is.
+ */
+export function explainOlder(error: unknown, expected: string): unknown {
+  const isOlder =
+    error instanceof SkerryError &&
+    (error.code === 'old_server' ||
+      (error.code === 'invalid_request' && error.message.startsWith('query: unknown field')))
+  return isOlder
+    ? new DirectoryError('directory_missing', { expected, came: 'the refusal of a server that knows no directories' })
+    : error
 }
 
 const isTexts = (value: unknown): value is string[] =>

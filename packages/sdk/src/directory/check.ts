@@ -40,7 +40,7 @@ export async function verifyShown(shown: unknown, trust: DirectoryTrust) {
   return { verified: await verifyDirectory(answer, trust), proofs: answer.proofs }
 }
 
-const expectedOf = ({ pins, known }: DirectoryTrust): string =>
+export const expectedOf = ({ pins, known }: DirectoryTrust): string =>
   known ? `a directory that continues from head ${known.head.version}` : `a directory from root ${pins[0]?.root}`
 
 /**

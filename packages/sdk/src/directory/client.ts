@@ -79,6 +79,10 @@ const signWith =
       if (!draft || !isMismatch(error)) throw error
       // The facts of the server differ from those that the change should make. The change itself is still wanted.
       const answer = await send()
+      if (Object.hasOwn(afterwardEdits, operation)) {
+        await signNow(signatory, (made) => afterwardEdits[operation]!(inputOf(input), made, answer))
+        return answer
+      }
       signatory.onUnsigned([...new Set([...draft.entries.keys(), ...draft.unsigned])], error.message)
       return answer
     }
@@ -91,21 +95,31 @@ const signAfter =
     const signatory = await find(input.params?.orgId ?? '', operation)
     const answer = await call(input, options)
     if (!signatory) return answer
-    const { client, orgId } = signatory
-    let unsigned: readonly string[] = []
-    try {
-      const make = (draft: DirectoryDraft) => afterwardEdits[operation]!(inputOf(input), draft, answer)
-      const { before, step, draft } = await withDraft(signatory, make, async (trust, made) => {
-        unsigned = [...made.unsigned]
-        if (trust) await client.directory.put({ params: { orgId }, body: trust })
-      })
-      if (step) await signatory.onSigned({ before, step, draft })
-      if (unsigned.length > 0) signatory.onUnsigned(unsigned)
-    } catch (error) {
-      signatory.onUnsigned(unsigned, error instanceof Error ? error.message : undefined)
-    }
+    await signNow(signatory, (draft) => afterwardEdits[operation]!(inputOf(input), draft, answer))
     return answer
   }
+
+/**
+ * Signs an edit by itself, after the change that it is about. It never throws, because the change is done: `onUnsigned` is
+ * called.
+ */
+export async function signNow(
+  signatory: Signatory,
+  make: (draft: DirectoryDraft) => Promise<void> | void,
+): Promise<void> {
+  const { client, orgId } = signatory
+  let unsigned: readonly string[] = []
+  try {
+    const { before, step, draft } = await withDraft(signatory, make, async (trust, made) => {
+      unsigned = [...made.unsigned]
+      if (trust) await client.directory.put({ params: { orgId }, body: trust })
+    })
+    if (step) await signatory.onSigned({ before, step, draft })
+    if (unsigned.length > 0) signatory.onUnsigned(unsigned)
+  } catch (error) {
+    signatory.onUnsigned(unsigned, error instanceof Error ? error.message : undefined)
+  }
+}
 
 /** Makes the edit from a draft, and sends it. The next change of this client begins with the directory after this one. */
 async function withDraft<T>(

@@ -7,7 +7,7 @@ import type { DirectorySigner } from '@skerry/crypto/directory/signing'
 import { randomBytes } from '@skerry/crypto/random'
 import type { Client } from '../client.ts'
 import { type Claim, fetchClaims, type SignedDirectory } from './open.ts'
-import { compareReaders, explainReaders, type ReaderChanges } from './readers.ts'
+import { compareReaders, explainReaders, isIn, type ReaderChanges } from './readers.ts'
 import { signRoot } from './signing.ts'
 
 /** The knowledge of a signer's client beside the directory. */
@@ -135,13 +135,19 @@ export class DirectoryDraft {
     return (value as { kid: string } | undefined)?.kid
   }
 
-  /** Adds the entry of a person, a token or a worker as the server claims it, if this machine knows its key. */
-  async vouched(key: string): Promise<boolean> {
+  /**
+   * Adds the entry of a person, a token or a worker as the server claims it, if this machine knows its key.
+   *
+   * @param madeKid the thumbprint of the key, if the caller has just made its holder.
+   */
+  async vouched(key: string, madeKid?: string): Promise<boolean> {
     await this.claims([key])
     const value = this.claimOf(key)?.value as ClaimedHolder | undefined
     const isKnown =
       typeof value?.kid === 'string' &&
-      (key === this.context.own ? value.kid === this.context.ownKid : await this.context.vouch(key, value))
+      (key === this.context.own
+        ? value.kid === this.context.ownKid
+        : value.kid === madeKid || (await this.context.vouch(key, value)))
     if (isKnown) this.set(key, value as Value)
     else this.unsigned.add(key)
     return isKnown
@@ -149,25 +155,35 @@ export class DirectoryDraft {
 
   /**
    * Changes the readers of an environment or a managed key. The present list is the server's, and must be the signed one, or
-   * the signed one without readers whose access ended.
+   * the signed one without readers whose access ended. After a change the server lists its new readers, too: then this edit
+   * must add them.
    */
   async changeReaders(key: SharedKey, change: (readers: readonly Reader[]) => readonly Reader[]): Promise<void> {
     const entry = this.valueOf(key)
     if (!entry) return
-    const present = this.#changedReaders.get(key) ?? (await this.signedReaders(key))
-    if (present === null) {
+    const listed = await this.#listedReaders(key)
+    if (listed === null) {
       this.unsigned.add(key)
       return
     }
-    if (!this.#before.has(key)) this.#before.set(key, present)
+    const present = this.#changedReaders.get(key) ?? listed.signed
+    if (!this.#before.has(key)) this.#before.set(key, listed.before)
     const next = change(present)
     this.#changedReaders.set(key, next)
+    if (!listed.unsigned.every(isIn(next))) {
+      this.#unexplained.add(key)
+      this.unsigned.add(key)
+      return
+    }
+    if (this.#unexplained.delete(key)) this.unsigned.delete(key)
     this.#noteReaders(key, next)
     this.set(key, { ...entry, readers: await readersHash(next) } as Value)
   }
 
   readonly #changedReaders = new Map<string, readonly Reader[]>()
   readonly #before = new Map<string, readonly Reader[]>()
+  /** Keys of entries with a reader whom nobody signed, and whom this edit has not added so far. */
+  readonly #unexplained = new Set<string>()
   /** The readers that each entry gains and loses with this edit, by the key of the entry. */
   readonly readerChanges = new Map<string, ReaderChanges>()
 
@@ -184,7 +200,7 @@ export class DirectoryDraft {
       if (!reader) return null
       readers.push(reader)
     }
-    this.#before.set(key, this.directory.entries.has(key) ? ((await this.signedReaders(key)) ?? []) : [])
+    this.#before.set(key, this.directory.entries.has(key) ? ((await this.#listedReaders(key))?.before ?? []) : [])
     this.#changedReaders.set(key, readers)
     this.#noteReaders(key, readers)
     return readersHash(readers)
@@ -196,14 +212,19 @@ export class DirectoryDraft {
     this.set(key, { ...this.valueOf(key)!, readers: await readersHash([own]) } as Value)
   }
 
-  /** The readers that were signed and still have access; null if the server lists a reader that nobody signed. */
-  async signedReaders(key: SharedKey): Promise<readonly Reader[] | null> {
+  /**
+   * The signed readers, and those whom the server lists now: readers who were signed, and others. Null if the server does not
+   * show the signed list.
+   */
+  async #listedReaders(key: SharedKey): Promise<Record<'before' | 'signed' | 'unsigned', readonly Reader[]> | null> {
     await this.claims([key])
     const signed = this.directory.entries.get(key)?.value as { readers: string } | undefined
     const claim = this.#claims.get(key)
     if (!signed || !claim?.readers) return null
     const changes = await explainReaders(signed.readers, claim)
-    return changes?.added.length === 0 ? claim.readers : null
+    if (changes === null) return null
+    const still = claim.readers.filter((one) => !isIn(changes.added)(one))
+    return { before: [...still, ...changes.ended], signed: still, unsigned: changes.added }
   }
 
   /** Ends persons, tokens or workers, and takes them from every list of readers. */

@@ -1,4 +1,5 @@
 import { slugPattern } from '@skerry/contract/patterns'
+import type { Bytes } from '@skerry/crypto/base64url'
 import { fingerprint } from '@skerry/crypto/digest'
 import { environmentKeyCommitment, managedKeyCommitment } from '@skerry/crypto/directory/commitments'
 import type { EntryOf } from '@skerry/crypto/directory/proof'
@@ -35,15 +36,22 @@ export async function removeGrant(draft: DirectoryDraft, environmentId: string, 
 
 /** Signs a new key of an environment, which this client made and wrapped to these readers. */
 export async function replaceKey(draft: DirectoryDraft, key: EnvironmentKey, grants: readonly Grant[]): Promise<void> {
-  const entry = draft.valueOf(key)
   const own = ownGrant(draft, grants)
-  const readers = await draft.setReaders(key, grants)
-  if (!entry || own === undefined || readers === null) {
-    draft.unsigned.add(key)
-    return
-  }
-  const commitment = await environmentKeyCommitment(entry.id, await draft.context.unwrap(own))
-  draft.set(key, { ...entry, key: commitment, readers })
+  if (own === undefined) draft.unsigned.add(key)
+  else await setKey(draft, key, await draft.context.unwrap(own), grants)
+}
+
+/** Signs a key of an environment that this client has seen, and its readers. */
+export async function setKey(
+  draft: DirectoryDraft,
+  key: EnvironmentKey,
+  bytes: Bytes,
+  readers: readonly Principal[],
+): Promise<void> {
+  const entry = draft.valueOf(key)
+  const hash = await draft.setReaders(key, readers)
+  if (!entry || hash === null) draft.unsigned.add(key)
+  else draft.set(key, { ...entry, key: await environmentKeyCommitment(entry.id, bytes), readers: hash })
 }
 
 const ownGrant = ({ context: { own, orgId } }: DirectoryDraft, grants: readonly Grant[]): string | undefined => {
@@ -236,11 +244,16 @@ export async function addVersion(
 
 const isOf = (userId: string) => (signer: RootSigner) => 'person' in signer && signer.person === userId
 
-/** Takes the keys of a person from the root. If too few signers would be left, other signers must be added first. */
+/**
+ * Takes the keys of a person from the root. If too few signers would be left, other signers must be added first. Nobody takes
+ * themselves out, because the signers who stay must sign the new root.
+ */
 export async function endSigner(draft: DirectoryDraft, userId: string): Promise<void> {
   await draft.changeRoot(({ signers, threshold }) => {
     const rest = signers.filter((one) => !isOf(userId)(one))
     if (rest.length === signers.length) return {}
+    if (draft.context.own === `person/${userId}`)
+      throw new SkerryError('conflict', 'you sign the directory: another signer has to take you from the signers first')
     const persons = new Set(rest.flatMap((one) => ('person' in one ? [one.person] : [])))
     if (persons.size < threshold)
       throw new SkerryError('conflict', 'this person is the last signer of the directory: add another signer first')

@@ -8,7 +8,8 @@ import * as changes from './edit-steps.ts'
 
 // The entries that each operation of the API changes. Most changes carry their documents in their own request, so that the
 // server stores both or neither (`changing`). The server makes the id of a new object, and some changes have effects that
-// only the server knows. These are signed right after the change (`afterwards`).
+// only the server knows. These are signed right after the change (`afterwards`). A change in both tables may be done in part:
+// then it is sent again without documents, and the part that was done is signed.
 
 type LooseInput = { params: Record<string, string>; query?: Record<string, unknown>; body?: Record<string, unknown> }
 
@@ -77,6 +78,10 @@ export const changingEdits: Readonly<Record<string, Changing>> = {
   'tokens.delete': changing<'tokens', 'delete'>(({ params }, draft) =>
     draft.endPrincipals([`token/${params.tokenId}`]),
   ),
+  'members.update': changing<'members', 'update'>(async ({ params, body }, draft) => {
+    // A member is no admin, and only admins may sign.
+    if (body.role === 'member') await changes.endSigner(draft, params.userId)
+  }),
   'members.remove': changing<'members', 'remove'>(async ({ params }, draft) => {
     await changes.endSigner(draft, params.userId)
     await draft.endPrincipals([`person/${params.userId}`])
@@ -84,6 +89,12 @@ export const changingEdits: Readonly<Record<string, Changing>> = {
   'recovery.enable': changing<'recovery', 'enable'>(({ body }, draft) => changes.setRecovery(draft, body)),
   'recovery.rotate': changing<'recovery', 'rotate'>(({ body }, draft) => changes.setRecovery(draft, body)),
   'recovery.disable': changing<'recovery', 'disable'>((_, draft) => draft.changeRoot(() => ({ recovery: null }))),
+  'recoveryRequests.complete': changing<'recoveryRequests', 'complete'>(async ({ body }, draft) => {
+    const { principalType, principalId, grants } = body
+    if (principalType === undefined || principalId === undefined) return
+    for (const { environmentId } of grants)
+      await changes.addReader(draft, environmentId, { principalType, principalId })
+  }),
   'sync.deleteConnection': changing<'sync', 'deleteConnection'>(({ params }, draft) =>
     draft.endPrincipals([`worker/${params.connectionId}`]),
   ),
@@ -120,6 +131,10 @@ export const changingEdits: Readonly<Record<string, Changing>> = {
 
 /** Changes that are signed right after they were made. */
 export const afterwardEdits: Readonly<Record<string, Afterwards>> = {
+  'grants.createMany': afterwards<'grants', 'createMany'>(async (_, draft, { results }) => {
+    for (const { environmentId, result, ...grantee } of results)
+      if (result !== 'conflict') await changes.addReader(draft, environmentId, grantee)
+  }),
   'apps.createEnv': afterwards<'apps', 'createEnv'>(async ({ params, body }, draft, { environment }) => {
     const { app } = await draft.context.client.apps.get({ params })
     await changes.addEnvironment(draft, `${app.slug}/${environment.slug}`, environment.id, body.wrappedDek)
@@ -143,7 +158,8 @@ export const afterwardEdits: Readonly<Record<string, Afterwards>> = {
   }),
   'honeyTokens.delete': afterwards<'honeyTokens', 'delete'>((_, draft) => draft.signEnds()),
   'sync.createConnection': afterwards<'sync', 'createConnection'>(async (_, draft, { connection }) => {
-    await draft.vouched(`worker/${connection.id}`)
+    // The server makes the key of a connection. The caller has just wrapped a credential to it.
+    await draft.vouched(`worker/${connection.id}`, await fingerprint(connection.publicKeyJwk))
   }),
   'sync.updateBinding': afterwards<'sync', 'updateBinding'>(({ body }, draft, { binding }) =>
     changes.addWorker(draft, body.wrappedDeks ?? [], {
@@ -153,7 +169,11 @@ export const afterwardEdits: Readonly<Record<string, Afterwards>> = {
   ),
   'sync.deleteBinding': afterwards<'sync', 'deleteBinding'>((_, draft) => draft.signEnds()),
   'rotation.delete': afterwards<'rotation', 'delete'>((_, draft) => draft.signEnds()),
-  'offboardings.start': afterwards<'offboardings', 'start'>((_, draft) => draft.signEnds()),
+  'offboardings.start': afterwards<'offboardings', 'start'>(async ({ body }, draft) => {
+    // The person has left already, also if other signers must agree that they sign no more.
+    await changes.endSigner(draft, body.userId).catch(() => draft.unsigned.add('root'))
+    await draft.signEnds()
+  }),
   'kms.create': afterwards<'kms', 'create'>(async ({ body }, draft, { key }) => {
     const versions = await changes.versionOf(draft, { keyId: key.id, version: key.currentVersion }, body)
     await changes.addManagedKey(draft, key, versions, body.grants)

@@ -5,7 +5,7 @@ import { type EntryOf, verifyEntry } from '@skerry/crypto/directory/proof'
 import { type DirectoryTrust, type VerifiedDirectory, verifyDirectory } from '@skerry/crypto/directory/verify'
 import type { TokenFormat } from '@skerry/crypto/token'
 import type { Client } from '../client.ts'
-import { parseShown, proofOf, trustedQuery } from './answer.ts'
+import { explainOlder, parseShown, proofOf, trustedQuery } from './answer.ts'
 import type { DirectoryMemory } from './memory.ts'
 
 /** The trust of a client in the directory of one organization. */
@@ -57,9 +57,12 @@ async function fetchProofs(
 ) {
   const known = await memory.read(orgId)
   const query = { ...trustedQuery(pins, known), ...(keys.length > 0 ? { key: [...keys] } : {}) }
-  const { directory: shown } = await client.directory.get({ params: { orgId }, query })
+  const expected = known ? `head ${known.head.version} or later` : 'a directory from a pinned root'
+  const { directory: shown } = await client.directory.get({ params: { orgId }, query }).catch((error) => {
+    throw pins.length > 0 || known ? explainOlder(error, expected) : error
+  })
   const trust = { pins, known, org: orgId, token, now: now() / 1000, purpose }
-  const answer = parseShown(shown, known ? `head ${known.head.version} or later` : `a directory from a pinned root`)
+  const answer = parseShown(shown, expected)
   const verified = await verifyDirectory(answer, trust)
   await memory.write(orgId, verified.known)
   const entries: [string, DirectoryEntry][] = []

@@ -6,8 +6,8 @@ import type { Client } from '../client.ts'
 import { invalid } from '../errors.ts'
 import type { ParsedBody, ResolveQuery } from '../resolve-body.ts'
 import type { Copy } from '../sealed-copy.ts'
-import { mismatch, trustedQuery } from './answer.ts'
-import { checkKeys, checkLayers, verifyShown } from './check.ts'
+import { explainOlder, mismatch, trustedQuery } from './answer.ts'
+import { type CheckedAnswer, checkKeys, checkLayers, expectedOf, verifyShown } from './check.ts'
 import { fetchEntries } from './entries.ts'
 import { type CopyProof, type DirectorySettings, processMemory } from './memory.ts'
 
@@ -24,6 +24,16 @@ interface Proven {
   proof: CopyProof
 }
 
+/** The trust under which an answer is verified, and the time at which. */
+interface Proving {
+  known: KnownDirectory | null
+  /** Unix seconds. */
+  time: number
+  /** The name that a stored copy is about. */
+  name?: string
+  isLive: boolean
+}
+
 /** Verifies the resolve answers of one credential. */
 export interface DirectoryReader {
   /** Undefined if this client trusts nothing about the organization. The request and the answer are then as ever. */
@@ -34,6 +44,10 @@ export interface DirectoryReader {
   isNewest(copy: Copy, asked: Asked | undefined): boolean
   /** Whether a copy can be used at all: it was verified, or this client trusts nothing. */
   isUsable(copy: Copy): Promise<boolean>
+  /** Replaces the refusal of a server that knows no directories. Another error stays as it is. */
+  explain(error: unknown, asked: Asked): unknown
+  /** Verifies a live answer as `proveAnswer` does, but opens no key. */
+  proveLayers(body: ParsedBody, asked: Asked): Promise<ParsedBody>
   /** Verifies a live answer, and remembers its head. */
   proveAnswer(body: ParsedBody, holder: KeyHolder, asked: Asked): Promise<Proven>
   /** Verifies a copy again, under the trust that it was stored with. Nothing is remembered. */
@@ -86,16 +100,10 @@ export function openDirectoryReader({ settings, query, client, token, now, warn 
     throw mismatch(verified, `${key} with the environment that it is bound to`, name === null ? 'none' : 'no entry')
   }
 
-  const prove = async (
+  const check = async (
     body: ParsedBody,
-    holder: KeyHolder,
-    {
-      known,
-      time,
-      name: given,
-      isLive,
-    }: { known: KnownDirectory | null; time: number; name?: string; isLive: boolean },
-  ): Promise<Proven> => {
+    { known, time, name: given, isLive }: Proving,
+  ): Promise<{ checked: CheckedAnswer; name: string }> => {
     const shown = await verifyShown(body.shown, trusting(known, time))
     const { verified } = shown
     if (isLive) await memory.write(verified.root.org, verified.known)
@@ -103,9 +111,13 @@ export function openDirectoryReader({ settings, query, client, token, now, warn 
     const [name = '', branchName] = asked.split('@')
     const branch = branchName ?? branchOf(query, body)
     const wanted = { name, branch, query, strict, warn: settings.warn ?? warn }
-    const checked = await checkLayers(body, shown, wanted)
-    const proof = { before: known, after: verified.known, name: asked }
-    return { body: checked.body, holder: await checkKeys(checked, holder, time * 1000), proof }
+    return { checked: await checkLayers(body, shown, wanted), name: asked }
+  }
+
+  const prove = async (body: ParsedBody, holder: KeyHolder, proving: Proving): Promise<Proven> => {
+    const { checked, name } = await check(body, proving)
+    const proof = { before: proving.known, after: checked.verified.known, name }
+    return { body: checked.body, holder: await checkKeys(checked, holder, proving.time * 1000), proof }
   }
 
   return {
@@ -127,6 +139,9 @@ export function openDirectoryReader({ settings, query, client, token, now, warn 
       const about = org ?? orgOf(text)
       return pins.length === 0 && (about === undefined || (await memory.read(about)) === null)
     },
+    explain: (error, { known }) => explainOlder(error, expectedOf(trusting(known, now() / 1000))),
+    proveLayers: async (body, { known }) =>
+      (await check(body, { known, time: now() / 1000, isLive: true })).checked.body,
     proveAnswer: (body, holder, { known }) => prove(body, holder, { known, time: now() / 1000, isLive: true }),
     async proveCopy(body, holder, { before, after, name }) {
       const newest = await memory.read(after.org)

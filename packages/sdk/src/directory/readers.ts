@@ -9,7 +9,9 @@ export interface ReaderChanges {
   ended: readonly Reader[]
 }
 
-const isIn = (list: readonly Reader[]) => (one: Reader) => list.some(([key, kid]) => key === one[0] && kid === one[1])
+/** Whether a list has a reader with the same key. */
+export const isIn = (list: readonly Reader[]) => (one: Reader) =>
+  list.some(([key, kid]) => key === one[0] && kid === one[1])
 
 /** Compares two lists of readers. A reader with another key has ended, and was added. */
 export const compareReaders = (before: readonly Reader[], after: readonly Reader[]): ReaderChanges => ({

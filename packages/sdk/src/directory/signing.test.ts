@@ -277,6 +277,56 @@ describe('a signing client', () => {
     expect(unsigned).toEqual([['environment/shop/production']])
   })
 
+  test('signs the rows that were done if the server refuses one of several grants', async () => {
+    const eve = 'usr_0000000000000000000009'
+    const rowOf = (principalId: string) => ({
+      environmentId: production,
+      principalType: 'user' as const,
+      principalId,
+      publicKeyJwk: '{}',
+      wrappedDek: 'wd1.a.b.c.d',
+      ownWrappedDek: 'wd1.a.b.c.d',
+    })
+    signatory.context.vouch = () => true
+    scene.claims.set(`person/${eve}`, {
+      key: `person/${eve}`,
+      value: { email: 'eve@example.com', kid: kids.eve },
+      readers: null,
+      signedReaders: null,
+    })
+    scene.server.on('grants.createMany', ({ body }) => {
+      const { trust } = body as { trust?: Trust }
+      received.push(trust)
+      if (trust) return refusal('body.trust.entries: environment/shop/production: readers is not what the server has')
+      const claim = scene.claims.get('environment/shop/production')!
+      scene.claims.set(claim.key, { ...claim, readers: [...claim.readers!, [`person/${bob}`, kids.bob]] })
+      const resultOf = (principalId: string, result: string) => ({
+        environmentId: production,
+        principalType: 'user',
+        principalId,
+        result,
+        reason: result === 'done' ? null : 'no_principal',
+        grantId: null,
+      })
+      return { json: { results: [resultOf(bob, 'done'), resultOf(eve, 'conflict')] } }
+    })
+    const body = { grants: [rowOf(bob), rowOf(eve)] }
+    await signingClient(scene.client, async () => signatory).grants.createMany({ params: { orgId }, body })
+    expect(received.map((one) => one !== undefined)).toEqual([true, false])
+    const signed = await openDirectory(scene.client, orgId, trustStart)
+    expect((signed!.entries.get('environment/shop/production')!.value as { readers: string }).readers).toBe(
+      await readersHash([
+        [`person/${ada}`, kids.ada],
+        [`person/${bob}`, kids.bob],
+      ]),
+    )
+    expect([signed!.entries.has(`person/${eve}`), lines, unsigned]).toEqual([
+      false,
+      ['environment/shop/production'],
+      [],
+    ])
+  })
+
   test('signs nothing for a caller who is no signer', async () => {
     await signingClient(scene.client, async () => null).grants.create({
       params: { orgId, envId: production },

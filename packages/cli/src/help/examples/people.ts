@@ -54,7 +54,7 @@ export const people = {
   ],
   'invite accept': [
     ['skerry invite accept', 'Accept your only invitation'],
-    ['skerry invite accept acme', 'Join the organization acme'],
+    ['skerry invite accept acme --code', 'Join acme with the joining code that you were told'],
   ],
   'invite decline': [
     ['skerry invite decline acme', 'Decline the invitation of acme'],

@@ -26,7 +26,8 @@ export const feature: Descriptor = {
       {
         name: 'invitations',
         table: 'invitations',
-        columns: 'id, email, role, invited_by_id, created_at, expires_at, sent_at, accepted_at',
+        columns:
+          'id, email, role, invited_by_id, created_at, expires_at, sent_at, accepted_at, joining, joining_answer',
         order: 'id',
       },
       {

@@ -35,24 +35,48 @@ export const hasMember = async (db: Sql, org: Org): Promise<boolean> =>
 export const insertInvite = (
   db: Tx,
   org: Org,
-  invite: { id: string; email: string; role: string; invitedById: string; now: string; expiresAt: string },
+  invite: {
+    id: string
+    email: string
+    role: string
+    invitedById: string
+    now: string
+    expiresAt: string
+    joining: string | undefined
+  },
 ) =>
   db.row<InviteRow>(
-    `insert into invitations (org_id, id, email, role, invited_by_id, created_at, expires_at, sent_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $6)
+    `insert into invitations (org_id, id, email, role, invited_by_id, created_at, expires_at, sent_at, joining)
+     values ($1, $2, $3, $4, $5, $6, $7, $6, $8)
      on conflict (org_id, email) do update
-       set id = $2, role = $4, invited_by_id = $5, created_at = $6, expires_at = $7, sent_at = $6, accepted_at = null
+       set id = $2, role = $4, invited_by_id = $5, created_at = $6, expires_at = $7, sent_at = $6, accepted_at = null,
+           joining = $8, joining_answer = null
        where invitations.accepted_at is not null or invitations.expires_at <= $6
      returning ${inviteColumns}`,
-    [org.id, invite.id, invite.email, invite.role, invite.invitedById, invite.now, invite.expiresAt],
+    [
+      org.id,
+      invite.id,
+      invite.email,
+      invite.role,
+      invite.invitedById,
+      invite.now,
+      invite.expiresAt,
+      invite.joining ?? null,
+    ],
   )
 
-/** Returns undefined if it was accepted or revoked meanwhile. */
-export const renewInvite = (db: Tx, org: Org, invite: ScopedInvite, now: string, expiresAt: string) =>
+/** Returns undefined if it was accepted or revoked meanwhile. Without a new text for the joining code, the earlier one stays. */
+export const renewInvite = (
+  db: Tx,
+  org: Org,
+  invite: ScopedInvite,
+  { now, expiresAt, joining }: { now: string; expiresAt: string; joining: string | undefined },
+) =>
   db.row<InviteRow>(
-    `update invitations set sent_at = $3, expires_at = $4 where org_id = $1 and id = $2 and ${isPending('$3')}
+    `update invitations set sent_at = $3, expires_at = $4, joining = coalesce($5, joining)
+      where org_id = $1 and id = $2 and ${isPending('$3')}
      returning ${inviteColumns}`,
-    [org.id, invite.id, now, expiresAt],
+    [org.id, invite.id, now, expiresAt, joining ?? null],
   )
 
 /** Returns false if it was accepted or revoked meanwhile. */

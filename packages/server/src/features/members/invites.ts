@@ -32,6 +32,7 @@ export async function create(input: In<typeof invites.create, InOrg>): Out<typeo
     invitedById: principal.id,
     now,
     expiresAt: after(now, limits.inviteTtlSeconds),
+    joining: body.joining,
   })
   if (!invite) throw fail('conflict', 'body.email: an invitation is already open')
   const { teamIds, environmentIds } = await putInviteGifts(input, invite.id)
@@ -44,8 +45,9 @@ export async function create(input: In<typeof invites.create, InOrg>): Out<typeo
 
 /** The mail names the person who sends it again. The invitation keeps the person who invited. */
 export async function resend(input: In<typeof invites.resend, InOrg & { invite: Invite }>): Out<typeof invites.resend> {
-  const { context, db, org, principal, now, audit, emit } = input
-  const invite = await renewInvite(db, org, input.invite, now, after(now, limits.inviteTtlSeconds))
+  const { context, db, org, principal, body, now, audit, emit } = input
+  const expiresAt = after(now, limits.inviteTtlSeconds)
+  const invite = await renewInvite(db, org, input.invite, { now, expiresAt, joining: body.joining })
   if (!invite) throw fail('not_found', 'no such invite')
   if (context.config.rateLimits) await takeInvitation(input, invite.email)
   await emit('invite.resent', await factsOf(db, org, principal, invite))

@@ -25,10 +25,15 @@ const ofPerson =
   'u.id = $1 and i.email = u.verified_email and i.id = $2 and i.accepted_at is null and i.expires_at > $3'
 
 /** Accepts the invitation and returns it. If it is accepted twice at once, the second request finds none. */
-export const takeOwnInvite = (db: Tx, userId: string, inviteId: string, now: string) =>
+export const takeOwnInvite = (
+  db: Tx,
+  { userId, inviteId, joiningAnswer }: { userId: string; inviteId: string; joiningAnswer: string | undefined },
+  now: string,
+) =>
   db.row<TakenInvite>(
-    `update invitations i set accepted_at = $3 from users u where ${ofPerson} returning i.org_id, i.id, i.role`,
-    [userId, inviteId, now],
+    `update invitations i set accepted_at = $3, joining_answer = $4
+       from users u where ${ofPerson} returning i.org_id, i.id, i.role`,
+    [userId, inviteId, now, joiningAnswer ?? null],
   )
 
 export const deleteOwnInvite = (db: Tx, userId: string, inviteId: string, now: string) =>

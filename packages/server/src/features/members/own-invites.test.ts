@@ -47,6 +47,37 @@ describe('an invitation', () => {
     expect((await accept(person, id)).status).toBe(404)
   })
 
+  test('passes on the texts under its joining code, and replaces them when it is sent or made again', async () => {
+    const owner = await newOwner(world)
+    const email = newAddress()
+    const person = await newPerson(world, email)
+    const params = { orgId: owner.orgId }
+    const [first, second] = ['ji1.first.code', 'ji1.second.code']
+    const make = (joining?: string) =>
+      world.call(invites.create, { as: owner.as, params, body: { email, ...(joining && { joining }) } })
+    const { id } = (await make(first)).body.invite
+    const resend = (body: object) =>
+      world.call(invites.resend, { as: owner.as, params: { ...params, inviteId: id }, body })
+    expect(await waiting(person)).toMatchObject([{ joining: first }])
+    await resend({})
+    expect(await waiting(person)).toMatchObject([{ joining: first }])
+    await resend({ joining: second })
+    expect(await waiting(person)).toMatchObject([{ joining: second }])
+    const body = { joiningAnswer: 'ja1.answer.code' }
+    expect((await world.call(ownInvites.accept, { as: person.as, params: { inviteId: id }, body })).status).toBe(200)
+    const answers = async () => {
+      const query = { status: 'all' } as const
+      const { invites: all } = (await world.call(invites.list, { as: owner.as, params, query })).body
+      return all.map(({ joiningAnswer }) => joiningAnswer)
+    }
+    expect(await answers()).toEqual([body.joiningAnswer])
+    await world.call(members.remove, { as: owner.as, params: { ...params, userId: person.id } })
+    expect((await make()).status).toBe(201)
+    expect([await answers(), await waiting(person)]).toMatchObject([[null], [{ joining: null }]])
+    for (const joining of ['ji1.x', 'ja1.first.code', `ji1.${'x'.repeat(2000)}.y`])
+      expect((await make(joining)).status, joining.slice(0, 20)).toBe(400)
+  })
+
   test('of a stranger is not accepted by an ordinary sign-in, and is gone after it was declined', async () => {
     const email = newAddress()
     const person = await newMember(world, tenant, 'member', { email })

@@ -28,8 +28,8 @@ export async function list({
 }
 
 export async function accept(input: In<typeof ownInvites.accept, Person>): Out<typeof ownInvites.accept> {
-  const { db, principal, params } = input
-  const joined = await acceptInvite(input, principal.id, params.inviteId)
+  const { db, principal, params, body } = input
+  const joined = await acceptInvite(input, principal.id, params.inviteId, body.joiningAnswer)
   if (!joined) throw fail('not_found', 'no such invite')
   return { org: { ...(await getOrg(db, joined.org)), role: joined.role } }
 }
@@ -51,8 +51,9 @@ export async function acceptInvite(
   { db, now, audit }: { db: Tx; now: string; audit: Audit<'member.joined'> },
   userId: string,
   inviteId: string,
+  joiningAnswer?: string,
 ) {
-  const invite = await takeOwnInvite(db, userId, inviteId, now)
+  const invite = await takeOwnInvite(db, { userId, inviteId, joiningAnswer }, now)
   if (!invite) return undefined
   const org = { id: invite.orgId } as Org
   await lockOrg(db, org)

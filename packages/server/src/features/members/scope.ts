@@ -12,14 +12,14 @@ const givenIds = (table: string, column: string) => `(
      where g.org_id = invitations.org_id and g.invitation_id = invitations.id)`
 
 export const inviteColumns = `
-  id, email, role, invited_by_id, created_at, expires_at, coalesce(sent_at, created_at) as sent_at, accepted_at,
+  id, email, role, invited_by_id, created_at, expires_at, coalesce(sent_at, created_at) as sent_at, accepted_at, joining_answer,
   (select max(l.used_at) from magic_links l where l.invite_id = invitations.id) as link_used_at,
   ${givenIds('invitation_teams', 'team_id')} as team_ids,
   ${givenIds('invitation_environments', 'environment_id')} as environment_ids`
 
 /** The columns of `invitations i` that the invited person sees, with the joins that they need. */
 export const ownInviteColumns = `i.id, o.name as org_name, o.slug as org_slug, i.role, by.email as invited_by,
-  by.name as invited_by_name, i.created_at, i.expires_at`
+  by.name as invited_by_name, i.created_at, i.expires_at, i.joining`
 export const ownInviteJoins = `
   join organizations o on o.id = i.org_id
   left join users by on by.id = i.invited_by_id`
