@@ -96,15 +96,17 @@ async function vouchedReceivers(session: Session, orgId: string, grantees: reado
 }
 
 /** Keys that a person has accepted in this command, by principal. They are stored when the command succeeds. */
-const accepted = new Map<string, string>()
+const accepted = new Map<string, Pick<Pin, 'name' | 'publicKeyJwk'>>()
 
+/** `name` is the name that the person accepted with the key; null if it is known by its id alone. */
 export function noteAccepted(grantees: readonly PinnedGrantee[]): void {
-  for (const { principalId, publicKeyJwk } of grantees) accepted.set(principalId, canonical(publicKeyJwk))
+  for (const one of grantees)
+    accepted.set(one.principalId, { name: nameOf(one), publicKeyJwk: canonical(one.publicKeyJwk) })
 }
 
-/** The key that this machine knows, or that a person has accepted in this command. */
-export const knownKey = (session: Session, orgId: string, principalId: string): string | undefined =>
-  accepted.get(principalId) ?? findPin(session, orgId, principalId)?.publicKeyJwk
+/** The key that this machine knows, or that a person has accepted in this command, with the name that goes with it. */
+export const knownHolder = (session: Session, orgId: string, principalId: string) =>
+  accepted.get(principalId) ?? findPin(session, orgId, principalId)
 
 const isKnownByWantedName = (session: Session, orgId: string, { principalId, wantedName }: PinnedGrantee): boolean =>
   wantedName === undefined || isPinnedAs(session, orgId, wantedName, principalId)
@@ -116,7 +118,7 @@ export function isPinnedAs(session: Session, orgId: string, name: string, princi
 }
 
 /** E-mail addresses are compared without regard to case, token names with it. */
-function isSameName(principalId: string, one: string, other: string): boolean {
+export function isSameName(principalId: string, one: string, other: string): boolean {
   if (!principalId.startsWith(idPrefixes.user)) return one === other
   return one.toLowerCase() === other.toLowerCase()
 }

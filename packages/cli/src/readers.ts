@@ -80,7 +80,11 @@ export async function acceptReaders(session: Session, audience: Audience, flags:
       receivers.what,
     )
   }
-  noteAccepted(firstSeen)
+  const acceptedReaders = firstSeen.map((reader) => {
+    const shown = labelled.find(({ principalId }) => principalId === reader.principalId)
+    return { ...reader, name: shown ? acceptedName(shown, named) : null }
+  })
+  noteAccepted(acceptedReaders)
   const accepted = new Set(readers.map(identityOf))
   return {
     isAccepted: (reader) => {
@@ -94,10 +98,7 @@ export async function acceptReaders(session: Session, audience: Audience, flags:
     keep: async () => {
       if (isNewRecoveryKey) await keepRecoveryKey(session, recoveryPublicKeyJwk)
       if (!receivers) return
-      for (const reader of firstSeen) {
-        const shown = labelled.find(({ principalId }) => principalId === reader.principalId)
-        pin(session, receivers.orgId, { ...reader, name: shown ? acceptedName(shown, named) : null })
-      }
+      for (const reader of acceptedReaders) pin(session, receivers.orgId, reader)
       await noteReaders(session, receivers, unknown)
     },
   }
@@ -170,9 +171,10 @@ async function askForGrantees(session: Session, { what, grantees }: Grantees, fl
     await showReaders(labelled, what)
     await confirmReaders(unnamed, what, confirming)
   }
-  noteAccepted(unseen)
+  const accepted = labelled.map((grantee) => ({ ...grantee, name: acceptedName(grantee, named) }))
+  noteAccepted(accepted)
   const keep = () => {
-    for (const grantee of labelled) pin(session, orgId, { ...grantee, name: acceptedName(grantee, named) })
+    for (const grantee of accepted) pin(session, orgId, grantee)
   }
   return { keep, hasAsked: unnamed.length > 0 }
 }

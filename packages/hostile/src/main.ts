@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { formatPaper } from './paper.ts'
-import { attacks, play } from './play.ts'
+import { attacks, groups, play } from './play.ts'
 import { openStage } from './stage.ts'
 import { formatTables, isExpected } from './table.ts'
 
@@ -41,7 +41,7 @@ try {
   for (const { attack, client, situation, outcome } of unexpected)
     console.error(`not allowed by the threat model: ${attack.id}, ${client}, with ${situation}: ${outcome.seen}`)
   process.exitCode = unexpected.length === 0 ? 0 : 1
-  if (values.only === undefined) compareOrWrite({ tables: formatTables(cells), paper: formatPaper() })
+  if (values.only === undefined) compareOrWrite({ tables: formatTables(cells, groups), paper: formatPaper() })
 } finally {
   await stage.close()
 }

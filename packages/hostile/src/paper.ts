@@ -6,8 +6,8 @@ import { attacks } from './play.ts'
 interface PaperRow {
   /** Number and name. Attacks on several products that are one attack here share a row. */
   names: readonly (readonly [number: string, name: string])[]
-  /** Whether Skerry has the same attack: fully, in part, or not at all. */
-  here: 'no' | 'in part'
+  /** Whether Skerry has the same attack. */
+  here: 'no' | 'in part' | 'without a pin'
   why: string
   /** The ids of our attacks. */
   played: readonly string[]
@@ -29,7 +29,7 @@ const classes: readonly PaperClass[] = [
           ['1P01', 'Malicious Recovery Group'],
         ],
         here: 'no',
-        why: 'No client enrols anybody by itself. A key goes to the recovery key only if a person compared its words, or if a signer signed it',
+        why: 'No client enrols anybody by itself. A key goes to the recovery key only if a person compared its words',
         played: ['false-recovery-key'],
       },
       {
@@ -106,7 +106,7 @@ const classes: readonly PaperClass[] = [
       },
       {
         names: [['1P03', 'Vault Injection']],
-        here: 'no',
+        here: 'without a pin',
         why: 'With a pin: an environment that no signer signed does not exist',
         played: ['invented-environment', 'added-layer', 'swapped-group'],
       },
@@ -123,7 +123,7 @@ const classes: readonly PaperClass[] = [
       },
       {
         names: [['BW09', 'Organisation Overwrite']],
-        here: 'no',
+        here: 'without a pin',
         why: 'With a pin: the root names the organization, and an entry has a commitment to each key',
         played: ['replaced-key', 'key-of-the-server'],
       },
@@ -139,7 +139,7 @@ const classes: readonly PaperClass[] = [
       },
       {
         names: [['1P06', 'Vault Substitution Attack']],
-        here: 'no',
+        here: 'without a pin',
         why: 'With a pin: a key that the server wrapped does not fit the commitment',
         played: ['replaced-key', 'key-of-the-server', 'replaced-managed-key'],
       },

@@ -13,17 +13,19 @@ import { person } from './clients/person.ts'
 import { proxy } from './clients/proxy.ts'
 import { sdk } from './clients/sdk.ts'
 import type { Stage } from './stage.ts'
-import type { Cell } from './table.ts'
+import type { AttackGroup, Cell } from './table.ts'
+
+export const groups: readonly AttackGroup[] = [
+  { title: 'Environments and groups, for a program', attacks: environments },
+  { title: 'Values, for a program', attacks: values },
+  { title: 'The signed directory, for a program', attacks: directories },
+  { title: 'Signers who left, for a program', attacks: signers },
+  { title: 'Branches, for a program', attacks: branches },
+  { title: 'Keys, readers and pins, for a person', attacks: people },
+]
 
 /** Every attack, in the order of the tables. */
-export const attacks: readonly Attack[] = [
-  ...environments,
-  ...values,
-  ...directories,
-  ...signers,
-  ...branches,
-  ...people,
-]
+export const attacks: readonly Attack[] = groups.flatMap((group) => group.attacks)
 
 const isOfProgram = (act: Act) => act === 'run' || act === 'branch'
 

@@ -1,4 +1,4 @@
-import { type Act, type Attack, type Outcome, type Remains, type SituationName, situations } from './attack.ts'
+import { type Attack, type Outcome, type SituationName, situations } from './attack.ts'
 
 /** The outcome for one client in one situation while the server played one attack. */
 export interface Cell {
@@ -9,17 +9,6 @@ export interface Cell {
 }
 
 const columns = Object.keys(situations) as SituationName[]
-const titles: Readonly<Record<Act, string>> = {
-  run: 'A program is started with a token',
-  branch: 'A program is started with a token, on a branch',
-  write: 'A person stores a secret',
-  unlock: 'A person opens the keyring',
-  encrypt: 'A person encrypts with a managed key',
-  grant: 'A person grants a key',
-  rekey: 'A person replaces a key',
-  pin: 'A person gives a machine a pin',
-}
-
 /** Whether the outcome is one that the threat model allows: a lie that is accepted needs a sentence there. */
 export function isExpected({ attack, situation, outcome }: Cell): boolean {
   if (attack.isHonest) return outcome.seen === 'unharmed'
@@ -27,13 +16,19 @@ export function isExpected({ attack, situation, outcome }: Cell): boolean {
   return outcome.seen === 'refused' || outcome.seen === 'unharmed' || mayBeAccepted
 }
 
-/** Writes all outcomes as the tables of docs/hostile-server.md. */
-export function formatTables(cells: readonly Cell[]): string {
-  const acts = [...new Set(cells.map(({ attack }) => attack.act))]
-  return acts
-    .map((act) => `### ${titles[act]}\n\n${formatTable(cells.filter((cell) => cell.attack.act === act))}`)
-    .join('\n\n')
+/** Attacks that share a table. */
+export interface AttackGroup {
+  title: string
+  attacks: readonly Attack[]
 }
+
+/** Writes all outcomes as the tables of docs/hostile-server.md. */
+export const formatTables = (cells: readonly Cell[], groups: readonly AttackGroup[]): string =>
+  groups
+    .map(
+      ({ title, attacks }) => `### ${title}\n\n${formatTable(cells.filter(({ attack }) => attacks.includes(attack)))}`,
+    )
+    .join('\n\n')
 
 function formatTable(cells: readonly Cell[]): string {
   const rows = [...new Set(cells.map(({ attack }) => attack))].flatMap((attack) =>
@@ -42,7 +37,7 @@ function formatTable(cells: readonly Cell[]): string {
     ),
   )
   return [
-    '| The attack | Client | without memory, without a pin | with memory | with a pin | with both |',
+    '| The attack | Client | Fresh | With memory | With a pin | With both |',
     '|---|---|---|---|---|---|',
     ...rows,
   ].join('\n')
@@ -67,9 +62,5 @@ function wordOf(cell: Cell | undefined): string {
   const remains = attack.remains?.[situation]
   if (outcome.seen === 'refused') return 'refused'
   if (outcome.seen === 'unharmed') return 'no effect'
-  const link = remains === undefined ? '' : `: [${headingOf(remains)}](threat-model.md#${remains})`
-  return `${outcome.seen}${link}`
+  return remains === undefined ? outcome.seen : `[${outcome.seen}](threat-model.md#${remains})`
 }
-
-/** The heading of the threat model, in a sentence. */
-const headingOf = (remains: Remains): string => remains.replaceAll('-', ' ')

@@ -11,7 +11,7 @@ import type { SignedDirectory } from '@skerry/sdk/internal/directory/open'
 import { entryNames, entryWords, signedParts } from '@skerry/sdk/internal/directory/words'
 import { rememberDirectory } from '../known-directories.ts'
 import { note, warn } from '../output.ts'
-import { knownKey } from '../pins.ts'
+import { isSameName, knownHolder } from '../pins.ts'
 import { ownPublicKey, type Session } from '../session.ts'
 import { isNamedSigner, openKnown, openKnownDocuments } from './open.ts'
 
@@ -99,10 +99,11 @@ export async function contextOf(
       managed: async (id, version, blob) =>
         managedKeyCommitment(id, version, await unwrapKey(blob, await session.key())),
     },
-    vouch: async (key, { kid }) => {
+    vouch: async (key, { kid, email, name = email }) => {
       const id = key.slice(key.indexOf('/') + 1)
-      const known = id === principal.id ? undefined : knownKey(session, orgId, id)
-      return known !== undefined && (await fingerprint(known)) === kid
+      const known = id === principal.id ? undefined : knownHolder(session, orgId, id)
+      if (known === undefined || (await fingerprint(known.publicKeyJwk)) !== kid) return false
+      return name === undefined || isSameName(id, known.name, name)
     },
   }
 }

@@ -2,7 +2,7 @@ import { fingerprint } from '@skerry/crypto/digest'
 import type { Difference } from '@skerry/sdk/internal/directory/differences'
 import { Failure } from '../failure.ts'
 import { note } from '../output.ts'
-import { findPin, pin, pinAnswers, wordsOf } from '../pins.ts'
+import { findPin, isPinnedAs, isSameName, pin, pinAnswers, wordsOf } from '../pins.ts'
 import { ask, canAsk } from '../prompt.ts'
 import type { Session } from '../session.ts'
 import { listTokens } from '../tokens/find.ts'
@@ -33,17 +33,19 @@ export async function acceptHolders(
   const unknown: Holder[] = []
   const holders = wanted.length === 0 ? new Map<string, Holder>() : await listHolders(session, orgId)
   for (const { key, next } of wanted) {
-    const { kid } = next as { kid: string }
+    const { kid, email, name = email } = next as { kid: string; email?: string; name?: string }
     const holder = holders.get(key)
     // A decoy has no key, so it is no token of this list.
     if (!holder) continue
     if ((await fingerprint(holder.publicKeyJwk)) !== kid) throw twoKeys(holder)
+    if (name !== holder.name) throw twoNames(holder, String(name))
     const known = key === ownEntryKey(session) ? holder : findPin(session, orgId, holder.principalId)
     if (!known) unknown.push(holder)
     else if ((await fingerprint(known.publicKeyJwk)) !== kid) throw otherKey(holder)
+    else if (!isSameName(holder.principalId, known.name, holder.name)) unknown.push(holder)
   }
   await pinAnswers(session, orgId, unknown)
-  const unanswered = unknown.filter(({ principalId }) => !findPin(session, orgId, principalId))
+  const unanswered = unknown.filter(({ name, principalId }) => !isPinnedAs(session, orgId, name, principalId))
   if (unanswered.length > 0) await askAbout(unanswered)
   return () => {
     for (const holder of unanswered) pin(session, orgId, holder)
@@ -95,6 +97,13 @@ const otherKey = ({ name, principalId, entryKey }: Holder): Failure =>
     entryKey.startsWith('person/')
       ? `ask them for the words of \`skerry keys fingerprint\`, then run \`skerry members trust ${name}\``
       : 'a token’s key never changes: do not use this server, and tell your organization’s owner',
+  )
+
+const twoNames = ({ name, principalId }: Holder, other: string): Failure =>
+  new Failure(
+    'refused',
+    `the server calls ${principalId} both ${name} and ${other}; nothing was signed`,
+    'do not use this server, and tell your organization’s owner',
   )
 
 const twoKeys = ({ name, principalId }: Holder): Failure =>

@@ -166,6 +166,27 @@ describe('a person without an entry', () => {
     expect(told).toContain('is not in the signed directory; nothing was changed')
   })
 
+  it('is not signed under an address that only the server claims', async () => {
+    await ada.ok('skerry members trust carol@example.com --yes')
+    liar.lie(/\/directory\/claims/, (body) => ({
+      ...body,
+      claims: body.claims.map((one: Json) =>
+        one.value?.email === 'carol@example.com'
+          ? { ...one, value: { ...one.value, email: 'chief@example.com' } }
+          : one,
+      ),
+    }))
+    expect(await ada.shell('skerry trust sign --yes')).toMatchObject({
+      code: 3,
+      stderr: expect.stringMatching(/calls usr_\w+ both carol@example.com and chief@example.com; nothing was signed/),
+    })
+    const granted = await ada.shell('skerry grant carol@example.com --reader carol@example.com')
+    expect(granted).toMatchObject({ code: 0, stderr: expect.stringContaining('not signed: ') })
+    expect(liar.received().join()).not.toContain('chief@example.com')
+    liar.repent()
+    await ada.ok('skerry trust sign --yes')
+  })
+
   it('gets no key under another person’s name', async () => {
     const { publicKeyJwk } = await generateKeyPair()
     liar.lie(/\/members/, (body) => ({

@@ -12,6 +12,8 @@ export interface Liar {
   heard: (path: RegExp) => Json
   /** The requests since the last lie, without GET: `PUT /v1/orgs/...`. */
   sent: () => string[]
+  /** The bodies of the requests since the last lie, as texts. */
+  received: () => string[]
   /** Removes all lies and refusals. */
   repent: () => void
   close: () => Promise<void>
@@ -27,6 +29,7 @@ export async function openLiar(target: string): Promise<Liar> {
   let refusals: { path: RegExp; message: string }[] = []
   const answers: { path: string; text: string }[] = []
   let sent: string[] = []
+  let received: string[] = []
   const server = createServer(async (incoming, outgoing) => {
     const method = incoming.method!
     const path = incoming.url!
@@ -38,6 +41,7 @@ export async function openLiar(target: string): Promise<Liar> {
       return outgoing.end(JSON.stringify({ error: { code: 'forbidden', message: refusal.message } }))
     }
     const body = method === 'GET' || method === 'HEAD' ? undefined : await read(incoming)
+    if (body) received.push(body)
     const { host: _, connection: __, 'if-none-match': ___, 'content-length': ____, ...headers } = incoming.headers
     const answer = await fetch(new URL(path, target), {
       method,
@@ -59,9 +63,11 @@ export async function openLiar(target: string): Promise<Liar> {
     lie: (path, rewrite) => {
       lies.push({ path, rewrite })
       sent = []
+      received = []
     },
     refuse: (path, message) => void refusals.push({ path, message }),
     sent: () => sent,
+    received: () => received,
     heard: (path) => JSON.parse(answers.findLast((one) => path.test(one.path))!.text),
     repent: () => {
       lies = []

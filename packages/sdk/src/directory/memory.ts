@@ -12,7 +12,10 @@ export interface DirectorySettings {
   /** Hashes of roots that the reader got from a person, as `formatPin` writes them. */
   pins?: readonly string[] | undefined
   memory?: DirectoryMemory | undefined
-  /** The id of the organization, if the caller knows it. Otherwise the first answer says it, and a second request follows. */
+  /**
+   * The id of the organization. Give it where there is a memory and no pin. Without it, the first answer says which
+   * organization this is, so that a server can name one that the memory does not know.
+   */
   org?: string | undefined
   /**
    * The environment that the caller asked for: `app/env`, or `app/env@branch`. A token may carry this name. Without it, the

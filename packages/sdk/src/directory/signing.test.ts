@@ -261,6 +261,19 @@ describe('a signing client', () => {
     expect([received, unsigned]).toEqual([[undefined], [[`person/${bob}`, 'environment/shop/production']]])
   })
 
+  test('asks about the address together with the key, because the server claims both', async () => {
+    scene.start = (await signedChange(signing, () => ending(`person/${bob}`), storing)).directory
+    const { value, ...claim } = scene.claims.get(`person/${bob}`)!
+    const vouch: Signatory['context']['vouch'] = (_, { kid, email }) => kid === kids.bob && email === 'bob@example.com'
+    signatory = { ...signatory, directory: scene.start, context: { ...signatory.context, vouch } }
+    scene.claims.set(claim.key, { ...claim, value: { ...value, email: 'chief@example.com' } })
+    await grant()
+    expect([received, unsigned]).toEqual([[undefined], [[claim.key, 'environment/shop/production']]])
+    scene.claims.set(claim.key, { ...claim, value })
+    await grant()
+    expect(received[1]!.entries.map((one) => one.key)).toEqual(['environment/shop/production', claim.key])
+  })
+
   test('sends the change without documents if the server refuses the entries', async () => {
     scene.store = async () =>
       refusal('body.trust.entries: environment/shop/production: readers is not what the server has')
