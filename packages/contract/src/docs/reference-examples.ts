@@ -69,6 +69,8 @@ const byName: Record<string, string> = {
   encryptedPrivateKey: blob('pk1'),
   wrappedDek: blob('wd1'),
   ciphertext: blob('sc1'),
+  joining: 'ji1.BPx3.kQ9z',
+  joiningAnswer: 'ja1.BPx3.kQ9z',
   principalType: 'user',
   principalId: id('user'),
   id: id('user'),

@@ -4,8 +4,8 @@ import { Organization } from '../orgs/schemas.ts'
 import { Id, Instant, NextCursor, Nullable, Ok, Page, Strict } from '../schema.ts'
 import { Joining, JoiningAnswer } from './schemas.ts'
 
-/** An invitation as its recipient sees it. */
-export const OwnInvite = Strict({
+/** An invitation as the holder of its link sees it. */
+export const ShownInvite = Strict({
   id: Id('invitation'),
   orgName: Type.String({ description: 'as the organization calls itself, which may be a stranger’s' }),
   orgSlug: Type.String(),
@@ -14,8 +14,10 @@ export const OwnInvite = Strict({
   invitedByName: Nullable(Type.String({ description: 'as the person calls themselves' })),
   createdAt: Instant,
   expiresAt: Instant,
-  joining: Nullable(Joining),
 })
+
+/** An invitation as its recipient sees it. */
+export const OwnInvite = Strict({ ...ShownInvite.properties, joining: Nullable(Joining) })
 
 /**
  * Invitations to the address that the caller’s identity provider has verified. Signing in alone never adds anyone to an

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { limits } from '../limits.ts'
-import { OwnInvite } from '../members/own-invites.ts'
+import { ShownInvite } from '../members/own-invites.ts'
 import { Id, Instant, Nullable, Strict } from '../schema.ts'
 
 export const StartedSession = Strict({
@@ -18,7 +18,7 @@ export const LinkToken = Type.String({ pattern: '^[A-Za-z0-9_-]{43}$' })
 
 /** An invitation as the holder of the link in its mail sees it, before anybody joins. */
 export const LinkedInvitation = Strict({
-  ...OwnInvite.properties,
+  ...ShownInvite.properties,
   email: Type.String(),
   usedAt: Nullable(Type.String({ description: 'When the link signed somebody in' })),
   acceptedAt: Nullable(Instant),

@@ -2,14 +2,14 @@ import type { OwnInvite } from '@skerry/contract/members/own-invites'
 import type { Static } from 'typebox'
 import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
-import { ownInviteColumns, ownInviteJoins } from './scope.ts'
+import { shownInviteColumns, shownInviteJoins } from './scope.ts'
 
 export const listOwnInvites = (db: Sql, userId: string, now: string, cursor: KeysetCursor) =>
   db.rows<Static<typeof OwnInvite>>(
-    `select ${ownInviteColumns}
+    `select ${shownInviteColumns}, i.joining
        from users u
        join invitations i on i.email = u.verified_email
-       ${ownInviteJoins}
+       ${shownInviteJoins}
       where u.id = $1 and i.accepted_at is null and i.expires_at > $2 and ($3::timestamptz is null or (i.created_at, i.id) > ($3, $4))
       order by i.created_at, i.id limit $5`,
     [userId, now, cursor.at, cursor.id, cursor.take],

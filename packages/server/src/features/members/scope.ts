@@ -17,10 +17,10 @@ export const inviteColumns = `
   ${givenIds('invitation_teams', 'team_id')} as team_ids,
   ${givenIds('invitation_environments', 'environment_id')} as environment_ids`
 
-/** The columns of `invitations i` that the invited person sees, with the joins that they need. */
-export const ownInviteColumns = `i.id, o.name as org_name, o.slug as org_slug, i.role, by.email as invited_by,
-  by.name as invited_by_name, i.created_at, i.expires_at, i.joining`
-export const ownInviteJoins = `
+/** The columns of `invitations i` that the holder of its link sees, with the joins that they need. */
+export const shownInviteColumns = `i.id, o.name as org_name, o.slug as org_slug, i.role, by.email as invited_by,
+  by.name as invited_by_name, i.created_at, i.expires_at`
+export const shownInviteJoins = `
   join organizations o on o.id = i.org_id
   left join users by on by.id = i.invited_by_id`
 

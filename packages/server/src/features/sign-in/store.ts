@@ -3,7 +3,7 @@ import type { Static } from 'typebox'
 import type { Sql, Tx } from '../../db/database.ts'
 import { hasOwnFactor } from '../../identity/session-store.ts'
 import { ownIssuer } from '../../identity/session-tokens.ts'
-import { ownInviteColumns, ownInviteJoins } from '../members/scope.ts'
+import { shownInviteColumns, shownInviteJoins } from '../members/scope.ts'
 
 export const hasUsers = async (db: Sql): Promise<boolean> => (await db.row('select 1 from users limit 1')) !== undefined
 
@@ -100,10 +100,10 @@ export const takeLink = (db: Tx, tokenHash: string, now: string) =>
 /** Finds the invitation of a link, also after it was accepted. */
 export const findInvitation = (db: Sql, tokenHash: string, now: string) =>
   db.row<Static<typeof LinkedInvitation>>(
-    `select ${ownInviteColumns}, i.email, l.used_at, i.accepted_at,
+    `select ${shownInviteColumns}, i.email, l.used_at, i.accepted_at,
             ${signsIn('$2')} as signs_in
        from magic_links l join invitations i on i.id = l.invite_id and i.email = l.email
-       ${ownInviteJoins}
+       ${shownInviteJoins}
       where l.token_hash = $1 and l.expires_at > $2`,
     [tokenHash, now],
   )
