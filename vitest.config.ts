@@ -93,11 +93,13 @@ const lateCommands = [
   'provisioner',
   'proxy-sdks',
   'rekey-readers',
+  'run-choice',
   'run-mount',
   'run-streams',
   'run-watch',
   'sync',
   'token-expired',
+  'trust',
   'views',
   'wrong-arguments',
 ].map((name) => `packages/cli/test/${name}.test.ts`)
@@ -213,8 +215,8 @@ for (const path of rows.flatMap(({ quick = [], late = [] }) => [...quick, ...lat
 export default defineConfig({
   test: {
     pool: 'forks',
-    // Suites wait for disks, browsers and processes: three at a time even where there are but two cores.
-    maxWorkers: Math.max(3, availableParallelism() - 1),
+    // Suites wait for disks, browsers and processes half of their time: four at a time even where there are but two cores.
+    maxWorkers: Math.max(4, availableParallelism() - 1),
     reporters: ['default', ...(totalsFile === undefined ? [] : [new TotalsReporter(totalsFile)])],
     projects: rows.filter(({ quick }) => !isQuick || quick?.length !== 0).map(project),
   },

@@ -27,8 +27,8 @@ import { newVaultAdmin } from './vaulted.ts'
 
 const folder = fileURLToPath(new URL('./transcripts', import.meta.url))
 const authority = fileURLToPath(new URL('../../server/test/tls/ca.pem', import.meta.url))
-/** The first sessions of a team. The other files are about features that suites of their own prove, in `npm run test:all`. */
-const quick = ['programs', 'quick-start', 'secrets', 'sharing', 'trust'].map((name) => `${name}.txt`)
+/** In `npm test`: the first sessions. The other files are about features that suites of their own prove. */
+const quick = ['quick-start', 'secrets', 'trust'].map((name) => `${name}.txt`)
 const files = readdirSync(folder).filter((file) => file.endsWith('.txt') && (!isQuick || quick.includes(file)))
 
 interface Session {
