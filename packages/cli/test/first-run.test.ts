@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { symlink, writeFile } from 'node:fs/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type Machine, newMachine } from './machine.ts'
-import { openServer, type Server } from './server.ts'
+import { openServerProcess, type Server } from './server.ts'
 
 // From `npm start` to the first secret: one organization, at the command line and in the dashboard.
 
@@ -12,7 +12,7 @@ let server: Server
 let machine: Machine
 
 beforeAll(async () => {
-  server = await openServer({ SKERRY_SERVER_KEY: randomBytes(32).toString('base64url') })
+  server = await openServerProcess({ SKERRY_SERVER_KEY: randomBytes(32).toString('base64url') })
 })
 afterAll(() => server.close())
 beforeEach(async () => {

@@ -1,12 +1,12 @@
 import { expect } from 'vitest'
 import { type Machine, newMachine, signedUp } from './machine.ts'
-import { openServer, type Server } from './server.ts'
+import { openServerProcess, type ServerProcess } from './server.ts'
 
 /**
  * A server that may reach no internal network, the machine of an admin, and a machine with only a provisioner's token.
  */
 export interface InnerNetwork {
-  server: Server
+  server: ServerProcess
   machine: Machine
   inner: Machine
   tokenId: string
@@ -22,7 +22,7 @@ export interface InnerNetwork {
 }
 
 export async function openInnerNetwork(orgName: string): Promise<InnerNetwork> {
-  const server = await openServer()
+  const server = await openServerProcess()
   const machine = await signedUp(server.url, orgName)
   const inner = await newMachine(server.url)
   const ok = async (args: string[], input?: string) => {

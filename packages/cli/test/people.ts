@@ -10,9 +10,9 @@ export interface PeopleServer extends Server {
 /** The part of such a server that a machine needs. */
 type Reached = Pick<PeopleServer, 'url' | 'issuer'>
 
-export async function openPeopleServer(more: Record<string, string> = {}): Promise<PeopleServer> {
+export async function openPeopleServer(more: Record<string, string> = {}, open = openServer): Promise<PeopleServer> {
   const issuer = await startIssuer(() => new Date())
-  const server = await openServer({ SKERRY_OIDC_ISSUER: issuer.url, SKERRY_OIDC_AUDIENCE: issuer.audience, ...more })
+  const server = await open({ SKERRY_OIDC_ISSUER: issuer.url, SKERRY_OIDC_AUDIENCE: issuer.audience, ...more })
   return {
     ...server,
     issuer,

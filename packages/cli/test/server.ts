@@ -2,28 +2,62 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { rm } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { readConfig } from '../../server/src/config.ts'
+import { openLog } from '../../server/src/kernel/log.ts'
+import { type RunningServer, startServer } from '../../server/src/server.ts'
 import { newDatabase } from '../../server/test/engine.ts'
 import { newScratch } from '../../server/test/scratch.ts'
 import { freePort } from '../../server/test/services/free-port.ts'
 
-/** A server as an operator runs it: a process of its own with a new database, which a test can stop and start again. */
+/** A server with a new database, which a test can stop and start again. */
 export interface Server {
   url: string
   /** The variables of its environment. */
   settings: Record<string, string>
   stop: () => Promise<void>
-  kill9: () => Promise<void>
   start: () => Promise<void>
   close: () => Promise<void>
 }
 
+/** A server as an operator runs it. */
+export interface ServerProcess extends Server {
+  kill9: () => Promise<void>
+}
+
 const main = fileURLToPath(new URL('../../server/src/main.js', import.meta.url))
 
+/** Starts a server in this process. Loading one in a process of its own takes five times as long. */
 export async function openServer(more: Record<string, string> = {}): Promise<Server> {
-  const dataDir = await newScratch('skerry-cli-server-')
-  const database = await newDatabase(dataDir)
-  const own = { SKERRY_DATA_DIR: dataDir, SKERRY_PORT: String(await freePort()), SKERRY_RATE_LIMITS: 'off' }
-  const settings = { ...own, ...database.settings, ...more }
+  const { settings, remove } = await prepare(more)
+  const launch = () =>
+    startServer(
+      Object.assign(readConfig(settings), { optimize: true }),
+      openLog('silent', () => {}),
+      () => new Date(),
+    )
+  let running: RunningServer | undefined = await launch()
+  const stop = async () => {
+    const stopped = running
+    running = undefined
+    await stopped?.close()
+  }
+  return {
+    url: running.url,
+    settings,
+    stop,
+    start: async () => {
+      running = await launch()
+    },
+    close: async () => {
+      await stop()
+      await remove()
+    },
+  }
+}
+
+/** Starts a server in a process of its own, for a suite that kills it or needs its environment. */
+export async function openServerProcess(more: Record<string, string> = {}): Promise<ServerProcess> {
+  const { settings, remove } = await prepare(more)
   let running = await launch(settings)
   const end = async (signal: NodeJS.Signals) => {
     if (running.child.exitCode !== null || running.child.signalCode !== null) return
@@ -42,10 +76,22 @@ export async function openServer(more: Record<string, string> = {}): Promise<Ser
     },
     close: async () => {
       await stop()
-      await database.drop()
-      await rm(dataDir, { recursive: true, force: true })
+      await remove()
     },
   }
+}
+
+/** Makes a database, and the settings of a server with it. */
+async function prepare(more: Record<string, string>) {
+  const dataDir = await newScratch('skerry-cli-server-')
+  const database = await newDatabase(dataDir)
+  const own = { SKERRY_DATA_DIR: dataDir, SKERRY_PORT: String(await freePort()), SKERRY_RATE_LIMITS: 'off' }
+  const settings: Record<string, string> = { ...own, ...database.settings, ...more }
+  const remove = async () => {
+    await database.drop()
+    await rm(dataDir, { recursive: true, force: true })
+  }
+  return { settings, remove }
 }
 
 async function launch(settings: Record<string, string>): Promise<{ child: ChildProcess; url: string }> {

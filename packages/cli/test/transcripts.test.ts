@@ -9,6 +9,7 @@ import { startWebhookReceiver, type WebhookReceiver } from '../../server/test/se
 import { type LeaseScene, missingForLeases, openLeaseScene } from './lease-scene.ts'
 import { type Machine, newMachine } from './machine.ts'
 import { openPeopleServer, type PeopleServer } from './people.ts'
+import { openServerProcess } from './server.ts'
 import { newVaultAdmin } from './vaulted.ts'
 
 // Each file of transcripts/ contains shell sessions, each on a new machine and against a real server:
@@ -26,9 +27,9 @@ import { newVaultAdmin } from './vaulted.ts'
 
 const folder = fileURLToPath(new URL('./transcripts', import.meta.url))
 const authority = fileURLToPath(new URL('../../server/test/tls/ca.pem', import.meta.url))
-/** Long sessions about features that suites of their own prove. `npm test` leaves them to `npm run test:all`. */
-const late = ['agents', 'faces', 'keys', 'leases', 'people', 'recovery', 'second-machine'].map((name) => `${name}.txt`)
-const files = readdirSync(folder).filter((file) => file.endsWith('.txt') && !(isQuick && late.includes(file)))
+/** In `npm test`: the first sessions. The other files are about features that suites of their own prove. */
+const quick = ['quick-start', 'secrets', 'trust'].map((name) => `${name}.txt`)
+const files = readdirSync(folder).filter((file) => file.endsWith('.txt') && (!isQuick || quick.includes(file)))
 
 interface Session {
   title: string
@@ -42,7 +43,7 @@ let receiver: WebhookReceiver
 beforeAll(async () => {
   platform = await startAppPlatform()
   receiver = await startWebhookReceiver()
-  server = await openPeopleServer({ ...platform.settings, NODE_EXTRA_CA_CERTS: authority })
+  server = await openPeopleServer({ ...platform.settings, NODE_EXTRA_CA_CERTS: authority }, openServerProcess)
 })
 afterAll(async () => {
   await server.close()

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { rawRoutes, routes } from '../src/app.ts'
 import type { AnyRoute } from '../src/http/route.ts'
 import { type Caller, makeCallers, type OneOfEach } from './callers.ts'
+import { send, statusOf, textOf } from './http.ts'
 import {
   forAskers,
   forHolders,
@@ -55,14 +56,14 @@ function pathOf({ path }: Endpoint, params: Record<string, string>): string {
 
 async function cell({ route, params }: Row, { as }: Caller): Promise<string> {
   const { endpoint } = route
-  const response = await fetch(`${world.url}${pathOf(endpoint, params)}?probe=1`, {
+  const response = await send(`${world.url}${pathOf(endpoint, params)}?probe=1`, {
     method: endpoint.method,
     headers: as === undefined ? {} : { authorization: as },
   })
-  const message = errorOf((await response.json()) as object)?.message
+  const message = errorOf(JSON.parse(await textOf(response)))?.message
   // The token endpoint has single quotes here, because OAuth allows no double quotes in a description.
-  if (response.status === 400 && /^query: unknown field ["']probe["']$/.test(message ?? '')) return 'pass'
-  return String(response.status)
+  if (statusOf(response) === 400 && /^query: unknown field ["']probe["']$/.test(message ?? '')) return 'pass'
+  return String(statusOf(response))
 }
 
 const byTitle = (a: Row, b: Row) => (a.title < b.title ? -1 : 1)

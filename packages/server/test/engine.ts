@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
+import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { inject } from 'vitest'
-import { copyFolder } from './scratch.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -28,7 +28,7 @@ export const engine = (): 'embedded' | 'postgres' => inject('engine')
 /** A migrated, empty database of this suite's engine, copied from the template of the run. */
 export async function newDatabase(dataDir: string): Promise<TestDatabase> {
   if (engine() === 'embedded') {
-    copyFolder(join(inject('templateDir'), 'postgres'), join(dataDir, 'postgres'))
+    cpSync(join(inject('templateDir'), 'postgres'), join(dataDir, 'postgres'), { recursive: true })
     return { settings: {}, drop: async () => {} }
   }
   const name = `world_${randomBytes(8).toString('hex')}`

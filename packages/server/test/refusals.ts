@@ -1,8 +1,10 @@
+import type { IncomingMessage } from 'node:http'
 import { type ErrorCode, errorStatus } from '@skerry/contract/errors'
 import { oauth } from '@skerry/contract/oauth/endpoints'
 import { OAuthErrorBody, oauthErrorOf } from '@skerry/contract/oauth/schemas'
 import { Compile } from 'typebox/compile'
 import { expect } from 'vitest'
+import { send, statusOf, textOf } from './http.ts'
 import { stateOf } from './state.ts'
 import type { World } from './world.ts'
 
@@ -27,34 +29,34 @@ const oauthRefusal = Compile(OAuthErrorBody)
 /** Sends the request and describes what is wrong with the response. Undefined if it is as expected. */
 async function complaintOf(world: World, broken: Broken): Promise<string | undefined> {
   const { title, method, path, as, body, headers = {}, status, says = '' } = broken
-  const response = await fetch(`${world.url}${path}`, {
+  const response = await send(`${world.url}${path}`, {
     method,
     headers: {
       ...(as === undefined ? {} : { authorization: as }),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...headers,
     },
-    ...(body === undefined ? {} : { body: body as BodyInit }),
+    body,
   })
-  const text = await response.text()
-  const message = messageOf(response, text)
-  if (message === undefined) return `${title}: ${response.status} without the one error shape: ${text.slice(0, 200)}`
-  const expected =
-    path.split('?')[0] === oauth.token.path ? oauthErrorOf('invalid_request', says).error_description : says
-  if (response.status === status && message.startsWith(expected)) return undefined
-  return `${title}: ${response.status} ${message}, not ${status} ${says}`
+  const text = await textOf(response)
+  const received = statusOf(response)
+  const isToken = path.split('?')[0] === oauth.token.path
+  const message = messageOf(response, text, isToken)
+  if (message === undefined) return `${title}: ${received} without the one error shape: ${text.slice(0, 200)}`
+  const expected = isToken ? oauthErrorOf('invalid_request', says).error_description : says
+  if (received === status && message.startsWith(expected)) return undefined
+  return `${title}: ${received} ${message}, not ${status} ${says}`
 }
 
 /** Returns the message of a response with the usual error body, and undefined for any other response. */
-function messageOf(response: Response, text: string): string | undefined {
-  if (response.headers.get('content-type') !== 'application/json; charset=utf-8') return undefined
+function messageOf({ statusCode, headers }: IncomingMessage, text: string, isToken: boolean): string | undefined {
+  if (headers['content-type'] !== 'application/json; charset=utf-8') return undefined
   const parsed = parse(text) as { error?: { code: ErrorCode; message: string } } | undefined
   const { error } = parsed ?? {}
-  if (oauthRefusal.Check(parsed))
-    return new URL(response.url).pathname === oauth.token.path ? parsed.error_description : undefined
-  if (!error || typeof error.message !== 'string' || errorStatus[error.code] !== response.status) return undefined
+  if (oauthRefusal.Check(parsed)) return isToken ? parsed.error_description : undefined
+  if (!error || typeof error.message !== 'string' || errorStatus[error.code] !== statusCode) return undefined
   const shape = JSON.stringify({ error: { code: error.code, message: error.message } })
-  return shape === text && response.headers.has('x-request-id') ? error.message : undefined
+  return shape === text && headers['x-request-id'] !== undefined ? error.message : undefined
 }
 
 function parse(text: string): unknown {

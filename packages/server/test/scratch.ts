@@ -1,7 +1,7 @@
-import { copyFileSync, existsSync, mkdirSync, readdirSync, statfsSync } from 'node:fs'
+import { existsSync, readdirSync, statfsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
 import { inject } from 'vitest'
 
 const memoryDisk = '/dev/shm'
@@ -40,16 +40,3 @@ function isRunning(pid: number): boolean {
 
 /** A new folder in that of the run. */
 export const newScratch = (prefix: string): Promise<string> => mkdtemp(join(inject('scratch'), prefix))
-
-/** Copies a folder into one that does not exist. fs.cp asks for the state of each file first, which takes longer than to copy it. */
-export function copyFolder(from: string, to: string): void {
-  mkdirSync(to)
-  const entries = readdirSync(from, { recursive: true, withFileTypes: true }).map((entry) => ({
-    isFolder: entry.isDirectory(),
-    path: relative(from, join(entry.parentPath, entry.name)),
-  }))
-  // A folder comes before what is in it.
-  for (const { path } of entries.filter(({ isFolder }) => isFolder).sort((a, b) => a.path.length - b.path.length))
-    mkdirSync(join(to, path))
-  for (const { path } of entries.filter(({ isFolder }) => !isFolder)) copyFileSync(join(from, path), join(to, path))
-}

@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises'
+import type { IncomingMessage } from 'node:http'
 import type { Answer, Body, Endpoint, Params, Query } from '@skerry/contract/endpoint'
 import { leaseFacts } from '@skerry/contract/leases/facts'
 import { oauth } from '@skerry/contract/oauth/endpoints'
@@ -13,6 +14,7 @@ import { openLog } from '../src/kernel/log.ts'
 import { openLimiter } from '../src/kernel/rate-limits.ts'
 import { type RunningServer, startServer } from '../src/server.ts'
 import { newDatabase } from './engine.ts'
+import { headersOf, send, statusOf, textOf } from './http.ts'
 import { newScratch } from './scratch.ts'
 import { type Issuer, startIssuer } from './services/issuer.ts'
 import { type IdentityProvider, resource, startProvider } from './services/provider.ts'
@@ -135,7 +137,7 @@ const nowhere = 'https://127.0.0.1:1'
 
 export function start(config: Config, log: string[], now: () => Date): Promise<RunningServer> {
   return startServer(
-    config,
+    Object.assign(config, { optimize: true }),
     openLog(config.logLevel, (line) => log.push(line)),
     now,
   )
@@ -155,7 +157,7 @@ export async function call<E extends AnyEndpoint>(
   })
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) for (const one of [value].flat()) search.append(name, String(one))
-  const response = await fetch(`${base}${path}${search.size > 0 ? `?${search}` : ''}`, {
+  const response = await send(`${base}${path}${search.size > 0 ? `?${search}` : ''}`, {
     method: endpoint.method,
     headers: {
       ...(as === undefined ? {} : { authorization: as }),
@@ -164,20 +166,22 @@ export async function call<E extends AnyEndpoint>(
     },
     ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   })
-  const text = await textOf(response)
+  const text = await readAnswer(response)
   answers.push(text)
   const parsed = text === '' ? undefined : JSON.parse(text)
-  if (response.status !== 304) checkForm(endpoint as Endpoint, response.status, parsed)
-  return { status: response.status, body: parsed, error: errorOf(parsed), headers: response.headers }
+  const status = statusOf(response)
+  if (status !== 304) checkForm(endpoint as Endpoint, status, parsed)
+  return { status, body: parsed, error: errorOf(parsed), headers: headersOf(response) }
 }
 
 /** Reads an answer. A stream of events has no end, so this returns the data of its first event and hangs up. */
-async function textOf(response: Response): Promise<string> {
-  if (!response.headers.get('content-type')?.startsWith('text/event-stream')) return response.text()
+async function readAnswer(response: IncomingMessage): Promise<string> {
+  if (!response.headers['content-type']?.startsWith('text/event-stream')) return textOf(response)
   let text = ''
-  const decoder = new TextDecoder()
-  for await (const piece of response.body ?? []) {
-    text += decoder.decode(piece, { stream: true })
+  response.setEncoding('utf8')
+  // Leaving the loop destroys the response.
+  for await (const piece of response) {
+    text += piece
     const data = /^data: (.*)$/m.exec(text)?.[1]
     if (data !== undefined) return data
   }

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import type { Database, Sql, Tx } from './database.ts'
 import { createPgDir } from './embedded-create.ts'
 import { openEmbeddedSnapshot } from './embedded-snapshot.ts'
-import { startPglite } from './embedded-start.ts'
+import { type StartOptions, startPglite } from './embedded-start.ts'
 import { lockDataDir, type OwnerLock } from './owner-lock.ts'
 import { type Connection, openConnection } from './pglite-connection.ts'
 import { createGuard, retryTransaction } from './transaction-guard.ts'
@@ -17,6 +17,7 @@ export interface EmbeddedOptions {
    * Every call fails from now on, and only a new process can recover.
    */
   onStopped?: (error: Error) => void
+  optimize?: StartOptions['optimize']
 }
 
 export interface EmbeddedDatabase extends Database {
@@ -65,7 +66,7 @@ async function start(pgDir: string, options: EmbeddedOptions): Promise<Connectio
   const onPanic = (line: string) => {
     why ??= line
   }
-  const pglite = await startPglite(pgDir, { onFsync: options.onFsync, onPanic }).catch((cause: Error) => {
+  const pglite = await startPglite(pgDir, { ...options, onPanic }).catch((cause: Error) => {
     throw new Error(`The embedded database in ${pgDir} does not start: ${why ?? cause.message}`, { cause })
   })
   return openConnection(pglite, (cause) => {

@@ -36,7 +36,7 @@ const ADVISORY_LOCK = 7_536_791_120_417
 export async function migrate(db: Database, options: MigrateOptions = {}): Promise<void> {
   readOwnMigrations()
   const migrations = readMigrations(options.folder ?? ownFolder)
-  await db.transaction(async (tx) => {
+  const applied = await db.transaction(async (tx) => {
     await lockSchema(db, tx)
     await tx.script(
       `create table if not exists schema_migrations (
@@ -46,9 +46,12 @@ export async function migrate(db: Database, options: MigrateOptions = {}): Promi
          applied_at  timestamptz not null default now()
        )`,
     )
-    check(migrations, await readApplied(tx))
+    const found = await readApplied(tx)
+    check(migrations, found)
+    return found
   })
-  for (const migration of migrations) await applyOnce(db, migration, migrations, options.log)
+  // Most starts apply none. Each one that is left is checked again under the lock.
+  for (const migration of migrations.slice(applied.length)) await applyOnce(db, migration, migrations, options.log)
 }
 
 /** True if no release has ever started on this database. */

@@ -27,6 +27,8 @@ export interface DatabaseConfig {
    * end.
    */
   onStopped?: ((error: Error) => void) | undefined
+  /** Only for the embedded database; see `StartOptions`. */
+  optimize?: boolean | undefined
   /** Called when an idle connection breaks. By default, the server logs it. */
   onIdleError?: ((error: Error) => void) | undefined
 }
@@ -44,6 +46,7 @@ export async function openDatabase(config: DatabaseConfig, log: DatabaseLog): Pr
     // Imported only here: with PostgreSQL it would waste memory.
     const { openEmbedded } = await import('./embedded.ts')
     return await openEmbedded(config.dataDir, {
+      optimize: config.optimize,
       log: (message) => log.info(message),
       onStopped(error) {
         log.error(error.message)

@@ -1,9 +1,9 @@
-import { mkdirSync } from 'node:fs'
+import { cpSync, mkdirSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Database } from '../../src/db/database.ts'
 import { openEmbedded, PG_DIR } from '../../src/db/embedded.ts'
-import { copyFolder, scratchRoot } from '../scratch.ts'
+import { scratchRoot } from '../scratch.ts'
 
 export interface Template {
   /** Makes a data directory with a copy of the template's database. Opening it takes well under a second. */
@@ -26,7 +26,7 @@ export async function makeTemplate(prepare: (db: Database) => Promise<void> = as
     async copy() {
       const dir = join(root, `copy-${++copies}`)
       mkdirSync(dir)
-      copyFolder(join(template, PG_DIR), join(dir, PG_DIR))
+      cpSync(join(template, PG_DIR), join(dir, PG_DIR), { recursive: true })
       return dir
     },
     remove: () => rm(root, { recursive: true, force: true }),

@@ -6,6 +6,7 @@ import { resolve } from '@skerry/contract/resolve/endpoints'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { makeOneOfEach, type OneOfEach } from '../../../test/callers.ts'
 import { engine } from '../../../test/engine.ts'
+import { send, statusOf, textOf } from '../../../test/http.ts'
 import { pathOf } from '../../../test/samples.ts'
 import {
   type Actor,
@@ -106,12 +107,12 @@ describe('while a second factor is required', () => {
    */
   async function answerOf({ endpoint }: (typeof routes)[number], as: string) {
     const probe = endpoint.path === '/v1/resolve' ? `env=${place.params.envId}` : 'probe=1'
-    const response = await fetch(`${world.url}${pathOf(endpoint, place.params)}?${probe}`, {
+    const response = await send(`${world.url}${pathOf(endpoint, place.params)}?${probe}`, {
       method: endpoint.method,
       headers: { authorization: as },
     })
-    const { error } = (await response.json()) as { error?: { code: string; message: string } }
-    return { status: response.status, code: error?.code, message: error?.message ?? '' }
+    const { error } = JSON.parse(await textOf(response)) as { error?: { code: string; message: string } }
+    return { status: statusOf(response), code: error?.code, message: error?.message ?? '' }
   }
 
   test.each(ofOrg.map((route) => [`${route.endpoint.method} ${route.endpoint.path}`, route] as const))(
