@@ -32,7 +32,7 @@ export function writeDeb(program: Program, scratch: string, file: string): void 
   })
   for (const page of globSync('share/man/man1/*.1', { cwd: program.folder }))
     write(`usr/${page}.gz`, gzipSync(readFileSync(join(program.folder, page)), { level: 9 }))
-  write('usr/share/doc/skerry/copyright', copyright)
+  write('usr/share/doc/skerry/copyright', copyrightOf(program))
   copyFileSync(join(program.folder, licenses), join(scratch, 'usr/share/doc/skerry', licenses))
   write('usr/share/doc/skerry/changelog.gz', gzipSync(changelogOf(program), { level: 9 }))
   const installed = globSync('usr/**', { cwd: scratch }).filter((path) => statSync(join(scratch, path)).isFile())
@@ -68,7 +68,7 @@ Description: give programs secrets that the server cannot read
  programs with their secrets, and manages who can read them.
 `
 
-const copyright = `Copyright: the Skerry contributors
+const copyrightOf = ({ created }: Program) => `Copyright: ${created.getUTCFullYear()}, the Skerry contributors
 
 Skerry is licensed under the Apache License 2.0. On Debian systems its text is in
 /usr/share/common-licenses/Apache-2.0.
