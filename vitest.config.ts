@@ -130,7 +130,10 @@ const rows: Row[] = [
       'packages/connect/app/**/*.test.ts',
       'scripts/**/*.test.ts',
     ],
-    late: ['packages/providers/test/leases/mysql.test.ts', 'scripts/package/package.test.ts'],
+    late: [
+      'packages/providers/test/leases/mysql.test.ts',
+      ...['executable', 'package', 'versions'].map((name) => `scripts/package/${name}.test.ts`),
+    ],
     more: shared,
   },
   { name: 'storage', include: storage, late: ['packages/server/test/services/postgres.test.ts'] },

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { problemsOf } from './dockerfile.ts'
+import { problemsOf, problemsOfReleaseImage } from './dockerfile.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const text = readFileSync(`${root}/packages/executor/Dockerfile`, 'utf8')
@@ -31,4 +31,28 @@ test.each([
   const broken = text.replace(part, instead)
   expect(broken).not.toBe(text)
   expect(problemsOf(broken, root, 'executor')).toContainEqual(expect.stringContaining(problem))
+})
+
+const release = readFileSync(`${root}/deploy/Dockerfile`, 'utf8')
+const ofRelease = (text: string) => problemsOfReleaseImage(text, root, ['server', 'cli'])
+
+test('the image of a release has the server and the command, does not run as root, and says whether it is healthy', () => {
+  expect(ofRelease(release)).toEqual([])
+})
+
+test.each([
+  [/^ARG NODE_IMAGE=.*/m, 'ARG NODE_IMAGE=node:24-slim', 'is not node:'],
+  ['FROM ${NODE_IMAGE}\n', 'FROM node:24\n', 'cannot be pinned'],
+  ['USER 65532:65532\n', '', 'runs as root'],
+  ['USER 65532:65532\n', 'USER node\n', 'is no number'],
+  ['USER 65532:65532\n', 'USER 0:0\n', 'runs as root'],
+  [/HEALTHCHECK .*\\\n.*\n/, '', 'HEALTHCHECK: is missing'],
+  [/CMD \["skerry-server.*/, 'CMD skerry-server start', 'is run by a shell'],
+  ['SKERRY_DATA_DIR=/data', 'SKERRY_SERVER_KEY=abc', 'is kept in the image'],
+  ['skerry-cli-*.tgz ./', '. ./', 'is no package of a release'],
+  [' --ignore-scripts', '', 'must be npm ci'],
+])('a fault in the Dockerfile of the release is found: %s -> %s', (part, instead, problem) => {
+  const broken = release.replace(part, instead)
+  expect(broken).not.toBe(release)
+  expect(ofRelease(broken)).toContainEqual(expect.stringContaining(problem))
 })

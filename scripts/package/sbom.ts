@@ -1,11 +1,19 @@
 import { hash } from 'node:crypto'
 import { closureOf, type Entry, entryAt, type Lockfile, nameAt, needsOf } from './lockfile.ts'
-import type { Staged } from './stage.ts'
 
-/** A packed package: its file, and the hash of that. */
-export interface Packed extends Staged {
+/** A file of the release that people install. */
+export interface Packed {
+  name: string
+  version: string
+  license: string
+  /** The name of the package elsewhere, in the notation of package URLs. */
+  purl: string
   file: string
   sha256: string
+  /** The packages of npm that it needs at run time, as paths in the lockfile. */
+  direct: string[]
+  /** The packages of npm whose code is in it, as paths in the lockfile. */
+  contained: string[]
 }
 
 /** `from` is described by, needs or contains `to`, by their ids in the document. */
@@ -20,14 +28,14 @@ const documentId = 'SPDXRef-DOCUMENT'
  * @param created the time of the sources, so that the same sources have the same bill
  */
 export function sbomOf(lockfile: Lockfile, released: readonly Packed[], created: Date): object {
-  const idAt = (path: string) => idOf(nameAt(path), entryAt(lockfile, path).version)
+  const idAt = (path: string) => idOf('npm', nameAt(path), entryAt(lockfile, path).version)
   const paths = closureOf(
     lockfile,
     released.flatMap(({ direct, contained }) => [...direct, ...contained]),
   )
   const relations: Relation[] = [
-    ...released.flatMap(({ manifest: { name, version }, direct, contained }): Relation[] => {
-      const id = idOf(name, version)
+    ...released.flatMap(({ file, direct, contained }): Relation[] => {
+      const id = idOf(file)
       return [
         [documentId, 'DESCRIBES', id],
         ...direct.map((path): Relation => [id, 'DEPENDS_ON', idAt(path)]),
@@ -46,7 +54,7 @@ export function sbomOf(lockfile: Lockfile, released: readonly Packed[], created:
       relatedSpdxElement,
     }),
   )
-  const version = released[0]?.manifest.version
+  const version = released[0]?.version
   return {
     spdxVersion: 'SPDX-2.3',
     dataLicense: 'CC0-1.0',
@@ -60,26 +68,27 @@ export function sbomOf(lockfile: Lockfile, released: readonly Packed[], created:
 }
 
 /** Ids have letters, digits, dots and hyphens only. */
-const idOf = (name: string, version = '') => `SPDXRef-npm-${`${name}-${version}`.replace(/[^\w.-]|_/g, '-')}`
+const idOf = (...parts: (string | undefined)[]) => `SPDXRef-${parts.join('-').replace(/[^\w.-]|_/g, '-')}`
 
-const purlOf = (name: string, version = '') => `pkg:npm/${name.replace('@', '%40')}@${encodeURIComponent(version)}`
+export const purlOf = (name: string, version = '') =>
+  `pkg:npm/${name.replace('@', '%40')}@${encodeURIComponent(version)}`
 
-const describe = (name: string, version: string | undefined, license: string | undefined) => ({
-  ...{ SPDXID: idOf(name, version), name, versionInfo: version, filesAnalyzed: false },
+const describe = (name: string, version: string | undefined, license: string | undefined, purl: string) => ({
+  ...{ name, versionInfo: version, filesAnalyzed: false },
   ...{ licenseConcluded: 'NOASSERTION', licenseDeclared: license ?? 'NOASSERTION', copyrightText: 'NOASSERTION' },
-  externalRefs: [
-    { referenceCategory: 'PACKAGE-MANAGER', referenceType: 'purl', referenceLocator: purlOf(name, version) },
-  ],
+  externalRefs: [{ referenceCategory: 'PACKAGE-MANAGER', referenceType: 'purl', referenceLocator: purl }],
 })
 
-const ownPackage = ({ manifest: { name, version, license }, file, sha256 }: Packed) => ({
-  ...describe(name, version, license),
+const ownPackage = ({ name, version, license, purl, file, sha256 }: Packed) => ({
+  SPDXID: idOf(file),
+  ...describe(name, version, license, purl),
   ...{ packageFileName: file, downloadLocation: 'NOASSERTION' },
   checksums: [{ algorithm: 'SHA256', checksumValue: sha256 }],
 })
 
 const npmPackage = (name: string, { version, license, resolved, integrity }: Entry) => ({
-  ...describe(name, version, license),
+  SPDXID: idOf('npm', name, version),
+  ...describe(name, version, license, purlOf(name, version)),
   downloadLocation: resolved ?? 'NOASSERTION',
   checksums: integrity === undefined ? [] : [checksumOf(integrity)],
 })

@@ -1,9 +1,11 @@
-import { chmodSync, cpSync, globSync, mkdirSync, writeFileSync } from 'node:fs'
+import { cpSync, globSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type Bundle, bundle, entryName, modulesOfStarter, starter } from './bundle.ts'
 import { launcher } from './launcher.ts'
 import { type Lockfile, resolve } from './lockfile.ts'
 import { directNeeds, type Manifest, manifestOf, modulesOf, nodePackages } from './manifest.ts'
+import { manualFolder, manualsOf } from './manuals.ts'
+import { setModes } from './modes.ts'
 import { containedIn, noticesOf } from './notices.ts'
 import { readmeOf } from './readme.ts'
 import type { Release } from './releases.ts'
@@ -19,8 +21,18 @@ export interface Staged {
   contained: string[]
 }
 
+/** What a release is made from. */
+export interface Sources {
+  /** The checkout. */
+  root: string
+  lockfile: Lockfile
+  /** The time of the sources. */
+  created: Date
+}
+
 /** Writes everything that a package consists of into a folder. The folder is laid out as the checkout is. */
-export async function stage(root: string, lockfile: Lockfile, release: Release, folder: string): Promise<Staged> {
+export async function stage(sources: Sources, release: Release, folder: string): Promise<Staged> {
+  const { root, lockfile, created } = sources
   const write = (path: string, text: string) => {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
     writeFileSync(join(folder, path), text)
@@ -38,13 +50,16 @@ export async function stage(root: string, lockfile: Lockfile, release: Release, 
   for (const path of beside) copy(root, folder, path)
   for (const path of starters) write(path, starter(root, release, path))
   for (const path of pagesOf(root, release)) copy(root, folder, path)
-  for (const command of release.hasNode ? Object.keys(release.commands) : []) {
+  for (const command of release.hasNode ? Object.keys(release.commands) : [])
     write(`bin/${command}`, launcher(release, command, nodePackages(root)))
-    chmodSync(join(folder, `bin/${command}`), 0o755)
-  }
+  const manuals = release.hasManuals ? await manualsOf(created) : {}
+  for (const [path, text] of Object.entries(manuals)) write(path, text)
   const types = modules.length > 0 ? declarationsOf(root, modules) : {}
   for (const [path, text] of Object.entries(types)) write(path, text)
-  return writeFacts({ root, lockfile, release, write, imports: withTypes(lockfile, imports, types) }, folder)
+  const facts = { write, imports: withTypes(lockfile, imports, types), manuals: Object.keys(manuals) }
+  const staged = writeFacts({ root, lockfile, release, ...facts }, folder)
+  setModes(folder, Object.values(staged.manifest.bin ?? {}))
+  return staged
 }
 
 /** Packages whose types declarations name are needed too. */
@@ -59,13 +74,16 @@ interface Facts {
   release: Release
   write: (path: string, text: string) => void
   imports: Bundle['imports']
+  /** The paths of man pages and completions in the package. */
+  manuals: string[]
 }
 
 /** Writes what npm and people read of a package: its manifest, versions, README and licenses. */
-function writeFacts({ root, lockfile, release, write, imports }: Facts, folder: string): Staged {
+function writeFacts({ root, lockfile, release, write, imports, manuals }: Facts, folder: string): Staged {
   const direct = directNeeds(root, lockfile, release, imports)
   const contained = containedIn(lockfile, release)
-  const manifest = manifestOf(root, lockfile, release, direct)
+  const pages = manuals.filter((path) => path.startsWith(manualFolder))
+  const manifest = manifestOf(root, lockfile, release, { direct, manuals: pages })
   write('package.json', json(manifest))
   if (release.isLocked) write('npm-shrinkwrap.json', json(shrinkwrapOf(lockfile, manifest, direct)))
   write('README.md', readmeOf(root, release))

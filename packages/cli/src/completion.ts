@@ -109,11 +109,13 @@ ${valueArms(words, '"${typed[@]}"')}
   esac
   compadd -- \${=list} || _files
 }
-compdef _skerry skerry
+# In a folder of $fpath, this file is the body of the function, and zsh runs it at the first completion.
+if [[ $funcstack[1] == _skerry ]]; then _skerry "$@"; else compdef _skerry skerry; fi
 `
 
 function fish(words: Words): string {
   const quote = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
+  const isName = "not string match -q -- '-*' (commandline -ct)"
   const asked = (kind: string) => `'(skerry completion ${kind} -- (commandline -opc)[2..] 2>/dev/null)'`
   const lines = [...words].flatMap(([path, { subcommands, options, choices, values, takes }]) => {
     const names = subcommands.map(({ name }) => name).join(' ')
@@ -129,7 +131,7 @@ function fish(words: Words): string {
         const offered = choices[long] ? quote(choices[long].join(' ')) : kind && asked(kind)
         return `complete -c skerry -n ${quote(inside)} -l ${long.slice(2)}${offered === undefined ? '' : ` -xa ${offered}`}`
       }),
-      ...(takes ? [`complete -c skerry -f -n ${quote(inside)} -a ${asked(takes)}`] : []),
+      ...(takes ? [`complete -c skerry -f -n ${quote(`${inside}; and ${isName}`)} -a ${asked(takes)}`] : []),
       ...(values.length > 0 ? [`complete -c skerry -f -n ${quote(inside)} -a ${quote(values.join(' '))}`] : []),
     ]
   })

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { Failure } from './failure.ts'
-import { ownFile } from './own-file.ts'
+import { readOwnFile } from './own-file.ts'
 import { checkServerUrl } from './server-url.ts'
 
 /** The part of a package's dist/build.json that is compared. */
@@ -35,7 +34,7 @@ export async function compareDashboard(url: string): Promise<{ files: number; di
 
 function readOwnBuild(name: string): Build {
   try {
-    return JSON.parse(readFileSync(ownFile(`../../${name}/dist/build.json`), 'utf8')) as Build
+    return JSON.parse(readOwnFile(`../../${name}/dist/build.json`)) as Build
   } catch {
     throw new Failure('failure', 'this installation has no dashboard to compare with', 'run `npm run build` in it')
   }

@@ -33,9 +33,9 @@ export function readIfThere(path: string): string | null {
 }
 
 /** Writes a file that only its owner can read, whole or not at all, into a folder that only its owner can enter. */
-export function writePrivate(path: string, text: string): void {
+export function writePrivate(path: string, content: string | Uint8Array): void {
   makePrivateFolder(dirname(path))
-  writeWhole(path, text, ownerOnlyFile)
+  writeWhole(path, content, ownerOnlyFile)
 }
 
 export function makePrivateFolder(folder: string): void {
@@ -46,18 +46,22 @@ export function makePrivateFolder(folder: string): void {
   }
 }
 
-/** Writes a temporary file and renames it, so that a reader sees either the old text or the new text. */
-export function writeWhole(path: string, text: string, mode: number): void {
-  writeBeside(path, text, { mode, force: true })
+/** Writes a temporary file and renames it, so that a reader sees either the old content or the new content. */
+export function writeWhole(path: string, content: string | Uint8Array, mode: number): void {
+  writeBeside(path, content, { mode, force: true })
 }
 
-function writeBeside(path: string, text: string, { mode, force }: Overwriting & { mode: number }): void {
+function writeBeside(
+  path: string,
+  content: string | Uint8Array,
+  { mode, force }: Overwriting & { mode: number },
+): void {
   const beside = `${path}.${crypto.randomUUID()}`
   try {
     const file = openSync(beside, 'wx', mode)
     try {
       // `writeSync` is not used, because on a full disk it can write only a part and report no error.
-      writeFileSync(file, text)
+      writeFileSync(file, content)
       fsyncSync(file)
     } finally {
       closeSync(file)

@@ -61,7 +61,12 @@ export async function buildProgram(words: string[]): Promise<Command> {
     .configureHelp({})
   quietly(program)
   for (const { name, summary, group, aliases = [], load, hidden = false } of commands) {
-    const command = program.command(name, { hidden }).description(summary).aliases(aliases).helpGroup(group)
+    const command = program
+      .command(name, { hidden })
+      .summary(summary)
+      .description(summary)
+      .aliases(aliases)
+      .helpGroup(group)
     command.helpCommand(false)
     const isWanted = wanted === name || aliases.includes(wanted) || wanted === 'completion' || wanted === everyCommand
     if (isWanted) (await load()).register(command)

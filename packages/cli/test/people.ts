@@ -79,7 +79,7 @@ export async function signIn(
 }
 
 /** Approves or denies a code, as the person's browser does. */
-async function decide(server: PeopleServer, email: string, code: string, decision: 'approve' | 'deny') {
+export async function decide(server: Reached, email: string, code: string, decision: 'approve' | 'deny') {
   const bearer = await server.issuer.token({ sub: `sub-${email}`, email, email_verified: true })
   const headers = { authorization: `Bearer ${bearer}` }
   const answer = await fetch(`${server.url}/v1/cli-login/${code}/${decision}`, { method: 'POST', headers })

@@ -44,7 +44,7 @@ function formatHelp(command: Command, help: Help): string {
 }
 
 /** Options go last, but before a program that is started. */
-function usageLine(command: Command): string {
+export function usageLine(command: Command): string {
   const usage = usageOf(command)
   const order = usage.includes('-- ') || command.name() === 'ssh' ? ['[options]', usage] : [usage, '[options]']
   return ['skerry', ...pathOf(command), ...order].filter(Boolean).join(' ')
@@ -52,8 +52,8 @@ function usageLine(command: Command): string {
 
 const section = (heading: string, lines: readonly string[]) => (lines.length === 0 ? [] : [heading, ...lines])
 
-const termOf = (option: Option): [string, string] => [option.flags, describe(option)]
-const termOfArgument = (argument: Argument): [string, string] => [argument.name(), argument.description]
+export const termOf = (option: Option): [string, string] => [option.flags, describe(option)]
+export const termOfArgument = (argument: Argument): [string, string] => [argument.name(), argument.description]
 
 /** Choices and defaults are part of the text, in words. */
 function describe({ description, argChoices, defaultValue }: Option): string {
@@ -71,7 +71,7 @@ function closing(path: string[]): string {
 }
 
 /** The names of a command and those above it, without `skerry`. */
-function pathOf(command: Command): string[] {
+export function pathOf(command: Command): string[] {
   const names: string[] = []
   for (let one: Command | null = command; one?.parent; one = one.parent) names.unshift(one.name())
   return names

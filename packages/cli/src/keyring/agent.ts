@@ -137,4 +137,5 @@ async function readStart(): Promise<Start> {
   return JSON.parse(text) as Start
 }
 
-await serve(await readStart())
+// No `await` here, because the single executable cannot load a module that waits.
+void readStart().then(serve)

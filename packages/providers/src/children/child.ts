@@ -48,8 +48,9 @@ interface Waiting {
 
 /** Starts a child. Secrets reach it only through its stdin. Its arguments are limits and the parent's process id. */
 export function startChild({ file, environment, door, onFault }: ChildSettings): Child {
-  const flags = [`--max-old-space-size=${heapMegabytes}`, '--max-semi-space-size=2']
-  const child = started([...flags, file, String(process.pid)], environment)
+  const flags = `--max-old-space-size=${heapMegabytes} --max-semi-space-size=2`
+  // A single executable takes options of Node only from this variable.
+  const child = started([file, String(process.pid)], { ...environment, NODE_OPTIONS: flags })
   const { promise: gone, resolve: setGone } = Promise.withResolvers<void>()
   let waiting: Waiting | undefined
   let end: ChildEnd | undefined
