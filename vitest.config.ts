@@ -90,6 +90,7 @@ const lateCommands = [
   'run-mount',
   'run-streams',
   'run-watch',
+  'serve',
   'views',
   'wrong-arguments',
 ].map((name) => `packages/cli/test/${name}.test.ts`)
