@@ -79,6 +79,8 @@ const lateCommands = [
   ...['kms', 'layers', 'members', 'names', 'other-names', 'renames', 'strangers', 'targets', 'words'].map(
     (name) => `hostile/${name}`,
   ),
+  'examples',
+  'integrations',
   'kms',
   'kms-gateway',
   'leases',
