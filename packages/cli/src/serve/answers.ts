@@ -7,7 +7,7 @@ import type { Bearer } from './bearer.ts'
 import type { Source } from './source.ts'
 
 /** The rules for the callers of a port. A socket needs none, because the system lets only its owner open it. */
-export interface Guard {
+interface Guard {
   bearer: Bearer
   /** The names, without a port, that a request may have in its Host header. */
   hosts: readonly string[]

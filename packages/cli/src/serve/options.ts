@@ -49,7 +49,7 @@ function portOf(flags: Options, text: string): Place {
   if ((cert === undefined) !== (key === undefined)) throw usage('--tls-cert and --tls-key are needed together')
   const tls = cert !== undefined && key !== undefined ? { cert, key } : undefined
   const named = allowHost.map((one) => one.toLowerCase())
-  if (isLoopback(host)) return { host, port, hosts: ['localhost', '127.0.0.1', '[::1]', ...named], tls }
+  if (isLoopback(host)) return { host, port, hosts: ['localhost', '127.0.0.1', '[::1]', host, ...named], tls }
   if (!tls && !allowCleartext)
     throw usage(
       `--host ${host} is on the network, where others could read the secrets`,
