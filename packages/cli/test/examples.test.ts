@@ -15,6 +15,8 @@ import { openServer, type Server } from './server.ts'
 
 const folder = fileURLToPath(new URL('../../../integrations/examples', import.meta.url))
 const run = promisify(execFile)
+/** What npm and pip say if the registry does not answer. */
+const isAway = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|No matching distribution|NewConnectionError/
 
 let server: Server
 let machine: Machine
@@ -57,15 +59,11 @@ async function install(name: string, context: TestContext, command: [string, ...
   const cwd = join(machine.project, name)
   await cp(join(folder, name), cwd, { recursive: true })
   const [file, ...args] = command
-  const { PATH, HOME } = process.env
   try {
-    await run(file, args, { cwd, env: { ...(PATH ? { PATH } : {}), ...(HOME ? { HOME } : {}) }, timeout: 300_000 })
+    await run(file, args, { cwd, timeout: 120_000 })
   } catch (error) {
-    const { code, stderr = '' } = error as { code?: string; stderr?: string }
-    const isAway =
-      code === 'ENOENT' ||
-      /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|No matching distribution|NewConnectionError/.test(stderr)
-    if (isAway) context.skip(`${name}: ${file} cannot install what the example needs`)
+    const { code, killed, stderr = '' } = error as { code?: string; killed?: boolean; stderr?: string }
+    if (killed || code === 'ENOENT' || isAway.test(stderr)) context.skip(`${file} cannot install what ${name} needs`)
     throw error
   }
   return cwd

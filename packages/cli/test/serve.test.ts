@@ -9,6 +9,7 @@ import { getSecret, getSecretMap, manifestOf, NoSecretError } from './external-s
 import { type Liar, openLiar } from './hostile/liar.ts'
 import { type Machine, newMachine } from './machine.ts'
 import { newKeyHolder, openPeopleServer, type PeopleServer, type PersonMachine } from './people.ts'
+import { bootSystemd, hasSystemd } from './systemd.ts'
 
 // `skerry serve` gives secrets to programs that ask for them. The server is a real one, and lies when a test says so.
 
@@ -392,6 +393,32 @@ describe('LoadCredential= of systemd', () => {
     liar.repent()
     expect(await loading).toBe(value)
   })
+
+  it.skipIf(!hasSystemd())(
+    'is read by systemd itself, with the line of integrations/systemd/shop.service',
+    async () => {
+      const machine = await freshMachine()
+      const folder = join(machine.home, 'credentials')
+      await serve(machine, ['--credentials', folder])
+      const unit = readFileSync(new URL('../../../integrations/systemd/shop.service', import.meta.url), 'utf8')
+      const [line = ''] = /^LoadCredential=.*$/m.exec(unit) ?? []
+      const out = join(machine.home, 'out')
+      const lines = [
+        '[Unit]',
+        'DefaultDependencies=no',
+        '[Service]',
+        'Type=exec',
+        line.replace('/run/skerry/', `${folder}/`),
+        `ExecStart=/bin/sh -c 'cat %d/database-url > ${out}.new && mv ${out}.new ${out}'`,
+      ]
+      const stopSystemd = await bootSystemd(machine.home, { 'shop.service': lines.join('\n') }, 'shop.service')
+      try {
+        await expect.poll(() => machine.read('../out').catch(() => ''), { interval: 100 }).toBe(value)
+      } finally {
+        await stopSystemd()
+      }
+    },
+  )
 
   it('systemd hears when the sockets are there', async () => {
     const machine = await freshMachine()
