@@ -8,7 +8,7 @@ const usedOutside = (...files: string[]) =>
 const { './internal/*': _, ...publicModules } = sdk.exports
 
 export default {
-  ignoreBinaries: ['haproxy', 'mkfifo', 'mount', 'openssl', 'systemd-notify', 'umount'],
+  ignoreBinaries: ['haproxy', 'mkfifo', 'mount', 'openssl', 'systemd-notify', 'umount', 'unshare'],
   // Entries are imported inside of this repository alone, so their exports are checked as all others are.
   includeEntryExports: true,
   // Examples in documents use these names.
