@@ -78,6 +78,8 @@ const lateCommands = [
   ...['kms', 'layers', 'members', 'names', 'other-names', 'renames', 'strangers', 'targets', 'words'].map(
     (name) => `hostile/${name}`,
   ),
+  'examples',
+  'integrations',
   'kms',
   'kms-gateway',
   'leases',
@@ -97,6 +99,7 @@ const lateCommands = [
   'run-mount',
   'run-streams',
   'run-watch',
+  'serve',
   'sync',
   'token-expired',
   'trust',

@@ -6,10 +6,13 @@ import { expect, test } from 'vitest'
 
 const root = join(import.meta.dirname, '..')
 const exclude = (path: string) => /(^|\/)(node_modules|dist|\.cache)$/.test(path)
-const documents = globSync(['*.md', 'docs/**/*.md', '{packages,examples}/*/README.md', 'bench/*.md'], {
-  cwd: root,
-  exclude,
-})
+const documents = globSync(
+  ['*.md', 'docs/**/*.md', '{packages,examples}/*/README.md', 'integrations/**/*.md', 'bench/*.md'],
+  {
+    cwd: root,
+    exclude,
+  },
+)
 const textOf = (document: string) => readFileSync(join(root, document), 'utf8')
 
 /** Code blocks show the reader's own files and shell lines. */

@@ -1,5 +1,6 @@
 import { checkNewProfile, isReplaced, type Profile, profileName, readCredentials } from './credentials.ts'
 import { Failure, usage } from './failure.ts'
+import { readIfThere } from './files.ts'
 import { autoBranch, findGitBranch, type GitBranch } from './git-branch.ts'
 import { orNearest } from './nearest.ts'
 import { type FoundProject, findProject } from './project.ts'
@@ -124,8 +125,8 @@ function currentFolder(): string {
  * belong to somebody else.
  */
 export function refuseHalfClient({ profile }: Flags): void {
-  const { SKERRY_TOKEN, SKERRY_CLIENT_ID, SKERRY_CLIENT_SECRET } = process.env
-  if (profile !== undefined || SKERRY_TOKEN || !SKERRY_CLIENT_ID === !SKERRY_CLIENT_SECRET) return
+  const { SKERRY_TOKEN, SKERRY_TOKEN_FILE, SKERRY_CLIENT_ID, SKERRY_CLIENT_SECRET } = process.env
+  if (profile !== undefined || SKERRY_TOKEN || SKERRY_TOKEN_FILE || !SKERRY_CLIENT_ID === !SKERRY_CLIENT_SECRET) return
   const names = ['SKERRY_CLIENT_ID', 'SKERRY_CLIENT_SECRET']
   const [set, other] = SKERRY_CLIENT_ID ? names : names.reverse()
   throw usage(`${set} is set, but ${other} is not`, 'set both, or neither')
@@ -141,12 +142,24 @@ function refuseEmptyToken({ profile }: Flags): void {
   throw usage('SKERRY_TOKEN is empty', 'set it to a service token, or unset it to use a stored credential')
 }
 
+/** The token in SKERRY_TOKEN, or in the file that SKERRY_TOKEN_FILE names, such as a mounted secret of a container. */
+export function tokenOfEnvironment(): string | undefined {
+  const { SKERRY_TOKEN: token, SKERRY_TOKEN_FILE: file } = process.env
+  if (!file) return token?.trim()
+  if (token) throw usage('SKERRY_TOKEN and SKERRY_TOKEN_FILE are both set', 'unset one of them')
+  const text = readIfThere(file)?.trim()
+  if (text) return text
+  const problem = text === undefined ? 'does not exist' : 'is empty'
+  throw usage(`${file} ${problem}`, 'SKERRY_TOKEN_FILE must name a file with a service token')
+}
+
 function pickCredential(flags: Flags, url: string | undefined, org: string | undefined): CredentialSource {
   refuseEmptyToken(flags)
-  const { SKERRY_TOKEN, SKERRY_CLIENT_ID, SKERRY_CLIENT_SECRET } = process.env
-  const wanted = flags.profile ?? (SKERRY_TOKEN || SKERRY_CLIENT_SECRET ? undefined : process.env.SKERRY_PROFILE)
+  const { SKERRY_CLIENT_ID, SKERRY_CLIENT_SECRET } = process.env
+  const token = flags.profile === undefined ? tokenOfEnvironment() : undefined
+  const wanted = flags.profile ?? (token || SKERRY_CLIENT_SECRET ? undefined : process.env.SKERRY_PROFILE)
   if (flags.profile !== undefined || wanted) return { from: 'profile', ...namedProfile(wanted ?? '') }
-  if (SKERRY_TOKEN) return { from: 'environment', token: SKERRY_TOKEN.trim() }
+  if (token) return { from: 'environment', token }
   if (SKERRY_CLIENT_ID && SKERRY_CLIENT_SECRET) {
     const name = profileName(url ?? defaultUrl, SKERRY_CLIENT_ID)
     const cached = readCredentials().profiles[name]

@@ -3,6 +3,7 @@ import { Failure } from './failure.ts'
 /** Variables of this command. */
 const own = [
   'SKERRY_TOKEN',
+  'SKERRY_TOKEN_FILE',
   'SKERRY_CLIENT_ID',
   'SKERRY_CLIENT_SECRET',
   'SKERRY_PASSPHRASE_FILE',

@@ -45,7 +45,7 @@ const unused = ['unknown', 'with a path']
 const reporting = /^(doctor|profile|sync providers)/
 
 /** Commands that wait for a person or a program. */
-const endless = new Set(['login', 'mcp', 'provisioner', 'proxy run', 'run', 'shell'])
+const endless = new Set(['login', 'mcp', 'provisioner', 'proxy run', 'run', 'serve', 'shell'])
 
 const leavesOf = (command: Command, above: string[]): { path: string[]; command: Command }[] =>
   command.commands.flatMap((one) => {

@@ -6,7 +6,7 @@ import { nextToSetUp } from '../next-step.ts'
 import { common, explained } from '../options.ts'
 import { note, writeJson } from '../output.ts'
 import { checkOrg, connect, makeAdminToken, openToken } from '../session.ts'
-import { type Flags, readSettingsToStore, type Settings } from '../settings.ts'
+import { type Flags, readSettingsToStore, type Settings, tokenOfEnvironment } from '../settings.ts'
 import { notedTime } from '../times.ts'
 
 interface Options extends Flags {
@@ -53,7 +53,7 @@ async function asPerson(settings: Settings, flags: Options): Promise<void> {
 }
 
 async function withToken(settings: Settings, flags: Options) {
-  const token = process.env.SKERRY_TOKEN?.trim() || (await readCredential('Service token'))
+  const token = tokenOfEnvironment() || (await readCredential('Service token'))
   const { bearer, tokenId } = await openToken(token)
   const { orgs } = await connect(settings, { bearer }).me.get()
   const org = orgs[0]

@@ -49,6 +49,11 @@ const groups: Readonly<Record<string, readonly Row[]>> = {
       summary: 'Start a shell with the secrets as environment variables',
       load: () => import('./shell.ts'),
     },
+    {
+      name: 'serve',
+      summary: 'Serve the secrets to other programs, on a socket or a port',
+      load: () => import('./serve.ts'),
+    },
     { name: 'secrets', summary: 'Read and write secrets', aliases: ['secret'], load: () => import('./secrets.ts') },
     {
       name: 'changes',

@@ -11,6 +11,7 @@ export const documents: Readonly<Record<string, string>> = {
   open: 'docs/operations.md#the-dashboard',
   run: 'docs/command-line.md#which-values',
   shell: 'docs/command-line.md#which-values',
+  serve: 'docs/serve.md',
   secrets: 'docs/command-line.md#which-values-are-shown',
   changes: 'docs/command-line.md#changes',
   app: 'docs/glossary.md#where-secrets-are',

@@ -2,6 +2,7 @@
 export const environmentHelp = [
   `Environment variables:
   SKERRY_TOKEN              service token, or session of a person
+  SKERRY_TOKEN_FILE         file with the service token, such as a mounted secret of a container
   SKERRY_CLIENT_ID, SKERRY_CLIENT_SECRET
                             machine client
   SKERRY_PROFILE            stored credential to use

@@ -1,11 +1,6 @@
 import { createHash } from 'node:crypto'
-import { lstatSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { DirectorySigner } from '@skerry/crypto/directory/signing'
-import { Failure } from '../failure.ts'
-import { makePrivateFolder } from '../files.ts'
-import { stateFolder } from '../folders.js'
+import { ownSocket } from '../sockets.ts'
 
 /**
  * The agent's settings and key. The agent reads them from standard input, which no other process can read, and the
@@ -56,23 +51,6 @@ export type Answer =
 /** A wrapped key has at most 4,096 characters, a policy of a thousand long rules half a million. */
 export const lineMaxBytes = 600_000
 
-/** The longest path of a socket, without its final NUL (`sun_path` of macOS). */
-const pathMaxBytes = 103
-
-/**
- * The path of the agent's socket: one agent per person and server. The folder is closed to other users, because the
- * agent answers every program that can connect.
- */
-export function agentSocket(url: string, userId: string): string {
-  const name = `agent-${createHash('sha256').update(`${url}\n${userId}`).digest('hex').slice(0, 16)}`
-  const { XDG_RUNTIME_DIR: runtime } = process.env
-  const shared = join(tmpdir(), `skerry-${process.getuid?.() ?? 'user'}`)
-  const folders = [...(runtime?.startsWith('/') ? [join(runtime, 'skerry')] : []), stateFolder(), shared]
-  const folder = folders.find((one) => Buffer.byteLength(join(one, name)) <= pathMaxBytes) ?? shared
-  makePrivateFolder(folder)
-  const status = lstatSync(folder)
-  if (!status.isDirectory() || (process.getuid && status.uid !== process.getuid())) {
-    throw new Failure('refused', `${folder} belongs to another user`, 'set XDG_RUNTIME_DIR to a folder of your own')
-  }
-  return join(folder, name)
-}
+/** The path of the agent's socket: one agent per person and server. It answers every program that can connect. */
+export const agentSocket = (url: string, userId: string): string =>
+  ownSocket(`agent-${createHash('sha256').update(`${url}\n${userId}`).digest('hex').slice(0, 16)}`)

@@ -8,6 +8,7 @@ import { type Selection, select } from '../selection.ts'
 /** Skerry's own credentials. The program does not get them, so that it cannot fetch other values. */
 const ownCredentials = [
   'SKERRY_TOKEN',
+  'SKERRY_TOKEN_FILE',
   'SKERRY_CLIENT_SECRET',
   'SKERRY_PASSPHRASE_FILE',
   'SKERRY_PROXY_CONTROL_TOKEN',

@@ -21,6 +21,8 @@ export const lines: Record<string, string> = {
   'branch create': 'new-{n}',
   'branch ls': '',
   'branch show': 'pr-{n}',
+  // The folder does not exist, so the command ends after it has read the secrets.
+  serve: '--socket none/serve.sock',
   'secrets set': 'B --random 8 --env spare-{n}',
   'secrets import': 'values.env --env spare-{n} --overwrite',
   'secrets ls': '--reveal',

@@ -1,5 +1,9 @@
 /** Examples of secrets and of changes that wait for approval. */
 export const secrets = {
+  serve: [
+    ['skerry serve --socket /run/user/1000/shop.sock', 'Answer programs of your own user'],
+    ['skerry serve --credentials /run/skerry', 'Make a socket for each secret, for systemd'],
+  ],
   secrets: [
     ['skerry secrets ls', 'List the secrets of this folder’s environment'],
     ['skerry secrets set DATABASE_URL', 'Ask for a value and write it'],

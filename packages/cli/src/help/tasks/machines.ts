@@ -22,24 +22,26 @@ export const machines = [
   },
   {
     title: 'Use secrets in Kubernetes',
-    words: 'k8s cluster helm pod secret kubectl operator manifest deployment',
+    words: 'k8s cluster helm pod secret kubectl operator external secrets eso webhook sidecar manifest deployment',
     steps: [
       ['skerry secrets export --env production --format k8s --out secret.yaml', 'Write a Secret'],
       ['kubectl apply -f secret.yaml', 'Create it in the cluster'],
       ['rm secret.yaml', 'Delete the file'],
       ['skerry token create cluster --app shop --env production', 'Or let pods run skerry with a token'],
+      ['skerry serve --port 8700', 'Or answer the External Secrets Operator'],
     ],
-    document: 'docs/command-line.md#env-files',
+    document: 'docs/serve.md#the-external-secrets-operator',
   },
   {
     title: 'Use secrets in a systemd service',
-    words: 'linux server daemon unit environmentfile vm host',
+    words: 'linux server daemon unit environmentfile loadcredential credential vm host',
     steps: [
       ['skerry token create web-1 --app shop --env production', 'Create a token for the host'],
       ['skerry run -- /usr/local/bin/shop', 'Start the service with SKERRY_TOKEN set'],
+      ['skerry serve --credentials /run/skerry', 'Or serve the values for LoadCredential'],
       ['skerry secrets export --format systemd --out /run/shop.env', 'Or write a file for EnvironmentFile'],
     ],
-    document: 'docs/command-line.md#env-files',
+    document: 'docs/serve.md#systemd',
   },
   {
     title: 'Pass secrets to Terraform',
