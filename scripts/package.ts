@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { writeRelease } from './package/write.ts'
 import { buildPages } from './pages/build.ts'
 import { bundles } from './pages/bundles.ts'
+import { buildSite } from './site.ts'
 
 // Writes everything that a release publishes. The same sources give the same bytes.
 //
@@ -16,6 +17,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const folder = resolve(process.argv[2] ?? join(root, 'dist/release'))
 
 for (const pages of bundles) buildPages(root, pages, () => console.log(`Building the pages of ${pages.name}`))
+await buildSite(root, () => console.log('Building the documentation'))
 const files = await writeRelease(root, folder, timeOfSources())
 for (const file of files) console.log(join(folder, file))
 

@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { missingChromium, type Visitor, visit } from '../../dashboard/test/browser.ts'
+import { axeProblems } from '../../dashboard/test/org-steps.ts'
+import { openWorld, type World } from '../../server/test/world.ts'
+
+// The built site in a browser, as a server sends it: under the policy of its pages.
+
+describe.skipIf(missingChromium())('a reader', () => {
+  let world: World
+  let reader: Visitor
+  beforeAll(async () => {
+    world = await openWorld()
+    reader = await visit(world.url)
+  })
+  afterAll(async () => {
+    await reader?.close()
+    await world?.close()
+  })
+
+  const search = async (words: string) => {
+    const { page } = reader
+    await page.goto('/docs/')
+    await page.keyboard.press('/')
+    await page.keyboard.type(words)
+    await page.locator('.hit').first().waitFor()
+    return page.locator('.hit').allInnerTexts()
+  }
+
+  test.each([
+    ['leaked token', 'Replace a leaked token'],
+    ['SKERRY_SMTP_URL', 'SKERRY_SMTP_URL|Mail|Settings'],
+    ['forgot passphrase', 'I forgot my passphrase'],
+    ['what can the server read', 'What the server can read'],
+    ['quota_exceeded', '^quota_exceeded\\nTroubleshooting'],
+    ['doppler', 'Move from Doppler'],
+    ['createSkerry', 'createSkerry'],
+    ['tokens.create', 'tokens.create'],
+    ['nginx', 'nginx'],
+    ['how do i restore a backup', 'Backup and restore|Rehearse a restore|Restore for real'],
+  ])('who searches for "%s" finds %s among the first results', async (words, expected) => {
+    const found = await search(words)
+    expect(found.slice(0, 5).join('\n')).toMatch(new RegExp(expected))
+  })
+
+  test('Enter opens the first result at its heading', async () => {
+    await search('forgot passphrase')
+    await reader.page.keyboard.press('Enter')
+    await reader.page.waitForURL(/\/docs\/recovery\/#i-forgot-my-passphrase$/)
+  })
+
+  test('arrow keys choose another result, and Escape closes the list', async () => {
+    await search('token')
+    await reader.page.keyboard.press('ArrowDown')
+    await reader.page.keyboard.press('ArrowDown')
+    expect(
+      await reader.page
+        .locator('.hit')
+        .nth(1)
+        .evaluate((link) => link === document.activeElement),
+    ).toBe(true)
+    await reader.page.keyboard.press('Escape')
+    expect(await reader.page.locator('.results').isHidden()).toBe(true)
+  })
+
+  test.each(['', 'concepts/', 'threat-model/', 'api/tokens/', 'sdk-reference/'])(
+    '/docs/%s has no accessibility fault, light or dark',
+    async (path) => {
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await reader.page.emulateMedia({ colorScheme })
+        await reader.page.goto(`/docs/${path}`)
+        expect(await axeProblems(reader.page)).toEqual([])
+      }
+    },
+  )
+
+  test('on a phone nothing but code and tables scrolls sideways, and the list of pages begins closed', async () => {
+    await reader.page.setViewportSize({ width: 360, height: 740 })
+    for (const path of ['quick-start/', 'settings/', 'concepts/', 'api/']) {
+      await reader.page.goto(`/docs/${path}`)
+      const width = await reader.page.evaluate(() => document.documentElement.scrollWidth)
+      expect([path, width]).toEqual([path, 360])
+    }
+    expect(await reader.page.locator('.menu').getAttribute('open')).toBeNull()
+    await reader.page.setViewportSize({ width: 1280, height: 800 })
+  })
+
+  test('the browser asked only this server, and complained about nothing', () => {
+    const origin = world.url.replace('127.0.0.1', 'localhost')
+    const urls = reader.sent.map((line) => line.replace(/^[A-Z]+ /, '').split(' ', 1)[0] as string)
+    expect(urls.length).toBeGreaterThan(20)
+    expect(urls.filter((url) => !url.startsWith(`${origin}/docs`) && url !== 'about:blank')).toEqual([])
+    expect(reader.complaints).toEqual([])
+  })
+})
