@@ -2,9 +2,5 @@ import { raw } from '../../http/raw.ts'
 import { mountDocs } from './docs.ts'
 
 export const rawRoutes = [
-  raw(
-    ['/docs', '/docs/*', '/openapi.json'],
-    'the documentation and the OpenAPI document, as the source says it',
-    (app) => mountDocs(app),
-  ),
+  raw(['/docs', '/docs/*', '/openapi.json'], 'the documentation and the OpenAPI document', (app) => mountDocs(app)),
 ]
