@@ -10,7 +10,7 @@ import { type Scene, scenes, usualScene } from './scenes.ts'
 
 // Every command of the documents, as a reader types it: on a new machine, in front of a real server. The shell blocks of
 // a page run in one shell, in their order. A block that cannot run here says so with the word `untried`, which the page
-// shows, and one that another suite runs names that suite.
+// shows, and one that another suite runs names that suite. operations.long.test.ts runs the blocks of operators.
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 
@@ -20,7 +20,7 @@ const pages = documents
   .filter(({ blocks }) => blocks.some(({ language }) => language === 'sh'))
 
 /** Words of shell blocks. `serves` starts a program that goes on, and `job` is another machine with a token. */
-const known = /^(?:untried|serves|job|tested=.+)$/
+const known = /^(?:untried|serves|job|stopped|tested=.+|operator=(?:embedded|postgres|both|empty|haproxy))$/
 
 test('each word of a shell block is known, and each suite that one names is there', () => {
   const blocks = pages.flatMap((page) => page.blocks).filter(({ language }) => language === 'sh')
@@ -31,7 +31,7 @@ test('each word of a shell block is known, and each suite that one names is ther
 })
 
 const isRun = ({ language, words }: Block) =>
-  language === 'sh' && !words.includes('untried') && !words.some((word) => word.startsWith('tested='))
+  language === 'sh' && !words.includes('untried') && !words.some((word) => /^(?:tested|operator)=/.test(word))
 
 test.each(pages.filter(({ blocks }) => blocks.some(isRun)))(
   'every command of $path works',

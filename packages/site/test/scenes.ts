@@ -55,7 +55,6 @@ export const scenes: Record<string, Scene> = {
   'docs/migrate/doppler.md': { before: 'skerry signup Acme', standIns: { doppler } },
   'docs/migrate/infisical.md': { before: 'skerry signup Acme', standIns: { infisical } },
   'docs/migrate/vault.md': { before: 'skerry signup Acme', standIns: { vault } },
-  'docs/operations/backup.md': { before: `${start} && ${set('DATABASE_URL', 'postgres://db/shop', 'production')}` },
 }
 
 export const usualScene: Scene = { before: start }
