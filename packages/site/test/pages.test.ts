@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { listEndpoints } from '@skerry/contract/endpoints'
@@ -25,6 +25,15 @@ test('llms.txt names the Markdown file of every page', () => {
   const named = [...read('llms.txt').matchAll(/^- \[[^\]]+\]\(([^)]+)\): \S/gm)].map(([, path]) => path as string)
   expect(named).toHaveLength(pages.length)
   for (const path of named) expect(read(path)).toMatch(/^# /m)
+})
+
+test('the server writes every message that operators are told to alert on', () => {
+  const page = readFileSync(join(root, 'docs/operations/log.md'), 'utf8')
+  const messages = [...page.matchAll(/^\| `([^`]+)` \| (?:error|warn) \|/gm)].map(([, message]) => message as string)
+  expect(messages.length).toBeGreaterThan(5)
+  const files = globSync('packages/server/src/**/*.ts', { cwd: root })
+  const sources = files.filter((path) => !path.includes('.test.')).map((path) => readFileSync(join(root, path), 'utf8'))
+  expect(messages.filter((message) => !sources.some((text) => text.includes(message)))).toEqual([])
 })
 
 describe('the reference of the API', () => {

@@ -55,9 +55,7 @@ async function loadIndex(root: string): Promise<MiniSearch<Entry>> {
 }
 
 function resultsFor(index: MiniSearch<Entry>, query: string, root: string): HTMLElement[] {
-  const exact = index.search(query)
-  // A question in whole sentences rarely has all of its words in one section.
-  const found = exact.length > 0 ? exact : index.search(query, { combineWith: 'OR' })
+  const found = index.search(query)
   if (found.length === 0) return [note('Nothing found.')]
   return found.slice(0, shownResults).map((result) => resultOf(result, root))
 }
