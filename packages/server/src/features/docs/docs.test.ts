@@ -75,7 +75,9 @@ describe('the documentation', () => {
     const { statusCode, headers, body } = await app.inject('/docs/page/?query')
     expect([statusCode, body]).toEqual([200, '<!doctype html><p>page'])
     const policy = String(headers['content-security-policy'])
-    expect(policy.split('; ')).toEqual(expect.arrayContaining(["default-src 'none'", "script-src 'self'"]))
+    expect(policy.split('; ')).toEqual(
+      expect.arrayContaining(["default-src 'none'", "script-src 'self'", "worker-src 'none'"]),
+    )
     expect(policy).not.toMatch(/unsafe|nonce|https?:|data:|blob:|\*/)
     expect(headers).toMatchObject({ 'cache-control': 'public, no-cache', etag: '"sha384-page"' })
   })

@@ -16,6 +16,8 @@ const headers = {
     'img-src': "'self'",
     'font-src': "'self'",
     'connect-src': "'self'",
+    // Without this line, script-src would allow the worker of the keyring.
+    'worker-src': "'none'",
     'base-uri': "'none'",
     'form-action': "'none'",
     'frame-ancestors': "'none'",
