@@ -50,6 +50,7 @@ export default {
     only('cli', 'contract', 'crypto', 'sdk', 'providers', 'proxy'),
     only('dashboard', 'contract', 'crypto', 'sdk'),
     only('connect', 'contract', 'crypto'),
+    only('site', 'contract', 'server', 'cli'),
     {
       name: 'examples-imports',
       comment: 'An example shows what a product writes, so it has no more than a product has',

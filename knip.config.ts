@@ -74,6 +74,12 @@ export default {
     'packages/connect': {
       project: ['app/**/*.{ts,tsx}', 'test/**/*.ts'],
     },
+    'packages/site': {
+      entry: ['src/client/site.ts', 'test/setup.ts'],
+      project: ['src/**/*.ts', 'test/**/*.ts'],
+      // vitest calls `setup`.
+      ignoreIssues: usedOutside('test/setup.ts'),
+    },
     'examples/vault-quickstart': {
       entry: ['main.ts', 'vault.config.ts'],
       project: ['**/*.ts'],

@@ -205,6 +205,12 @@ const rows: Row[] = [
     more: shared,
   },
   {
+    name: 'site',
+    include: ['packages/site/**/*.test.ts'],
+    setup: 'site/test/setup.ts',
+    more: shared,
+  },
+  {
     name: 'browser-postgres',
     include: browser,
     exclude: [...looks, 'packages/connect/**'],

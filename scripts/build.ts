@@ -2,13 +2,13 @@ import { fileURLToPath } from 'node:url'
 import { buildCommand } from './command.ts'
 import { buildPages } from './pages/build.ts'
 import { bundles } from './pages/bundles.ts'
+import { buildSite } from './site.ts'
 
-// Runs before `npm start`. It builds the dashboard, the Connect page and the command if they are missing or their
-// sources have changed, and otherwise does nothing. The API works without the pages, and the command runs from its
-// sources, so a failed build does not prevent a start.
+// Runs before `npm start`. It builds the dashboard, the Connect page, the command and the documentation if they are
+// missing or their sources have changed, and otherwise does nothing. The API works without the pages, and the command
+// runs from its sources, so a failed build does not prevent a start.
 //
-//   node scripts/build.ts [dashboard] [connect] [command]    all of them unless some are named
-//   node scripts/build.ts reference                          the reference of the API as files, which no start needs
+//   node scripts/build.ts [dashboard] [connect] [command] [site]    all of them unless some are named
 
 // Always a production build, whatever NODE_ENV is set to here.
 process.env.NODE_ENV = 'production'
@@ -32,11 +32,10 @@ if (isWanted('command'))
     const seconds = await buildCommand(root)
     if (seconds !== null) console.log(`Built ${name} in ${seconds.toFixed(1)} s`)
   })
-if (named.includes('reference'))
-  await attempt('the reference', async (name) => {
-    // Imported only here, because it loads the whole server.
-    const { buildReference } = await import('./reference.ts')
-    console.log(`Built ${name}: ${buildReference(root)}`)
+if (isWanted('site'))
+  await attempt('the documentation', async (name) => {
+    const seconds = await buildSite(root)
+    if (seconds !== null) console.log(`Built ${name} in ${seconds.toFixed(1)} s: packages/site/dist`)
   })
 
 async function attempt(name: string, build: (name: string) => Promise<void> | void): Promise<void> {

@@ -5,13 +5,18 @@ import { listEndpoints } from '../packages/contract/src/endpoints.ts'
 import { settings } from '../packages/server/src/settings.ts'
 import { commandsMarkdown } from './commands-page.ts'
 import { entitiesMarkdown } from './entities.ts'
+import { withErrorTables } from './errors-page.ts'
 import { markdownTable } from './markdown-table.ts'
+import { drawDiagram } from './pictures/diagram.ts'
+import { diagrams } from './pictures/diagrams.ts'
+import { sdkMarkdown } from './sdk-page.ts'
 import { suitesTable } from './suites-table.ts'
 import { withSyncTables } from './sync-table.ts'
 
 export const root = join(import.meta.dirname, '..')
 
 const syncPage = 'docs/sync-destinations.md'
+const errorsPage = 'docs/troubleshooting.md'
 const suitesPage = 'docs/suites.md'
 
 /** Every generated file: its path from the root, and its text, which is made from tables in the source. */
@@ -21,10 +26,19 @@ export async function generatedFiles(): Promise<Record<string, string>> {
     'docs/commands.md': await commandsMarkdown(),
     'docs/entities.md': await entitiesMarkdown(),
     'docs/settings.md': settingsMarkdown(),
+    'docs/sdk-reference.md': sdkMarkdown(),
+    ...pictures(),
     [suitesPage]: withSuitesTable(await readFile(join(root, suitesPage), 'utf8')),
+    [errorsPage]: withErrorTables(await readFile(join(root, errorsPage), 'utf8')),
     [syncPage]: await withSyncTables(await readFile(join(root, syncPage), 'utf8')),
     'packages/contract/src/operations.gen.ts': operationsTable(),
   }
+}
+
+/** Diagrams of documents, from their tables. */
+function pictures(): Record<string, string> {
+  const drawn = Object.entries(diagrams).map(([name, diagram]) => [`docs/images/${name}.svg`, drawDiagram(diagram)])
+  return Object.fromEntries(drawn)
 }
 
 /** Replaces the table between its marks. The text around it stays. */

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { buildPages } from '../pages/build.ts'
 import { bundles } from '../pages/bundles.ts'
+import { buildSite } from '../site.ts'
 import { writeRelease } from './write.ts'
 
 // `scripts/package.ts` starts this program, with surroundings that are the same on each machine.
@@ -11,6 +12,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const folder = resolve(process.argv[2] ?? join(root, 'dist/release'))
 
 for (const pages of bundles) buildPages(root, pages, () => console.log(`Building the pages of ${pages.name}`))
+await buildSite(root, () => console.log('Building the documentation'))
 const { files, missing } = await writeRelease(root, folder, timeOfSources())
 for (const file of files) console.log(join(folder, file))
 if (missing !== undefined) console.error(`The executable and its package for Debian are left out: ${missing}`)

@@ -113,7 +113,10 @@ const filesBeside = (root: string, workspaces: readonly string[]) =>
     .sort()
 
 function pagesOf(root: string, { pages }: Release): string[] {
-  const files = { all: '**/*.*', descriptions: 'build.json', none: undefined }[pages]
-  if (files === undefined) return []
-  return globSync(`packages/{connect,dashboard}/dist/${files}`, { cwd: root }).sort()
+  const files = {
+    all: 'packages/{connect,dashboard,site}/dist/**/*.*',
+    descriptions: 'packages/{connect,dashboard}/dist/build.json',
+    none: [],
+  }[pages]
+  return globSync(files, { cwd: root }).sort()
 }

@@ -30,14 +30,15 @@ export function buildPages(
     bundle(home, fresh)
     // Hashed again, because the build may have regenerated the list of routes, which is one of the sources.
     const firstLoadBytes = finish(fresh, pages, hashSources(root, pages.sources))
-    replace(dist, fresh)
+    replaceFolder(dist, fresh)
     return { seconds: (performance.now() - startedAt) / 1000, firstLoadBytes }
   } finally {
     rmSync(fresh, { recursive: true, force: true })
   }
 }
 
-function sourcesOf(dist: string): string | undefined {
+/** The hash of the sources from which a folder was built. */
+export function sourcesOf(dist: string): string | undefined {
   const path = join(dist, 'build.json')
   return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Build).sources : undefined
 }
@@ -66,7 +67,8 @@ export function runBuild(args: string[]): void {
   if (status !== 0) throw new Error(`vite ended with ${signal ?? `exit code ${status}`}`)
 }
 
-function replace(dist: string, fresh: string) {
+/** Puts a complete build in the place of an earlier one. */
+export function replaceFolder(dist: string, fresh: string): void {
   const old = `${fresh}.old`
   if (existsSync(dist)) renameSync(dist, old)
   renameSync(fresh, dist)

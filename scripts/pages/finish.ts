@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
-import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { type Build, type BuiltFile, suffixes } from '../../packages/server/src/http/build.ts'
 import type { Bundle } from './bundles.ts'
 import { checkFirstLoad, type Manifest } from './first-load.ts'
@@ -13,6 +13,9 @@ const types: Record<string, string> = {
   '.svg': 'image/svg+xml',
   '.png': 'image/png',
   '.woff2': 'font/woff2',
+  '.json': 'application/json; charset=utf-8',
+  '.md': 'text/markdown; charset=utf-8',
+  '.txt': 'text/plain; charset=utf-8',
 }
 
 /** Adds what serving needs: integrity of every script, compressed files and a file list -> bytes of a first load. */
@@ -42,11 +45,15 @@ export function finish(dist: string, { base, firstLoad }: Bundle, sources: strin
 
 const integrityOf = (bytes: Uint8Array | string) => `sha384-${hash('sha384', bytes, 'base64')}`
 
-function describeFile(dist: string, name: string): BuiltFile {
+/** Describes a file of a build for the server, and compresses it. A lower quality of Brotli takes much less time. */
+export function describeFile(dist: string, name: string, quality = constants.BROTLI_MAX_QUALITY): BuiltFile {
   const type = types[extname(name)]
   if (!type) throw new Error(`${name}: scripts/pages/finish.ts does not know the type of such a file`)
   const bytes = readFileSync(join(dist, name))
-  const compressed = { br: brotliCompressSync(bytes), gzip: gzipSync(bytes, { level: 9 }) }
+  const compressed = {
+    br: brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: quality } }),
+    gzip: gzipSync(bytes, { level: 9 }),
+  }
   const encodings = (['br', 'gzip'] as const).filter((encoding) => compressed[encoding].length < bytes.length)
   for (const encoding of encodings) writeFileSync(join(dist, name + suffixes[encoding]), compressed[encoding])
   return { file: name, type, integrity: integrityOf(bytes), encodings }

@@ -42,7 +42,7 @@ export const usage = (message: string, next?: string) => new Failure('usage', me
 /**
  * Maps an error code to the kind of failure, which sets the exit code. A code that is not listed is a plain failure.
  */
-const kindOfCode: Readonly<Record<string, FailureKind>> = {
+export const kindOfCode: Readonly<Record<string, FailureKind>> = {
   invalid_request: 'failure',
   unauthorized: 'refused',
   forbidden: 'refused',
@@ -83,7 +83,8 @@ const distrust = 'do not use this server, and tell your organization’s owner'
 const signFirst =
   'if someone on your team made this change, a signer runs `skerry trust sign`; otherwise do not use this server'
 
-const nextOfCode: Readonly<Record<string, string>> = {
+/** The next step for an error code, for messages and documents. */
+export const nextOfCode: Readonly<Record<string, string>> = {
   unauthorized: 'check the credential with `skerry whoami`, or sign in again with `skerry login`',
   forbidden: 'use a credential with this permission; `skerry whoami` shows the current one',
   untrusted_certificate:

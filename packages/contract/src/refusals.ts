@@ -15,6 +15,23 @@ export const errorMeanings: Record<ErrorCode, string> = {
   unavailable: 'The server is not ready; only the readiness probes answer with it',
 }
 
+/** What a caller can do about each error code, for documents. */
+export const errorRemedies: Record<ErrorCode, string> = {
+  invalid_request: 'Read the message. It names the field and the rule',
+  unauthorized:
+    'The token may have expired or been revoked, or the sign-in has ended. Make a new token, or run `skerry login`',
+  forbidden:
+    'Use a credential with this permission, or ask an admin. If the message says that you hold no key, an admin who holds it runs `skerry grant`',
+  mfa_required: 'Sign in again with `skerry login`, and enter the second factor. The organization may require one',
+  quota_exceeded: 'Delete something that you do not need, or ask an admin about the plan or the limit',
+  not_found:
+    'Check the name, the organization and the address of the server. `skerry whoami` shows which credential is used',
+  conflict: 'Read the current state and decide again. Choose another name if the name is in use',
+  rate_limited: 'Wait for the time that the message or `Retry-After` names. Then try again',
+  internal: 'Try again. The operator searches the log for the request id',
+  unavailable: 'Wait until the database is back. The operator reads the reason in `GET /ready`',
+}
+
 const inOrganization = (endpoint: Endpoint) => endpoint.path.includes('/:orgId')
 
 /** Error codes that every operation of a kind can answer. An endpoint lists all others itself, in `refuses`. */

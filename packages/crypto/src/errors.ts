@@ -1,7 +1,7 @@
 /**
  * Every error code of this package, with its message. Messages are fixed text, so that no input can leak into a log.
  */
-const errors = {
+export const cryptoErrors = {
   invalid_argument: 'an argument is not valid',
   malformed_base64url: 'the text is not canonical base64url without padding',
   malformed_text: 'the text is not valid UTF-8',
@@ -50,7 +50,7 @@ const errors = {
 } as const
 
 /** The stable name of an error. Callers branch on it, never on the message. */
-export type CryptoErrorCode = keyof typeof errors
+export type CryptoErrorCode = keyof typeof cryptoErrors
 
 /**
  * The only error that this package throws on purpose.
@@ -70,7 +70,7 @@ export class CryptoError extends Error {
 
   /** `detail` is fixed text written in the source (which rule was broken), never input. */
   constructor(code: CryptoErrorCode, detail?: string, subject?: string) {
-    super([errors[code], detail, subject].filter((part) => part !== undefined).join(': '))
+    super([cryptoErrors[code], detail, subject].filter((part) => part !== undefined).join(': '))
     this.code = code
     this.subject = subject
   }

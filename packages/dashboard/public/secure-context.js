@@ -14,7 +14,7 @@ if (!isSecureContext) {
     paragraph('If this server has an address that begins with https, open that one.'),
     paragraph(
       'Otherwise the operator of the server puts a proxy in front of it that ends TLS, and sets SKERRY_BASE_URL to its ' +
-        'address: docs/operations.md, “In front of it”.',
+        'address: docs/operations/reverse-proxy.md.',
     ),
     paragraph(
       `To look at it from here now: ssh -L ${port}:localhost:${port} ${location.hostname}, and then open ` +

@@ -1,7 +1,7 @@
 import { type ErrorCode, errorStatus } from '@skerry/contract/errors'
 
 /** Errors that the client itself detects, in addition to the API's error codes. */
-const clientErrors = {
+export const clientErrors = {
   unavailable: 'the server cannot be reached',
   untrusted_certificate: 'the server’s certificate is not trusted',
   request_too_large: 'the request is too large for a proxy in front of the server',

@@ -3,7 +3,7 @@ import { findPlan } from '@skerry/contract/billing/plans'
 import { limits } from '@skerry/contract/limits'
 import { vendors, vendorTag } from '@skerry/contract/vendors'
 
-/** One row of the settings table: `docs/operations.md` shows it and the start of the server checks it. */
+/** One row of the settings table: `docs/settings.md` shows it and the start of the server checks it. */
 interface Setting<T> {
   fallback: T
   parse: (text: string) => T

@@ -35,7 +35,7 @@ export interface BuiltPages {
 }
 
 /** Reads the build of a package and its page. Returns null if there is none: the API works without pages. */
-export function readBuild(name: 'connect' | 'dashboard'): BuiltPages | null {
+export function readBuild(name: 'connect' | 'dashboard' | 'site'): BuiltPages | null {
   const dist = new URL(`../../../${name}/dist/`, import.meta.url)
   try {
     const build = JSON.parse(readFileSync(new URL('build.json', dist), 'utf8')) as Build

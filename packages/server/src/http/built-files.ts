@@ -19,7 +19,12 @@ interface Sending {
   headers: Record<string, string>
 }
 
-function sendFile(request: FastifyRequest, reply: FastifyReply, { dist, path, file, headers }: Sending): FastifyReply {
+/** Sends a file of a build, or 304 to a caller that has it. */
+export function sendFile(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { dist, path, file, headers }: Sending,
+): FastifyReply {
   const etag = `"${file.integrity}"`
   // Names of assets contain their hash. Other files may change with a release.
   const isFixed = path.includes('/assets/')

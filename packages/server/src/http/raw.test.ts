@@ -4,7 +4,7 @@ import type { Context } from './context.ts'
 import { mountRaw, raw } from './raw.ts'
 
 const mounting = (mount: (app: FastifyInstance) => void) => () =>
-  mountRaw(Fastify(), {} as Context, [], [raw(['/files/*'], 'files', mount)])
+  mountRaw(Fastify(), {} as Context, [raw(['/files/*'], 'files', mount)])
 const answer = async () => ''
 
 test.each<[string, (app: FastifyInstance) => void]>([
@@ -19,7 +19,7 @@ test('a raw route can mount the paths and method that it lists, and answers HEAD
   const app = Fastify()
   const files = raw(['/files/*'], 'files', (app) => app.get('/files/a', answer))
   const hook = raw(['/hook'], 'a hook', (app) => app.post('/hook', answer), 'POST')
-  mountRaw(app, {} as Context, [], [files, hook])
+  mountRaw(app, {} as Context, [files, hook])
   const statusOf = async (method: 'GET' | 'HEAD' | 'POST', url: string) =>
     (await app.inject({ method, url })).statusCode
   expect([await statusOf('GET', '/files/a'), await statusOf('HEAD', '/files/a')]).toEqual([200, 200])

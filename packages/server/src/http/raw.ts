@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify'
 import type { Context } from './context.ts'
-import type { AnyRoute } from './route.ts'
 
 /**
  * Paths that are not operations of the API: pages, files, documents, redirects, and the webhook of the payment
@@ -11,7 +10,7 @@ export interface RawRoute {
   /** `*` at the end matches any rest. */
   paths: readonly string[]
   reason: string
-  mount: (app: FastifyInstance, context: Context, routes: readonly AnyRoute[]) => void
+  mount: (app: FastifyInstance, context: Context) => void
 }
 
 /** One line of a feature's table: paths, why they need no credential, and the function that mounts them. */
@@ -23,19 +22,14 @@ export const raw = (
 ): RawRoute => ({ method, paths, reason, mount })
 
 /** Mounts the raw routes. The server does not start if one mounts a method and path that its line does not list. */
-export function mountRaw(
-  app: FastifyInstance,
-  context: Context,
-  routes: readonly AnyRoute[],
-  rawRoutes: readonly RawRoute[],
-): void {
+export function mountRaw(app: FastifyInstance, context: Context, rawRoutes: readonly RawRoute[]): void {
   let listed: RawRoute | undefined
   app.addHook('onRoute', ({ method, url }) => {
     if (!listed || !lists(listed, [method].flat(), url)) throw new Error(`${method} ${url} is in no list of raw routes`)
   })
   for (const rawRoute of rawRoutes) {
     listed = rawRoute
-    rawRoute.mount(app, context, routes)
+    rawRoute.mount(app, context)
   }
 }
 

@@ -93,7 +93,7 @@ export function serve<C extends Context>(
   serveFastPaths(app.server, context, routes, inFlight, newRequestId)
   const largeBodies = openLargeBodies()
   for (const route of routes) mount(app, context, route, largeBodies, inFlight)
-  mountRaw(app, context, routes, rawRoutes)
+  mountRaw(app, context, rawRoutes)
   return app
 }
 

@@ -124,8 +124,8 @@ describe('presenting a decoy', () => {
     const authorization = `Bearer ${decoy.bearer}`
     const places = [
       '/',
-      '/docs',
-      '/docs.css',
+      '/docs/',
+      '/docs/none',
       '/openapi.json',
       '/.well-known/jwks.json',
       '/account/keys',

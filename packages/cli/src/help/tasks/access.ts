@@ -50,7 +50,7 @@ export const access = [
       ['skerry keys init', 'Create your keys and choose a passphrase'],
       ['skerry keys fingerprint', 'Tell these words to the person who gives you access'],
     ],
-    document: 'README.md#people',
+    document: 'docs/people.md',
   },
   {
     title: 'Remove a member who leaves',
@@ -122,7 +122,7 @@ export const access = [
       ['skerry keys passphrase', 'Type the old and the new passphrase'],
       ['skerry keys unlock --for 8h', 'Unlock your keys for a day of work'],
     ],
-    document: 'README.md#people',
+    document: 'docs/people.md',
   },
   {
     title: 'Prepare for lost keys with recovery custodians',
@@ -157,7 +157,7 @@ export const access = [
       ['skerry org mfa', 'Show whether the organization requires a second factor'],
       ['skerry org mfa off', 'If nobody has one, turn it off with an admin token'],
     ],
-    document: 'docs/operations.md#people',
+    document: 'docs/operations/people.md#mails-and-second-factors',
   },
   {
     title: 'Require a second factor of all members',
@@ -166,6 +166,6 @@ export const access = [
       ['skerry org mfa on', 'Require a second factor'],
       ['skerry org mfa', 'Check the setting'],
     ],
-    document: 'docs/operations.md#people',
+    document: 'docs/operations/people.md#mails-and-second-factors',
   },
 ] as const

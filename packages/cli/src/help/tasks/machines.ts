@@ -2,13 +2,14 @@
 export const machines = [
   {
     title: 'Give a CI job access to secrets',
-    words: 'github actions gitlab jenkins circleci pipeline build token service account machine deploy',
+    words:
+      'give token reads only production github actions gitlab jenkins circleci pipeline build token service account machine deploy',
     steps: [
       ['skerry token create github-actions --app shop --env production --expires 90d', 'Create a token'],
       ['gh secret set SKERRY_TOKEN', 'Paste it as a secret of the repository'],
       ['skerry run --mask -- ./deploy.sh', 'In the job, run with SKERRY_TOKEN and SKERRY_URL set'],
     ],
-    document: 'docs/command-line.md#in-ci',
+    document: 'docs/guides/ci.md',
   },
   {
     title: 'Use secrets in Docker and Docker Compose',
@@ -18,7 +19,7 @@ export const machines = [
       ['skerry secrets export --format docker --out shop.env', 'Or write a file for --env-file'],
       ['docker run --env-file shop.env shop', 'Start a container with the file'],
     ],
-    document: 'docs/command-line.md#in-a-container',
+    document: 'docs/guides/compose.md',
   },
   {
     title: 'Use secrets in Kubernetes',
@@ -66,7 +67,7 @@ export const machines = [
       ['skerry token revoke ci --end-leases', 'End the old one when nothing uses it'],
       ['skerry env rekey production', 'If it leaked, replace the key of the environment'],
     ],
-    document: 'docs/command-line.md#who-gets-a-key',
+    document: 'docs/guides/leaked-token.md',
   },
   {
     title: 'Rotate a database password',

@@ -10,7 +10,7 @@ export const moving = [
       ],
       ['skerry run -- npm start', 'Use this instead of doppler run'],
     ],
-    document: 'docs/command-line.md#env-files',
+    document: 'docs/migrate/doppler.md',
   },
   {
     title: 'Move from Infisical',
@@ -22,7 +22,7 @@ export const moving = [
       ],
       ['skerry run --env production -- npm start', 'Use this instead of infisical run'],
     ],
-    document: 'docs/command-line.md#env-files',
+    document: 'docs/migrate/infisical.md',
   },
   {
     title: 'Move from HashiCorp Vault',
@@ -35,7 +35,7 @@ export const moving = [
       ['skerry lease create shop-db -- psql', 'Use this instead of the database secrets engine'],
       ['skerry kms encrypt invoices --file invoice.pdf --out invoice.enc', 'Use this instead of transit'],
     ],
-    document: 'docs/command-line.md#env-files',
+    document: 'docs/migrate/vault.md',
   },
   {
     title: 'Move from dotenvx or .env files',
@@ -44,7 +44,7 @@ export const moving = [
       ['dotenvx get -f .env.production | skerry secrets import - --env production --literal', 'Copy all values'],
       ['skerry run --env production -- npm start', 'Use this instead of dotenvx run'],
     ],
-    document: 'docs/command-line.md#env-files',
+    document: 'docs/migrate/dotenv.md',
   },
   {
     title: 'Move from 1Password',

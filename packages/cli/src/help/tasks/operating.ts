@@ -87,7 +87,7 @@ export const operating = [
       ['skerry notifications ls', 'List events, and which are mailed to you'],
       ['skerry notifications disable sync_failed', 'Receive no mail about an event'],
     ],
-    document: 'docs/operations.md#people',
+    document: 'docs/operations/people.md#mails-and-second-factors',
   },
   {
     title: 'Send mails through an SMTP server',
@@ -97,7 +97,7 @@ export const operating = [
       ['ls .skerry/outbox', 'Without one, mails are files in the data directory of the server'],
       ['skerry notifications ls', 'List which mails you receive'],
     ],
-    document: 'docs/operations.md#the-first-person-and-everyone-else',
+    document: 'docs/operations/people.md#the-first-person-and-everyone-else',
   },
   {
     title: 'Make a backup of the server and its database',
@@ -114,7 +114,7 @@ export const operating = [
       ],
       ['skerry grant backup --all', 'Give it the key of every environment that you can read'],
     ],
-    document: 'docs/operations.md#backup-and-restore',
+    document: 'docs/operations/backup.md',
   },
   {
     title: 'Upgrade Skerry',
@@ -125,7 +125,7 @@ export const operating = [
       ['npm start', 'Start the server, which migrates its database'],
       ['npm install --global ./packages/cli', 'Install the new command, if you installed it from the clone'],
     ],
-    document: 'docs/operations.md#upgrade',
+    document: 'docs/operations/upgrade.md',
   },
   {
     title: 'Back up an organization',
@@ -159,7 +159,7 @@ export const operating = [
       ['SKERRY_DATABASE_URL=postgres://skerry@db.internal/skerry npm start', 'Start a server'],
       ['skerry dashboard verify https://skerry.example.com', 'Check the dashboard that it serves'],
     ],
-    document: 'docs/operations.md#postgresql',
+    document: 'docs/operations/postgresql.md',
   },
   {
     title: 'Use Skerry in a script',

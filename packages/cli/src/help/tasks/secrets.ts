@@ -80,7 +80,7 @@ export const secrets = [
       ['skerry secrets history DATABASE_URL --reveal', 'List the versions with their values'],
       ['skerry secrets restore DATABASE_URL 3', 'Make version 3 the current one again'],
     ],
-    document: 'README.md#what-it-does',
+    document: 'docs/command-line.md#deleted-secrets',
   },
   {
     title: 'Say what a secret is for and when it expires',

@@ -9,7 +9,7 @@ export const start = [
       ['skerry secrets set DATABASE_URL', 'Ask for a value and write it'],
       ['skerry run -- npm start', 'Start your program with the secrets'],
     ],
-    document: 'README.md#start',
+    document: 'docs/quick-start.md',
   },
   {
     title: 'Sign up and create an organization',
@@ -18,7 +18,7 @@ export const start = [
       ['skerry signup "Acme"', 'Create an organization and sign this machine in'],
       ['skerry open', 'Continue in the dashboard'],
     ],
-    document: 'README.md#start',
+    document: 'docs/quick-start.md',
   },
   {
     title: 'Sign in',
@@ -28,7 +28,7 @@ export const start = [
       ['skerry keys init', 'Create your keys, if you have none yet'],
       ['skerry whoami', 'Check who you are signed in as'],
     ],
-    document: 'README.md#people',
+    document: 'docs/people.md',
   },
   {
     title: 'Sign in on a second machine',
@@ -38,7 +38,7 @@ export const start = [
       ['skerry keys unlock', 'Unlock your keys with your passphrase'],
       ['skerry secrets ls', 'Check that you can read, in the project folder'],
     ],
-    document: 'README.md#people',
+    document: 'docs/people.md',
   },
   {
     title: 'Use an existing project',
@@ -48,7 +48,7 @@ export const start = [
       ['skerry secrets ls', 'List its secrets'],
       ['skerry run -- npm start', 'Start the program'],
     ],
-    document: 'README.md#start',
+    document: 'docs/quick-start.md',
   },
   {
     title: 'Sign out, or end the session of a lost laptop',
@@ -58,7 +58,7 @@ export const start = [
       ['skerry sessions ls', 'List the machines that you are signed in on'],
       ['skerry sessions revoke old-laptop', 'End the session of a lost machine'],
     ],
-    document: 'README.md#people',
+    document: 'docs/people.md',
   },
   {
     title: 'Work with several organizations',
@@ -69,7 +69,7 @@ export const start = [
       ['skerry profile use acme', 'Make one the default'],
       ['skerry secrets ls --profile acme --app shop --env production', 'Use one for a single command'],
     ],
-    document: 'README.md#people',
+    document: 'docs/people.md',
   },
   {
     title: 'Find out why something does not work',

@@ -54,5 +54,5 @@ const notBuilt = `Skerry is running, but its dashboard has not been built.
 On the server, in the folder of Skerry: npm run build
 Then start the server again and reload this page. npm start does both.
 
-The API works without it, and is described at /docs.
+The API works without it. The documentation is at /docs, if it was built.
 `

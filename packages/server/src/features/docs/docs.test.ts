@@ -1,8 +1,14 @@
-import { listEndpoints } from '@skerry/contract/endpoints'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import fastify from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openWorld } from '../../../test/world.ts'
 import { routes } from '../../app.ts'
+import type { BuiltPages } from '../../http/build.ts'
 import { accessFacts } from './access-words.ts'
+import { mountDocs } from './docs.ts'
 
 const world = await openWorld()
 afterAll(() => world.close())
@@ -10,98 +16,31 @@ afterAll(() => world.close())
 const read = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
   fetch(world.url + path, { method, headers })
 
-const documents = ['/docs', '/docs.css', '/openapi.json']
-
-describe.each(documents)('%s', (path) => {
-  test('is answered without a credential, with a policy under which nothing runs', async () => {
-    const response = await read(path)
-    expect(response.status).toBe(200)
-    const policy = response.headers.get('content-security-policy')?.split('; ')
-    expect(policy).toEqual([
-      "default-src 'none'",
-      "style-src 'self'",
-      "base-uri 'none'",
-      "form-action 'none'",
-      "frame-ancestors 'none'",
-    ])
+describe('the OpenAPI document', () => {
+  test('is answered without a credential, with 304 to a reader that has it', async () => {
+    const response = await read('/openapi.json')
+    const etag = response.headers.get('etag') ?? ''
+    expect([response.status, etag]).toEqual([200, expect.stringMatching(/^"[\w-]{43}"$/)])
     expect(Object.fromEntries(response.headers)).toMatchObject({
+      'content-type': 'application/json; charset=utf-8',
       'x-content-type-options': 'nosniff',
       'x-frame-options': 'DENY',
       'referrer-policy': 'no-referrer',
       'cache-control': 'public, no-cache',
     })
-  })
-
-  test('is answered with 304 to a reader that has it', async () => {
-    const etag = (await read(path)).headers.get('etag') ?? ''
-    expect(etag).toMatch(/^"[\w-]{43}"$/)
     for (const held of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
-      const response = await read(path, { 'if-none-match': held })
-      expect([response.status, await response.text(), response.headers.get('etag')]).toEqual([304, '', etag])
-      expect(response.headers.get('content-security-policy')).toContain("default-src 'none'")
+      const again = await read('/openapi.json', { 'if-none-match': held })
+      expect([again.status, await again.text(), again.headers.get('etag')]).toEqual([304, '', etag])
     }
-    expect((await read(path, { 'if-none-match': '"other"' })).status).toBe(200)
+    expect((await read('/openapi.json', { 'if-none-match': '"other"' })).status).toBe(200)
   })
 
   test('answers HEAD with its size, and other methods with 404', async () => {
-    const [head, whole] = [await read(path, {}, 'HEAD'), await (await read(path)).arrayBuffer()]
+    const [head, whole] = [await read('/openapi.json', {}, 'HEAD'), await (await read('/openapi.json')).arrayBuffer()]
     expect([head.status, head.headers.get('content-length')]).toEqual([200, String(whole.byteLength)])
-    expect((await read(path, {}, 'POST')).status).toBe(404)
-  })
-})
-
-describe('the page', () => {
-  let page: string
-  beforeAll(async () => {
-    const response = await read('/docs')
-    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
-    page = await response.text()
+    expect((await read('/openapi.json', {}, 'POST')).status).toBe(404)
   })
 
-  test('shows every operation, with who may call it', () => {
-    for (const { heading, name, endpoint } of listEndpoints()) {
-      expect(page).toContain(`<article id="${heading}.${name}">`)
-      expect(page.replaceAll('<wbr>', '')).toContain(`<code class="path">${endpoint.path}</code>`)
-    }
-    expect(page).toContain('<code>grantee(env(member))</code>')
-  })
-
-  test('loads only its stylesheet, and contains no script and no style of its own', () => {
-    expect([...page.matchAll(/<link [^>]*>/g)].map(String)).toEqual(['<link rel="stylesheet" href="docs.css">'])
-    expect(page).not.toMatch(/<script|<style|<img|<iframe|\sstyle=|\son\w+=|\s(?:href|src)="https?:/)
-  })
-
-  test('has only links that lead somewhere, and no id twice', () => {
-    const ids = [...page.matchAll(/\sid="([^"]+)"/g)].map((match) => match[1])
-    expect(new Set(ids).size).toBe(ids.length)
-    const targets = [...page.matchAll(/href="#([^"]+)"/g)].map((match) => match[1])
-    expect(targets.length).toBeGreaterThan(listEndpoints().length)
-    for (const target of targets) expect(ids).toContain(target)
-  })
-
-  test('has as many cells in each row of a table as in its head, and no cell shows an object or undefined', () => {
-    const tables = [...page.matchAll(/<thead>(.*?)<\/thead>(.*?)<\/table>/gs)]
-    expect(tables.length).toBeGreaterThan(100)
-    for (const [, head = '', body = ''] of tables) {
-      const columns = head.match(/<th /g)?.length
-      const rows = [...body.matchAll(/<tr>.*?<\/tr>/gs)].map(([row]) => row.match(/<td>/g)?.length)
-      expect(new Set(rows), body).toEqual(new Set([columns]))
-    }
-    expect(page).not.toMatch(/\[object \w+\]|\bundefined\b/)
-  })
-
-  test('closes every element that it opens', () => {
-    const open: string[] = []
-    for (const [, end, name] of page.matchAll(/<(\/?)([a-z][a-z0-9]*)[^>]*>/g)) {
-      if (['meta', 'link', 'wbr'].includes(name as string)) continue
-      if (end) expect(open.pop()).toBe(name)
-      else open.push(name as string)
-    }
-    expect(open).toEqual([])
-  })
-})
-
-describe('the OpenAPI document', () => {
   test('has every route of this server', async () => {
     const document = (await (await read('/openapi.json')).json()) as { paths: Record<string, object> }
     for (const { endpoint } of routes) {
@@ -112,6 +51,64 @@ describe('the OpenAPI document', () => {
 
   test('is right that an operation without parameters still refuses unknown ones', async () => {
     expect((await read('/health?unknown=1')).status).toBe(400)
+  })
+})
+
+describe('the documentation', () => {
+  const app = fastify()
+  let dist: string
+  beforeAll(async () => {
+    dist = await mkdtemp(join(tmpdir(), 'skerry-docs-'))
+    await writeFile(join(dist, 'index.html'), '<!doctype html>')
+    await writeFile(join(dist, 'page.html'), '<!doctype html><p>page')
+    const file = { type: 'text/html; charset=utf-8', integrity: 'sha384-page', encodings: [] }
+    const files = { '/docs/': { ...file, file: 'index.html' }, '/docs/page/': { ...file, file: 'page.html' } }
+    const build: BuiltPages['build'] = { sources: '', files, importMapSha256: null }
+    mountDocs(app, { build, page: '', dist: pathToFileURL(`${dist}/`) })
+  })
+  afterAll(async () => {
+    await app.close()
+    await rm(dist, { recursive: true })
+  })
+
+  test('a page is sent under a policy that allows only files of this server, and nothing inline', async () => {
+    const { statusCode, headers, body } = await app.inject('/docs/page/?query')
+    expect([statusCode, body]).toEqual([200, '<!doctype html><p>page'])
+    const policy = String(headers['content-security-policy'])
+    expect(policy.split('; ')).toEqual(
+      expect.arrayContaining(["default-src 'none'", "script-src 'self'", "worker-src 'none'"]),
+    )
+    expect(policy).not.toMatch(/unsafe|nonce|https?:|data:|blob:|\*/)
+    expect(headers).toMatchObject({ 'cache-control': 'public, no-cache', etag: '"sha384-page"' })
+  })
+
+  test('a reader that has a page gets 304', async () => {
+    const { statusCode } = await app.inject({ url: '/docs/', headers: { 'if-none-match': '"sha384-page"' } })
+    expect(statusCode).toBe(304)
+  })
+
+  test.each([
+    ['/docs', '/docs/'],
+    ['/docs/page', '/docs/page/'],
+  ])('%s leads to %s', async (url, location) => {
+    const { statusCode, headers } = await app.inject(url)
+    expect([statusCode, headers.location]).toEqual([308, location])
+  })
+
+  test.each(['/docs/none', '/docs/page.html', '/docs/../index.html', '/docs/constructor'])(
+    '%s does not exist',
+    async (url) => {
+      expect((await app.inject(url)).statusCode).toBe(404)
+    },
+  )
+
+  test('without a build, the answer says which command to run', async () => {
+    const unbuilt = fastify()
+    mountDocs(unbuilt, null)
+    const { headers, body } = await unbuilt.inject('/docs/quick-start/')
+    expect(headers['content-type']).toBe('text/plain; charset=utf-8')
+    expect(body).toContain('npm run build')
+    await unbuilt.close()
   })
 })
 

@@ -2,7 +2,5 @@ import { raw } from '../../http/raw.ts'
 import { mountDocs } from './docs.ts'
 
 export const rawRoutes = [
-  raw(['/docs', '/docs.css', '/openapi.json'], 'what the API is, as the source says it', (app, _, routes) =>
-    mountDocs(app, routes),
-  ),
+  raw(['/docs', '/docs/*', '/openapi.json'], 'the documentation and the OpenAPI document', (app) => mountDocs(app)),
 ]

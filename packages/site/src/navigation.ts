@@ -1,0 +1,139 @@
+/** A page in the navigation: its path in the repository, and its label unless that is the title of the page. */
+type Row = readonly [path: string, label?: string]
+
+/** A chapter with its pages. `others` adds the pages below a folder that no row names, in the order of their names. */
+export interface ChapterRows {
+  title: string
+  rows: readonly Row[]
+  others?: string
+}
+
+/** The chapter of documents that have no row yet. */
+export const withoutRow = 'More'
+
+/**
+ * All documents, by reader and task. A document without a row is in the last chapter, and fails a test. Pages of the API
+ * are made from the contract, and are below `docs/api/`.
+ */
+export const navigation: readonly ChapterRows[] = [
+  {
+    title: 'Start',
+    rows: [
+      ['docs/README.md', 'Overview'],
+      ['docs/quick-start.md'],
+      ['docs/concepts.md'],
+      ['docs/people.md'],
+      ['docs/first-week.md', 'The first week of a team'],
+      ['docs/troubleshooting.md'],
+      ['docs/glossary.md'],
+    ],
+  },
+  {
+    title: 'Guides',
+    rows: [
+      ['docs/guides/ci.md'],
+      ['docs/guides/compose.md'],
+      ['docs/guides/express.md'],
+      ['docs/guides/vite.md'],
+      ['docs/guides/nextjs.md'],
+      ['docs/guides/django.md'],
+      ['docs/guides/leaked-token.md'],
+    ],
+  },
+  {
+    title: 'Move to Skerry',
+    rows: [
+      ['docs/migrate/dotenv.md', 'From .env files'],
+      ['docs/migrate/doppler.md', 'From Doppler'],
+      ['docs/migrate/infisical.md', 'From Infisical'],
+      ['docs/migrate/vault.md', 'From HashiCorp Vault'],
+    ],
+  },
+  {
+    title: 'Use secrets',
+    rows: [
+      ['docs/command-line.md', 'The command line'],
+      ['docs/leases.md', 'Short-lived accounts'],
+      ['docs/rotation.md'],
+      ['docs/sync.md'],
+      ['docs/sync-destinations.md'],
+      ['docs/kms.md'],
+      ['docs/live.md'],
+      ['docs/serve.md'],
+      ['docs/integrations.md'],
+      ['docs/agents.md', 'Agents'],
+      ['docs/proxy.md', 'The proxy'],
+      ['docs/vault.md'],
+      ['docs/executor.md'],
+    ],
+  },
+  {
+    title: 'Run an organization',
+    rows: [
+      ['docs/teams.md'],
+      ['docs/trust.md'],
+      ['docs/recovery.md'],
+      ['docs/audit.md'],
+      ['docs/export.md'],
+      ['docs/plans.md'],
+    ],
+  },
+  {
+    title: 'Run a server',
+    rows: [
+      ['docs/operations.md', 'Overview'],
+      ['docs/releases.md', 'Packages'],
+      ['docs/deploy.md'],
+      ['docs/operations/people.md'],
+      ['docs/operations/reverse-proxy.md'],
+      ['docs/operations/mail.md'],
+      ['docs/operations/postgresql.md'],
+      ['docs/operations/several-servers.md'],
+      ['docs/operations/backup.md'],
+      ['docs/operations/running.md'],
+      ['docs/operations/upgrade.md'],
+      ['docs/operations/log.md'],
+      ['docs/operations/server-key.md'],
+      ['docs/operations/incidents.md'],
+      ['docs/operations/commands.md'],
+      ['docs/operations/limits.md'],
+    ],
+  },
+  {
+    title: 'Security',
+    rows: [
+      ['docs/threat-model.md'],
+      ['docs/promises.md'],
+      ['docs/verify.md'],
+      ['docs/hostile-server.md'],
+      ['docs/hostile.md'],
+      ['docs/directory-format.md'],
+      ['SECURITY.md', 'Report a weakness'],
+    ],
+  },
+  {
+    title: 'Reference',
+    rows: [
+      ['docs/commands.md'],
+      ['docs/settings.md'],
+      ['packages/sdk/README.md', 'SDK'],
+      ['docs/sdk-reference.md'],
+      ['docs/api/README.md', 'API'],
+      ['docs/performance.md'],
+      ['CHANGELOG.md', 'Changes'],
+    ],
+  },
+  { title: 'API by heading', rows: [], others: 'docs/api' },
+  {
+    title: 'Work on Skerry',
+    rows: [
+      ['ARCHITECTURE.md'],
+      ['CONTRIBUTING.md'],
+      ['docs/entities.md'],
+      ['docs/suites.md'],
+      ['bench/README.md', 'Benchmarks'],
+    ],
+  },
+  { title: 'Decisions', rows: [], others: 'docs/adr' },
+  { title: withoutRow, rows: [], others: 'docs' },
+]
