@@ -1,4 +1,5 @@
 import type { IncomingMessage, RequestListener } from 'node:http'
+import { isLoopback } from '@skerry/contract/loopback'
 import type { Resolved } from '@skerry/sdk'
 import { describe, Failure, toFailure } from '../failure.ts'
 import { isSecretName } from '../names.ts'
@@ -11,6 +12,8 @@ interface Guard {
   bearer: Bearer
   /** The names, without a port, that a request may have in its Host header. */
   hosts: readonly string[]
+  /** The port is on a loopback address, so that callers may use the names of this machine. */
+  isLocal: boolean
 }
 
 interface Answering {
@@ -82,9 +85,9 @@ async function health(source: Source): Promise<Answer> {
 }
 
 /** A page in a browser reaches a port of this machine under a name of its own (DNS rebinding), so Host is checked, too. */
-function refuseCaller({ headers }: IncomingMessage, { bearer, hosts }: Guard): Answer | undefined {
+function refuseCaller({ headers }: IncomingMessage, { bearer, hosts, isLocal }: Guard): Answer | undefined {
   const [, host = ''] = /^(\[[^\]]*\]|[^:]*)(?::\d+)?$/.exec(headers.host ?? '') ?? []
-  if (!hosts.includes(host.toLowerCase()))
+  if (!hosts.includes(host.toLowerCase()) && !(isLocal && isLoopback(host)))
     return refuse(403, 'forbidden', 'the Host header has a name that `skerry serve --allow-host` does not list')
   if (bearer.isSentIn(headers.authorization)) return undefined
   const what = headers.authorization === undefined ? 'send the token' : 'this is not the token'

@@ -18,7 +18,10 @@ export interface Options extends Flags, Selection {
   cache: boolean
 }
 
-/** Where HTTP is answered: a socket (undefined: the one in the own folder), or a port. */
+/**
+ * Where HTTP is answered: a socket (undefined: the one in the own folder), or a port. `hosts` are the names that callers may
+ * use for it, besides those of this machine.
+ */
 export type Place =
   | { socket: string | undefined }
   | { host: string; port: number; hosts: string[]; tls: { cert: string; key: string } | undefined }
@@ -49,7 +52,7 @@ function portOf(flags: Options, text: string): Place {
   if ((cert === undefined) !== (key === undefined)) throw usage('--tls-cert and --tls-key are needed together')
   const tls = cert !== undefined && key !== undefined ? { cert, key } : undefined
   const named = allowHost.map((one) => one.toLowerCase())
-  if (isLoopback(host)) return { host, port, hosts: ['localhost', '127.0.0.1', '[::1]', host, ...named], tls }
+  if (isLoopback(host)) return { host, port, hosts: named, tls }
   if (!tls && !allowCleartext)
     throw usage(
       `--host ${host} is on the network, where others could read the secrets`,

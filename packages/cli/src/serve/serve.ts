@@ -79,7 +79,7 @@ async function serveHttp(place: Place, source: Source, selection: Options, label
   }
   const { host, port, hosts, tls } = place
   const bearer = openBearer(selection.tokenFile)
-  const answer = answering({ source, selection, guard: { bearer, hosts } })
+  const answer = answering({ source, selection, guard: { bearer, hosts, isLocal: isLoopback(host) } })
   const server = tls
     ? withTls(createTlsServer({ ...limits, ...readTls(tls) }, answer), tls)
     : createServer(limits, answer)

@@ -9,7 +9,6 @@ import {
 import { entryNames, entryWords, signedParts } from '@skerry/sdk/internal/directory/words'
 import { comparedPin } from '../envs/pins.ts'
 import { KeyringError, keyring } from '../keyring.ts'
-import { meQuery, queryClient } from '../queries.ts'
 import { showErrorToast, showToast } from '../ui/toast.ts'
 import { askForPin } from './ask.ts'
 import { knownDirectory, rememberDirectory } from './known.ts'
@@ -35,7 +34,7 @@ export function signingClientOf(client: Client): Client {
 }
 
 async function findSignatory(client: Client, orgId: string): Promise<Signatory | null> {
-  const { principal } = await queryClient.ensureQueryData(meQuery)
+  const { principal } = await client.me.get({})
   if (knownDirectory(orgId) === null) {
     const isPinned = (await isShownAsSigner(client, orgId, principal.id)) && (await askForPin(orgId))
     if (!isPinned) return unsigned('You do not sign the directory of this organization.')

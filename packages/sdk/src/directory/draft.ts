@@ -11,7 +11,7 @@ import { compareReaders, explainReaders, isIn, type ReaderChanges } from './read
 import { signRoot } from './signing.ts'
 
 /** Opens keys that are wrapped to the caller, and commits to them. In a browser, only a worker has the keys. */
-export interface KeyCommitments {
+interface KeyCommitments {
   environment: (id: string, blob: string) => Promise<string>
   managed: (id: string, version: number, blob: string) => Promise<string>
 }

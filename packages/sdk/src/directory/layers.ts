@@ -20,9 +20,8 @@ interface LayersSettings {
  *
  * @throws the errors of `Skerry.resolve`, without those of keys and values.
  * @example
- * const query = toResolveQuery({ env: envId })
  * const directory = { pins: [remembered], name: 'shop/production' }
- * const { layers } = await resolveLayers(client, { directory, query, token: null })
+ * const { layers } = await resolveLayers(client, { directory, query: { env: envId, with: [] }, token: null })
  */
 export async function resolveLayers(client: Client, settings: LayersSettings): Promise<ParsedBody> {
   const { directory, query, token, now = Date.now, warn = () => {} } = settings

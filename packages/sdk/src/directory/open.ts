@@ -101,7 +101,7 @@ export async function openDocuments(
  * answer only to decide whether to ask for a pin.
  *
  * @throws RefusedError, UnavailableError; CryptoError for a malformed root.
- * @example if (await isShownAsSigner(client, orgId, 'usr_ada')) askForPin()
+ * @example const mustAskForPin = await isShownAsSigner(client, orgId, userId)
  */
 export async function isShownAsSigner(client: Client, orgId: string, principalId: string): Promise<boolean> {
   const { directory } = await client.directory.get({ params: { orgId } })

@@ -30,7 +30,7 @@ export const signedHeadings: ReadonlySet<string> = new Set([
  *
  * @param isSigned whether changes in the organization must be signed.
  * @param open makes the client that signs: `signingClient`.
- * @example const api = signingWhenSigned(client, (orgId) => knownDirectories.has(orgId), () => openSigning(client))
+ * @example const api = signingWhenSigned(client, () => false, async () => client)
  */
 export function signingWhenSigned(
   client: Client,

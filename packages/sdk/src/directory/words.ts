@@ -38,7 +38,7 @@ const kindWords: Readonly<Record<string, string>> = {
   worker: 'worker',
 }
 
-/** The kind and the name of an entry: `environment shop/production`, `person ada@example.com`. */
+/** The kind and the name of an entry: `environment shop/production`, `managed key payments`. */
 export function entryWords(key: string, nameOf: EntryNames): string {
   if (key === 'root') return 'the signers'
   const [kind = ''] = key.split('/', 1)
@@ -92,7 +92,7 @@ function changedReaders({ readers, claimedReaders }: Difference, nameOf: EntryNa
   return [`the readers differ from those that were signed; the server lists ${names.join(', ') || 'none'}`]
 }
 
-/** A difference as one line: `environment shop/production: reader ada@example.com added`. */
+/** A difference as one line: `environment shop/production: reader Ada added`. */
 export const differenceLine = (one: Difference, nameOf: EntryNames): string =>
   `${entryWords(one.key, nameOf)}: ${partsOf(one, nameOf).join('; ')}`
 
