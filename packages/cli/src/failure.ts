@@ -102,7 +102,8 @@ export const nextOfCode: Readonly<Record<string, string>> = {
   directory_unpinned: 'compare the pin with a colleague’s: `skerry trust pin` prints it',
   directory_broken_chain: distrust,
   directory_unsigned: distrust,
-  directory_rolled_back: distrust,
+  directory_rolled_back:
+    'if the operator restored an older backup, run `skerry trust pin <pin> --restored`; otherwise do not use this server',
   directory_stale: 'a signer runs `skerry trust sign`; also check the clock of this machine',
   directory_from_future: 'check the clock of this machine',
   directory_too_weak: 'use a token that `skerry token create` makes',

@@ -100,6 +100,10 @@ export function rememberDirectory(url: string, orgId: string, newest: KnownDirec
   }))
 }
 
+/** Forgets what this machine knew of a directory, and remembers this instead. */
+export const replaceDirectory = (url: string, orgId: string, known: KnownDirectory, pin: string): void =>
+  change(url, orgId, () => ({ known, pins: [pin] }))
+
 /** Remembers a pin that a person got elsewhere. The next command checks it. */
 export const rememberPin = (url: string, orgId: string, pin: string): void =>
   change(url, orgId, ({ known, pins }) => ({ known, pins: pins.includes(pin) ? pins : [...pins, pin] }))

@@ -9,7 +9,6 @@ import { type Client, type Credential, createClient } from '@skerry/sdk/client'
 import { signingWhenSigned } from '@skerry/sdk/internal/directory/when-signed'
 import type { KnownState } from '@skerry/sdk/known-state'
 import type { RememberingHolder } from '@skerry/sdk/secrets'
-import { bootstrapAdmin } from '@skerry/sdk/tokens'
 import manifest from '../package.json' with { type: 'json' }
 import { keptAside, type Profile, readCredentials, saveProfile } from './credentials.ts'
 import { Failure } from './failure.ts'
@@ -253,6 +252,7 @@ export async function makeAdminToken(
   const { orgs } = await client.me.get()
   const org = orgs.find((one) => isOrg(one, settings.org))
   if (!org) throw new Failure('notFound', `machine client ${machine.id} is not in organization ${settings.org ?? ''}`)
+  const { bootstrapAdmin } = await import('@skerry/sdk/tokens')
   const { token, parsed } = await bootstrapAdmin(client, { orgId: org.id, name: `CLI on ${hostname()}`.slice(0, 200) })
   const profile: Profile = {
     url: settings.url,

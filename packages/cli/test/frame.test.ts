@@ -24,6 +24,8 @@ test('only the frame, and commands without a frame, open a session', () => {
     // Asks with the other stored credentials which of them can read.
     'reading-profile.ts',
     'run/prepare.ts',
+    // Opens it once, before it answers others.
+    'serve/serve.ts',
     'session.ts',
     // Needs a session only without --request.
     'tokens/register.ts',

@@ -93,6 +93,23 @@ describe('a directory', () => {
     expect(await ok(fresh, "skerry run -- sh -c 'echo $A'")).toBe('hello\n')
   })
 
+  test('starts again from an older head if a person says that a backup was restored', async () => {
+    const pin = (await ada.ok('skerry trust init --yes')).trim()
+    const file = '../.config/skerry/known-directories.json'
+    const known = JSON.parse(await ada.read(file))
+    for (const place of Object.values<{ known: { head: object } }>(known.directories))
+      place.known.head = { version: 7, hash: pin }
+    await ada.write(file, JSON.stringify(known))
+    const refused = { code: 3, stderr: expect.stringContaining('`skerry trust pin <pin> --restored`') }
+    expect(await ada.shell('skerry env rekey development --yes')).toMatchObject(refused)
+    expect(await ada.shell(`skerry trust pin ${pin}`)).toMatchObject(refused)
+    expect(await ada.shell('skerry trust pin --restored')).toMatchObject({ code: 2 })
+    await ada.ok(`skerry trust pin ${pin} --restored`)
+    expect(await verify(ada)).toMatchObject({ verified: true, head: 1 })
+    await ada.ok('skerry env rekey development --yes')
+    expect(await unsigned(ada)).toEqual([])
+  })
+
   test('is signed by two admins at once, and by one who compares the words of a new member', async () => {
     await ada.ok('skerry trust init --yes')
     const bob = await newAdmin(ada)

@@ -19,7 +19,8 @@ export function send(url: string, { method, headers = {}, body }: Sending): Prom
   return new Promise((resolve, reject) => {
     const sent = request(url, { agent, method, headers: { ...usual, ...length, ...headers } }, resolve)
     sent.on('error', reject)
-    sent.end(body)
+    // Node would write the headers in the encoding of a body that is text.
+    sent.end(typeof body === 'string' ? Buffer.from(body) : body)
   })
 }
 

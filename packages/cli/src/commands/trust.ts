@@ -23,6 +23,10 @@ export function register(command: Command): void {
   leaf(command, 'verify', 'Verify the signatures, and that the server shows what was signed').action(inOrg(verify))
   leaf(command, 'pin [pin]', 'Print the pin for other machines, or trust a pin that you got from a person')
     .option('--write', 'also write the pin into skerry.json')
+    .option(
+      '--restored',
+      'forget the newer directory that this machine saw: an older backup of the server was restored',
+    )
     .action(inOrg(pin, parseGiven))
   confirmable(leaf(command, 'approve <file>', 'Add your signature to a change of the signers; - is stdin')).action(
     inOrg(approve, readDocument),

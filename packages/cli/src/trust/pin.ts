@@ -2,7 +2,7 @@ import { formatPin, parsePin } from '@skerry/crypto/directory/pin'
 import { openDocuments } from '@skerry/sdk/internal/directory/open'
 import { Failure, usage } from '../failure.ts'
 import type { InOrg } from '../frame.ts'
-import { knownDirectory, rememberDirectory, rememberPin } from '../known-directories.ts'
+import { knownDirectory, projectPin, rememberDirectory, rememberPin, replaceDirectory } from '../known-directories.ts'
 import { note, type Output, writeLine } from '../output.ts'
 import { projectFileName, writeProject } from '../project.ts'
 import type { Session } from '../session.ts'
@@ -11,6 +11,7 @@ import { openKnownDocuments } from './open.ts'
 
 interface PinFlags extends Flags {
   write?: boolean
+  restored?: boolean
 }
 
 /** Prints the pin of the newest root, or remembers a pin that a person got from a colleague. */
@@ -18,7 +19,8 @@ export async function pin(
   given: string | undefined,
   { session, flags, orgId }: InOrg<PinFlags, typeof parseGiven>,
 ): Promise<Output> {
-  if (given !== undefined) await trustPin(session, orgId, given)
+  if (given !== undefined && flags.restored) await startAgain(session, orgId, given)
+  else if (given !== undefined) await trustPin(session, orgId, given)
   const { root, head } = await openKnownDocuments(session, orgId, { acceptOld: true })
   const text = given ?? formatPin({ root: root.hash, leastHead: head.body.version })
   return {
@@ -36,7 +38,8 @@ export async function pin(
 }
 
 /** Refuses a mistyped pin before a request is sent. */
-export function parseGiven(_flags: Flags, given: string | undefined): void {
+export function parseGiven({ restored }: PinFlags, given: string | undefined): void {
+  if (given === undefined && restored) throw usage('--restored needs a pin', 'get the pin from a colleague, and add it')
   if (given === undefined) return
   try {
     parsePin(given)
@@ -53,6 +56,18 @@ async function trustPin(session: Session, orgId: string, text: string): Promise<
   if (documents === null) throw new Failure('notFound', 'this organization has no signed directory')
   rememberPin(session.settings.url, orgId, text)
   rememberDirectory(session.settings.url, orgId, documents.known)
+}
+
+/**
+ * Forgets the newer directory that this machine saw, and starts from the pin: a person says that an older backup of the
+ * server was restored. The pin of `skerry.json` may name a newer head, so it is replaced, too.
+ */
+async function startAgain(session: Session, orgId: string, text: string): Promise<void> {
+  const start = { known: null, pins: [parsePin(text)], acceptOld: true }
+  const documents = await openDocuments(session.client, orgId, start)
+  if (documents === null) throw new Failure('notFound', 'the restored server has no signed directory')
+  replaceDirectory(session.settings.url, orgId, documents.known, text)
+  if (projectPin(session.settings) !== undefined) writePin(session, text)
 }
 
 /** Writes the pin into the project's file, if there is one for this organization. */
