@@ -49,7 +49,7 @@ export async function run(environment: Record<string, string | undefined>, warni
   // Printed at every log level: the link is a credential, and the way to a first organization without a terminal.
   if (server.setUpLink !== null)
     openLog('info', (line) => process.stdout.write(line)).info(
-      'Nobody has set up this server yet. Run `npx skerry signup "Acme" --email you@example.com`, or open the link within 24 hours. Either makes an organization that you own. The link works once',
+      `Nobody has set up this server yet. Run \`skerry signup "Acme" --email you@example.com --url ${server.url}\` (in a checkout, \`npx skerry\`), or open the link within 24 hours. Either makes an organization that you own. The link works once`,
       { link: server.setUpLink },
     )
   let closingSinceMs: number | undefined

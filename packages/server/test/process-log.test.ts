@@ -89,8 +89,9 @@ const isComplete = ({ level, message, time }: Line) =>
 describe('every line of a server’s output is JSON', () => {
   test('when it starts, including the set-up link, which is printed at any log level', async () => {
     const server = start({ SKERRY_LOG_LEVEL: 'silent' })
-    const { link, level } = await until('the link', () => server.find('Nobody has set up this server'))
+    const { link, level, message } = await until('the link', () => server.find('Nobody has set up this server'))
     expect([level, link]).toEqual(['info', expect.stringMatching(/\/set-up#[\w-]{43}$/)])
+    expect(message).toMatch(/`skerry signup "Acme" --email you@example\.com --url http:\/\/127\.0\.0\.1:\d+`/)
     expect(server.lines()).toHaveLength(1)
   })
 

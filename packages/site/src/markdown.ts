@@ -126,4 +126,8 @@ const isCodeCell = (tokens: Token[], index: number): boolean =>
 const textOf = ({ children }: Token): string =>
   (children ?? []).map(({ type, content }) => (type === 'softbreak' ? ' ' : content)).join('')
 
-const firstSentence = (text: string): string => /^[^\n]*?[.:](?=\s|$)/.exec(text)?.[0] ?? text.split('\n', 1)[0] ?? ''
+/** Each record of a decision begins with the word "Context", which says nothing about its page. */
+function firstSentence(text: string): string {
+  const [line = ''] = text.replace(/^Context\.\s+/, '').split('\n', 1)
+  return /^.*?[.:](?=\s|$)/.exec(line)?.[0] ?? line
+}

@@ -23,6 +23,7 @@ test('llms.txt names the Markdown file of every page', () => {
   const { files } = JSON.parse(read('build.json')) as Build
   const pages = Object.keys(files).filter((path) => path.endsWith('/'))
   const named = [...read('llms.txt').matchAll(/^- \[[^\]]+\]\(([^)]+)\): \S/gm)].map(([, path]) => path as string)
+  expect(read('llms.txt')).not.toMatch(/: Context\.$/m)
   expect(named).toHaveLength(pages.length)
   for (const path of named) expect(read(path)).toMatch(/^# /m)
 })

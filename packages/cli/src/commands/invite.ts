@@ -150,6 +150,10 @@ interface AcceptFlags extends Flags {
   code?: boolean
 }
 
+/** A link in a mail or the dashboard may have accepted the invitation already. */
+const acceptedWithoutCode =
+  'if you have accepted it already, for example with the link in the mail, ask the person who invited you to compare the words of `skerry keys fingerprint`'
+
 const readCode = async ({ code }: AcceptFlags): Promise<string | undefined> =>
   code ? readCredential('Joining code') : undefined
 
@@ -158,7 +162,7 @@ async function accept(
   { session, input: code }: SignedIn<AcceptFlags, typeof readCode>,
 ): Promise<Output> {
   const { client, settings } = session
-  const invite = await findMine(client, which)
+  const invite = await findMine(client, which, code && acceptedWithoutCode)
   const given = code ?? (await askForCode(invite))
   const joining = given && (await (await import('../trust/join.ts')).openJoining(session, invite, given))
   const { org } = await client.ownInvites.accept({
@@ -193,15 +197,14 @@ async function decline(which: string, { session: { client }, flags }: SignedIn<C
   return { json: { declined: id } }
 }
 
-async function findMine(client: Session['client'], which: string | undefined) {
+async function findMine(client: Session['client'], which: string | undefined, next = 'see `skerry invite mine`') {
   const { invites } = await client.ownInvites.list()
   const [found, another] = invites.filter(
     ({ id, orgSlug: name }) => which === undefined || isNamed(which, 'invitation', { id, name }),
   )
   const what = which === undefined ? 'no invitation' : `no invitation of ${which}`
   const slugs = invites.map(({ orgSlug }) => orgSlug)
-  if (!found)
-    throw new Failure('notFound', `${what} waits for you`, orNearest(which ?? '', slugs, 'see `skerry invite mine`'))
+  if (!found) throw new Failure('notFound', `${what} waits for you`, orNearest(which ?? '', slugs, next))
   if (another) throw usage('several invitations wait for you: name one, as `skerry invite mine` shows it')
   return found
 }

@@ -48,7 +48,10 @@ function keepOrWarn({ settings: { url } }: Session, orgId: string, code: Joining
 /** Shows a new code to the inviter. */
 export function tellCode(email: string, { code }: NewJoining): void {
   note(`joining code for ${email}, which works once, for 7 days: ${code}`)
-  note('give it to them by phone or in another way, not through this server. They run `skerry invite accept --code`')
+  note('give it to them by phone or in another way, not through this server')
+  note(
+    'they run `skerry login`, `skerry keys init` and `skerry invite accept --code`; the link in the mail would accept without the code',
+  )
 }
 
 /** An invited person, as the server shows them. */

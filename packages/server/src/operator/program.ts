@@ -12,6 +12,7 @@ export async function main(args: string[], environment: Record<string, string | 
   const program = new Command('skerry-server')
     .description('Looks after a Skerry server. Settings are read from the environment, as the server reads them.')
     .usage('<command> [options]')
+    .addHelpText('after', '\n`skerry-server start` starts the server of the package. In a checkout, use `npm start`.')
     .helpCommand(false)
     .exitOverride()
   for (const { name, summary, load } of commands) {
