@@ -53,14 +53,34 @@ beforeAll(async () => {
   await undisturbed()
 })
 
+/** Asks for a new environment, with which the browser wants the pin. */
+async function askForEnvironment(name: string) {
+  await openApp(page, 'Web shop')
+  await page.getByRole('button', { name: 'New environment' }).first().click()
+  await dialogOf(page).getByLabel('Name').fill(name)
+  await dialogOf(page).getByRole('button', { name: 'Create' }).click()
+  const asking = page.getByRole('dialog', { name: 'Sign this change' })
+  await asking.waitFor()
+  return asking
+}
+
 describe('a signer at the browser', () => {
+  test('goes on without signing until the session ends: the next person is asked', async () => {
+    const asking = await askForEnvironment('Preview')
+    await asking.getByRole('button', { name: 'Go on without signing' }).click()
+    await told(page, 'This change is not signed')
+    await steps.goTo(page, 'Keyring')
+    await steps.addPasskey(page, 'Laptop')
+    await steps.signOut(page)
+    // A passkey signs in without loading the page again.
+    await page.getByRole('button', { name: 'Use a passkey' }).click()
+    await page.getByRole('button', { name: 'Account' }).waitFor()
+    await steps.unlockWithPassphrase(page)
+    await ok('skerry trust sign --yes')
+  })
+
   test('gives the pin at the first change that is signed; a pin of another directory is refused', async () => {
-    await openApp(page, 'Web shop')
-    await page.getByRole('button', { name: 'New environment' }).first().click()
-    await dialogOf(page).getByLabel('Name').fill('Staging')
-    await dialogOf(page).getByRole('button', { name: 'Create' }).click()
-    const asking = page.getByRole('dialog', { name: 'Sign this change' })
-    await asking.waitFor()
+    const asking = await askForEnvironment('Staging')
     expect(await axeProblems(page)).toEqual([])
     const box = asking.getByRole('textbox', { name: 'Pin' })
     for (const [wrong, refusal] of [

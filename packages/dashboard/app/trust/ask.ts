@@ -1,8 +1,10 @@
 import { pinPrompt } from '../prompts.ts'
+import { session } from '../session.ts'
 
 let question: { orgId: string } | undefined
-/** Organizations whose changes a person has decided not to sign until the page is loaded again. */
+/** Organizations whose changes a person has decided not to sign until the page is loaded again, or the session ends. */
 const unsigned = new Set<string>()
+session.onEnd(() => unsigned.clear())
 
 /**
  * Asks the person for the pin of an organization's directory. The dialog verifies the directory and remembers it.

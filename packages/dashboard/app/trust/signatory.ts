@@ -9,6 +9,7 @@ import {
 import { entryNames, entryWords, signedParts } from '@skerry/sdk/internal/directory/words'
 import { comparedPin } from '../envs/pins.ts'
 import { KeyringError, keyring } from '../keyring.ts'
+import { session } from '../session.ts'
 import { showErrorToast, showToast } from '../ui/toast.ts'
 import { askForPin } from './ask.ts'
 import { knownDirectory, rememberDirectory } from './known.ts'
@@ -19,6 +20,8 @@ import { knownDirectory, rememberDirectory } from './known.ts'
 /** The client that signs the changes of the signed-in person. `client` is the one that only sends. */
 export function signingClientOf(client: Client): Client {
   const found = new Map<string, Promise<Signatory | null>>()
+  // Another person may sign in without a new page. They sign with their own key, or not at all.
+  session.onEnd(() => found.clear())
   return signingClient(client, async (orgId) => {
     const signatory = await found.get(orgId)
     if (signatory) return signatory
