@@ -198,6 +198,15 @@ describe('a server that lies', () => {
     expect(await accept(bob, code)).toMatchObject(refused('another organization than the one that invited you'))
   })
 
+  it('about the acceptance leaves the invited person with the pin', async () => {
+    const bob = await newBob()
+    const code = await invite(bob)
+    liar.lie(/\/accept$/, () => ({}))
+    expect((await accept(bob, code)).code).not.toBe(0)
+    liar.repent()
+    expect(await bob.ok('skerry trust pin --org joining')).toContain(pin)
+  })
+
   it('about the directory is caught at the first contact, and afterwards', async () => {
     const bob = await newBob()
     const code = await invite(bob)

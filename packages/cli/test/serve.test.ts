@@ -1,4 +1,4 @@
-import { globSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { globSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { chmod } from 'node:fs/promises'
 import { request } from 'node:http'
 import { createConnection } from 'node:net'
@@ -379,6 +379,20 @@ describe('LoadCredential= of systemd', () => {
     expect(await load(join(folder, 'OTHER'))).toBe(other)
     expect(globSync('*', { cwd: folder }).sort()).toEqual(['DATABASE_URL', 'OTHER'])
     expect([folder, join(folder, 'OTHER')].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o600])
+  })
+
+  it('makes no socket in a folder where another user could replace it', async () => {
+    const machine = await freshMachine()
+    const folder = join(machine.home, 'open')
+    mkdirSync(folder)
+    for (const mode of [0o777, 0o1777, 0o775]) {
+      await chmod(folder, mode)
+      expect(await machine.skerry(['serve', '--credentials', folder])).toMatchObject({
+        code: 3,
+        stderr: expect.stringContaining(`other users may write to ${folder}`),
+      })
+    }
+    expect(readdirSync(folder)).toEqual([])
   })
 
   it('waits while the server lies, and never gets an empty credential', async () => {

@@ -1,8 +1,9 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, statSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Resolved } from '@skerry/sdk'
+import { Failure } from '../failure.ts'
 import { cannotWrite } from '../files.ts'
 import { type Selection, select } from '../selection.ts'
 import { listenOnSocket } from '../sockets.ts'
@@ -24,6 +25,7 @@ export async function serveCredentials(
   } catch (error) {
     throw cannotWrite(folder, error)
   }
+  requireClosed(folder)
   const servers: Server[] = []
   for (const name of select(first, selection).keys()) {
     // systemd closes its sending side as soon as it has connected.
@@ -32,6 +34,18 @@ export async function serveCredentials(
     await listenOnSocket(server, join(folder, name))
   }
   return servers
+}
+
+/** Another user who may write to the folder could replace a socket, and give a service a credential of their own. */
+function requireClosed(folder: string): void {
+  const { uid, mode } = statSync(folder)
+  const isOwned = uid === 0 || uid === (process.getuid?.() ?? uid)
+  if (isOwned && (mode & 0o022) === 0) return
+  throw new Failure(
+    'refused',
+    isOwned ? `other users may write to ${folder}` : `${folder} belongs to another user`,
+    'name a folder that only you may write to',
+  )
 }
 
 /**

@@ -21,12 +21,13 @@ interface Shown {
 export interface Joining {
   /** The text that says which key is the caller's, for the inviter. */
   answer: string
-  /** Compares the organization that the caller has joined with the one in the invitation, and remembers its directory. */
+  /** Compares the organization that the caller has joined with the one in the invitation, and verifies its directory. */
   finish: (org: { id: string; slug: string }) => Promise<void>
 }
 
 /**
- * Opens the invitation with the code that the inviter gave, before the caller joins.
+ * Opens the invitation with the code that the inviter gave, before the caller joins. The pin is remembered now: a server that
+ * answers the acceptance with an error would otherwise leave a member without a pin, and the code works once.
  *
  * @throws Failure for a code that is mistyped, expired, or for another person, organization or role, and for a caller who
  *   has no keys yet.
@@ -44,11 +45,11 @@ export async function openJoining(session: Session, shown: Shown, code: string):
   requireOwn(session, shown, invitation)
   await requireKeys(session)
   const kid = await fingerprint(await ownPublicKey(session))
+  rememberPin(session.settings.url, invitation.org, formatPin(invitation.pin))
   return {
     answer: await makeAnswer(code, { email: invitation.email, kid }),
     finish: async ({ id, slug }) => {
       if (id !== invitation.org) throw otherOrg(slug)
-      rememberPin(session.settings.url, id, formatPin(invitation.pin))
       await openKnownDocuments(session, id, { acceptOld: true })
       note(`this machine trusts the signed directory of ${slug} now`)
     },

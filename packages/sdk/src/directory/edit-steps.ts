@@ -57,15 +57,23 @@ const ownGrant = ({ context: { own, orgId } }: DirectoryDraft, grants: readonly 
   return grant?.wrappedDek ?? grant?.wrappedKey
 }
 
-/** Signs an environment that the caller has just made. Nobody else has its key, and it includes no group. */
+/**
+ * Signs an environment that the caller has just made. Nobody else has its key, and it includes no group.
+ *
+ * @returns false if the name or the id belongs to a signed environment: a new one has neither.
+ */
 export async function addEnvironment(
   draft: DirectoryDraft,
   name: string,
   id: string,
   wrappedDek: string,
-): Promise<void> {
+): Promise<boolean> {
   const { own, ownKid, commitments } = draft.context
   const key = `environment/${name}` as const
+  if (draft.valueOf(key) !== undefined || draft.environmentKey(id) !== undefined) {
+    draft.unsigned.add(key)
+    return false
+  }
   draft.set(key, {
     id,
     key: await commitments.environment(id, wrappedDek),
@@ -73,6 +81,7 @@ export async function addEnvironment(
     readers: '',
   })
   await draft.addOwnReader(key, [own, ownKid])
+  return true
 }
 
 /** Adds a new environment of a group to the layers of the environments that include the group. */
@@ -211,7 +220,7 @@ type Jwk = Readonly<Record<string, string>>
 const publicMembers = ({ crv = '', kty = '', x = '', y }: Jwk): Jwk =>
   y === undefined ? { crv, kty, x } : { crv, kty, x, y }
 
-/** Signs a new managed key. A name that is no slug has no entry. */
+/** Signs a new managed key. A name that is no slug has no entry. A name or an id that is signed already is no new key's. */
 export async function addManagedKey(
   draft: DirectoryDraft,
   { id, name }: { id: string; name: string },
@@ -220,7 +229,8 @@ export async function addManagedKey(
 ): Promise<void> {
   if (!new RegExp(slugPattern).test(name)) return
   const key = `key/${name}` as const
-  const readers = version && (await draft.setReaders(key, grants))
+  const isNew = draft.valueOf(key) === undefined && draft.managedKey(id) === undefined
+  const readers = isNew && version && (await draft.setReaders(key, grants))
   if (version && readers) draft.set(key, { id, readers, versions: [version] })
   else draft.unsigned.add(key)
 }

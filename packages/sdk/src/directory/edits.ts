@@ -1,5 +1,6 @@
 import type { Answer, Endpoint } from '@skerry/contract/endpoint'
 import type { endpoints } from '@skerry/contract/endpoints'
+import { idPrefixes } from '@skerry/contract/prefixes'
 import { fingerprint } from '@skerry/crypto/digest'
 import type { Input } from '../client.ts'
 import { decoyOf } from './differences.ts'
@@ -129,26 +130,31 @@ export const changingEdits: Readonly<Record<string, Changing>> = {
   }),
 }
 
-/** Changes that are signed right after they were made. */
+/**
+ * Changes that are signed right after they were made. The entry comes from the request. The answer adds only what the server
+ * makes, such as an id: a server could answer with the name or the id of another object, and have that one replaced.
+ */
 export const afterwardEdits: Readonly<Record<string, Afterwards>> = {
-  'grants.createMany': afterwards<'grants', 'createMany'>(async (_, draft, { results }) => {
-    for (const { environmentId, result, ...grantee } of results)
-      if (result !== 'conflict') await changes.addReader(draft, environmentId, grantee)
+  'grants.createMany': afterwards<'grants', 'createMany'>(async ({ body }, draft, { results }) => {
+    // The results are in the order of the grants. What was granted to whom is read from the request alone.
+    for (const [at, { environmentId, ...grantee }] of body.grants.entries())
+      if (results[at] && results[at].result !== 'conflict') await changes.addReader(draft, environmentId, grantee)
   }),
   'apps.createEnv': afterwards<'apps', 'createEnv'>(async ({ params, body }, draft, { environment }) => {
     const { app } = await draft.context.client.apps.get({ params })
-    await changes.addEnvironment(draft, `${app.slug}/${environment.slug}`, environment.id, body.wrappedDek)
+    await changes.addEnvironment(draft, `${app.slug}/${body.slug}`, environment.id, body.wrappedDek)
   }),
   'groups.createEnv': afterwards<'groups', 'createEnv'>(async ({ params, body }, draft, { environment }) => {
     const { group } = await draft.context.client.groups.get({ params })
-    const name = `${group.slug}:${environment.slug}`
-    await changes.addEnvironment(draft, name, environment.id, body.wrappedDek)
-    await changes.addLayer(draft, name)
+    const name = `${group.slug}:${body.slug}`
+    const isAdded = await changes.addEnvironment(draft, name, environment.id, body.wrappedDek)
+    if (isAdded) await changes.addLayer(draft, name)
   }),
-  'tokens.create': afterwards<'tokens', 'create'>(async ({ body }, draft, { token }) => {
-    const environment = await changes.nameOfBound(draft, token.environmentId)
-    if (environment === undefined) draft.unsigned.add(`token/${token.id}`)
-    else draft.set(`token/${token.id}`, { name: token.name, environment, kid: await fingerprint(body.publicKeyJwk) })
+  'tokens.create': afterwards<'tokens', 'create'>(async ({ body }, draft) => {
+    const key = `token/${body.tokenId}`
+    const environment = await changes.nameOfBound(draft, body.environmentId ?? null)
+    if (environment === undefined) draft.unsigned.add(key)
+    else draft.set(key, { name: body.name, environment, kid: await fingerprint(body.publicKeyJwk) })
   }),
   'honeyTokens.create': afterwards<'honeyTokens', 'create'>(async ({ body }, draft) => {
     const key = `token/${body.tokenId}`
@@ -159,7 +165,10 @@ export const afterwardEdits: Readonly<Record<string, Afterwards>> = {
   'honeyTokens.delete': afterwards<'honeyTokens', 'delete'>((_, draft) => draft.signEnds()),
   'sync.createConnection': afterwards<'sync', 'createConnection'>(async (_, draft, { connection }) => {
     // The server makes the key of a connection. The caller has just wrapped a credential to it.
-    await draft.vouched(`worker/${connection.id}`, await fingerprint(connection.publicKeyJwk))
+    const key = `worker/${connection.id}`
+    const isNew = connection.id.startsWith(idPrefixes.syncConnection) && draft.valueOf(key) === undefined
+    if (isNew) await draft.vouched(key, await fingerprint(connection.publicKeyJwk))
+    else draft.unsigned.add(key)
   }),
   'sync.updateBinding': afterwards<'sync', 'updateBinding'>(({ body }, draft, { binding }) =>
     changes.addWorker(draft, body.wrappedDeks ?? [], {
@@ -176,6 +185,6 @@ export const afterwardEdits: Readonly<Record<string, Afterwards>> = {
   }),
   'kms.create': afterwards<'kms', 'create'>(async ({ body }, draft, { key }) => {
     const versions = await changes.versionOf(draft, { keyId: key.id, version: key.currentVersion }, body)
-    await changes.addManagedKey(draft, key, versions, body.grants)
+    await changes.addManagedKey(draft, { id: key.id, name: body.name }, versions, body.grants)
   }),
 }

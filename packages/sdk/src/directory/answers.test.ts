@@ -1,0 +1,118 @@
+import { fingerprint } from '@skerry/crypto/digest'
+import { environmentKeyCommitment, managedKeyCommitment } from '@skerry/crypto/directory/commitments'
+import { generateKeyPair } from '@skerry/crypto/keys'
+import { beforeEach, describe, expect, test } from 'vitest'
+import {
+  ada,
+  bob,
+  type DirectoryServer,
+  key,
+  kids,
+  orgId,
+  production,
+  startDirectoryServer,
+} from '../../test/directory-server.ts'
+import { DirectoryDraft } from './draft.ts'
+import { afterwardEdits } from './edits.ts'
+
+// A lying server answers a change with the ids and names of other objects. The signer signs the request, and not the answer.
+
+const idOf = (prefix: string, digit: number) => `${prefix}_${String(digit).padStart(22, '0')}`
+const staging = idOf('env', 7)
+
+let scene: DirectoryServer
+let draft: DirectoryDraft
+beforeEach(async () => {
+  scene = await startDirectoryServer()
+  draft = new DirectoryDraft(scene.start, {
+    client: scene.client,
+    orgId,
+    signer: scene.signer,
+    own: `person/${ada}`,
+    ownKid: kids.ada,
+    commitments: {
+      environment: (id) => environmentKeyCommitment(id, key),
+      managed: (id, version) => managedKeyCommitment(id, version, key),
+    },
+    vouch: () => false,
+  })
+})
+
+const signAfter = (operation: string, body: object, answer: object) =>
+  afterwardEdits[operation]!({ params: { orgId, appId: 'app', groupId: 'grp' }, body: { ...body } }, draft, answer)
+
+test('a grant that the signer did not send is not signed', async () => {
+  const user = { principalType: 'user', principalId: ada }
+  const forged = { environmentId: production, principalType: 'user', principalId: bob, result: 'done' }
+  await signAfter('grants.createMany', { grants: [{ environmentId: staging, ...user }] }, { results: [forged, forged] })
+  expect([...draft.entries]).toEqual([])
+})
+
+describe('a new environment', () => {
+  const shop = { environment: { id: staging, slug: 'staging' } }
+  beforeEach(() => {
+    const app = { id: idOf('app', 1), name: 'shop', slug: 'shop', createdAt: '2026-01-01T00:00:00.000Z' }
+    scene.server.on('apps.get', () => ({ text: JSON.stringify({ app }) }))
+  })
+
+  test('has the name of the request', async () => {
+    await signAfter(
+      'apps.createEnv',
+      { slug: 'staging', wrappedDek: 'wd1' },
+      { environment: { id: staging, slug: 'x' } },
+    )
+    expect([...draft.entries.keys()]).toEqual(['environment/shop/staging'])
+  })
+
+  test.each([
+    ['the name of a signed one', { slug: 'production' }, shop],
+    ['the id of a signed one', { slug: 'staging' }, { environment: { id: production, slug: 'staging' } }],
+  ])('with %s is not signed', async (_, body, answer) => {
+    await signAfter('apps.createEnv', { ...body, wrappedDek: 'wd1' }, answer)
+    expect([[...draft.entries], [...draft.unsigned]]).toEqual([[], [`environment/shop/${body.slug}`]])
+  })
+})
+
+test('a new token has the id, the name and the environment of the request', async () => {
+  const { publicKeyJwk } = await generateKeyPair()
+  const body = { tokenId: idOf('skt', 3), name: 'ci', environmentId: null, publicKeyJwk }
+  const token = { id: idOf('skt', 4), name: 'deploy', environmentId: production }
+  await signAfter('tokens.create', body, { token })
+  const value = { name: 'ci', environment: null, kid: await fingerprint(publicKeyJwk) }
+  expect([...draft.entries]).toEqual([[`token/${body.tokenId}`, value]])
+})
+
+describe('a new managed key', () => {
+  const grants = [{ principalType: 'user', principalId: ada, wrappedKey: 'wk1' }]
+  const create = (name: string, id: string) =>
+    signAfter('kms.create', { name, grants }, { key: { id, name: 'invoices', currentVersion: 1 } })
+
+  test('has the name of the request', async () => {
+    await create('receipts', idOf('kms', 1))
+    expect([...draft.entries.keys()]).toEqual(['key/receipts'])
+  })
+
+  test('with the name or the id of a signed one is not signed', async () => {
+    const before = { id: idOf('kms', 1), readers: kids.ada, versions: [] }
+    draft.set('key/invoices', before)
+    await create('invoices', idOf('kms', 2))
+    await create('receipts', before.id)
+    expect([[...draft.entries], [...draft.unsigned]]).toEqual([
+      [['key/invoices', before]],
+      ['key/invoices', 'key/receipts'],
+    ])
+  })
+})
+
+test('a new sync connection with the id of a signed worker or of the rotator is not signed', async () => {
+  const { publicKeyJwk } = await generateKeyPair()
+  const signed = `worker/${idOf('syn', 1)}`
+  const worker = { kid: kids.eve, heldBy: 'server' as const }
+  draft.set(signed, worker)
+  for (const id of [idOf('syn', 1), orgId]) {
+    const claim = { key: `worker/${id}`, value: { kid: await fingerprint(publicKeyJwk), heldBy: 'server' } }
+    scene.claims.set(claim.key, { ...claim, readers: null, signedReaders: null })
+    await signAfter('sync.createConnection', {}, { connection: { id, publicKeyJwk } })
+  }
+  expect([[...draft.entries], [...draft.unsigned]]).toEqual([[[signed, worker]], [signed, `worker/${orgId}`]])
+})
