@@ -16,7 +16,7 @@ afterAll(() => machine.remove())
 describe('a new server', () => {
   test('names the command on its first page', async () => {
     await page.goto('/')
-    await page.getByText('npx skerry signup "Acme" --email you@example.com').waitFor()
+    await page.getByText(`skerry signup "Acme" --email you@example.com --url ${new URL(page.url()).origin}`).waitFor()
   })
 
   test('is entered by the link of signup, as the owner of that organization', async () => {

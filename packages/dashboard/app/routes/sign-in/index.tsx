@@ -45,9 +45,9 @@ function SignIn() {
       <StandalonePage title="Set this server up">
         <Text size="sm">
           Run this command on the machine of the server, and open the link that it prints. It makes an organization, and
-          you become its owner.
+          you become its owner. In a checkout of Skerry, write npx in front of it.
         </Text>
-        <CommandLine command="npx skerry signup &quot;Acme&quot; --email you@example.com" />
+        <CommandLine command={`skerry signup "Acme" --email you@example.com --url ${location.origin}`} />
         <Text size="sm">
           You can also do this without a terminal: open the link that the server wrote to its console when it started.
         </Text>
