@@ -123,7 +123,7 @@ describe('a signer at the browser', () => {
     await openApp(page, 'Web shop')
     await openEnvironment(page, 'Production', 'Composition')
     await compose(page, 'Shared')
-    await told(page, 'Signed environment web-shop/production: other groups')
+    await told(page, 'Signed environment web-shop/production: includes shared:production')
     // The token needs the key of the group, with a signed directory and without.
     await ok('skerry grant ci --app web-shop --env production --yes')
     await undisturbed()

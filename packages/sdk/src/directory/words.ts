@@ -97,12 +97,13 @@ export const differenceLine = (one: Difference, nameOf: EntryNames): string =>
   `${entryWords(one.key, nameOf)}: ${partsOf(one, nameOf).join('; ')}`
 
 /** What a signed member means when the signer's own change made it. */
-const signedWords: Readonly<Record<string, string>> = {
-  key: 'new key',
-  kid: 'new public key',
-  layers: 'other groups',
-  name: 'new name',
-  versions: 'new version',
+const signedWords: Readonly<Record<string, (signed: unknown) => string>> = {
+  key: () => 'new key',
+  kid: () => 'new public key',
+  // The API names groups by id, so a person compares which one the server meant.
+  layers: (signed) => `includes ${listOf(signed)}`,
+  name: (signed) => `new name ${signed}`,
+  versions: () => 'new version',
 }
 
 /** Says what a change has signed about one entry. */
@@ -118,6 +119,9 @@ export function signedParts(
   const members = Object.keys(signedWords).filter(
     (name) => canonicalJson([old?.[name]]) !== canonicalJson([next?.[name]]),
   )
-  const parts = [...members.map((name) => signedWords[name]!), ...(readers ? readerLines(readers, nameOf) : [])]
+  const parts = [
+    ...members.map((name) => signedWords[name]!(next?.[name])),
+    ...(readers ? readerLines(readers, nameOf) : []),
+  ]
   return parts.length === 0 ? ['changed'] : parts
 }
