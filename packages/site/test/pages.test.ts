@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { listEndpoints } from '@skerry/contract/endpoints'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { buildSite } from '../../../scripts/site.ts'
 import type { Build } from '../../server/src/http/build.ts'
 import { problemsOf } from '../src/check.ts'
 import { withoutRow } from '../src/navigation.ts'
@@ -94,4 +95,9 @@ describe('the check of a built site', () => {
     const html = '<a href="https://example.com/">x</a><a href="../#top">y</a><img src="../x.png"><script src="../x.js">'
     expect(problemsIn(html, { 'x.png': '', 'x.js': '' })).toEqual([])
   })
+})
+
+test('sources that have not changed are not built again', async () => {
+  await buildSite(root)
+  expect(await buildSite(root)).toBeNull()
 })
