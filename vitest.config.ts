@@ -23,7 +23,7 @@ const server = ['packages/server/src/**/*.test.ts', 'packages/server/test/**/*.t
 // These run both engines themselves.
 const storage = ['packages/server/src/db/**/*.test.ts', 'packages/server/test/{failover,services}/**/*.test.ts']
 
-/** What an engine can get wrong by itself: transactions that meet, its absence, its catalog, its order, its jobs. */
+/** Suites of the things that an engine can get wrong by itself: transactions that meet, its absence, its catalog, its order, its jobs. */
 const engineSuites = [
   ...['catalog', 'database-down', 'exchanged', 'freshness', 'hostile/neighbours', 'hostile/rates', 'starting'].map(
     (name) => `packages/server/test/${name}.test.ts`,

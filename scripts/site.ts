@@ -48,5 +48,5 @@ export async function buildSite(root: string, begin: () => void = () => {}): Pro
   }
 }
 
-/** Where a server sends a file: `guides/ci/index.html` is the page `/docs/guides/ci/`. */
+/** The address at which a server sends a file: `guides/ci/index.html` is the page `/docs/guides/ci/`. */
 const addressOf = (path: string) => `/docs/${path.replace(/(^|\/)index\.html$/, '$1')}`

@@ -7,7 +7,7 @@ import { buildProgram, everyCommand } from '../../packages/cli/src/program.ts'
 
 type Command = Awaited<ReturnType<typeof buildProgram>>
 
-/** Where each shell looks for the completions of installed programs, below `/usr`. */
+/** The folder in which each shell looks for the completions of installed programs, below `/usr`. */
 const completionFiles = {
   bash: 'share/bash-completion/completions/skerry',
   zsh: 'share/zsh/vendor-completions/_skerry',

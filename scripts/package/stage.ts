@@ -21,7 +21,7 @@ export interface Staged {
   contained: string[]
 }
 
-/** What a release is made from. */
+/** The sources of a release. */
 export interface Sources {
   /** The checkout. */
   root: string

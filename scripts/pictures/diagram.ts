@@ -95,7 +95,7 @@ function drawArrow({ from, to, label }: Arrow, boxes: readonly Box[]): string {
   return `<path class="arrow" d="M${x1} ${y1}L${x2} ${y2}" marker-end="url(#tip)"/>${words ?? ''}`
 }
 
-/** Where an arrow leaves the first box and reaches the second one. */
+/** The points at which an arrow leaves the first box and reaches the second one. */
 function edges(one: Rectangle, other: Rectangle): [number, number, number, number] {
   const middle = ({ x, y, width, height }: Rectangle) => [x + width / 2, y + height / 2] as const
   const [[cx1, cy1], [cx2, cy2]] = [middle(one), middle(other)]

@@ -50,7 +50,7 @@ const keys: Diagram = {
 
 const plain = { height: 44, kind: 'plain' } as const
 
-/** Where secrets are. */
+/** The places of secrets. */
 const places: Diagram = {
   title: 'An organization has applications and groups. Both have environments.',
   width: 900,

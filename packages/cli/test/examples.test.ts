@@ -15,7 +15,7 @@ import { openServer, type Server } from './server.ts'
 
 const folder = fileURLToPath(new URL('../../../integrations/examples', import.meta.url))
 const run = promisify(execFile)
-/** What npm and pip say if the registry does not answer. */
+/** The words of npm and pip if the registry does not answer. */
 const isAway = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|No matching distribution|NewConnectionError/
 
 let server: Server

@@ -15,7 +15,7 @@ export const errorMeanings: Record<ErrorCode, string> = {
   unavailable: 'The server is not ready; only the readiness probes answer with it',
 }
 
-/** What a caller can do about each error code, for documents. */
+/** The next step of a caller for each error code, for documents. */
 export const errorRemedies: Record<ErrorCode, string> = {
   invalid_request: 'Read the message. It names the field and the rule',
   unauthorized:

@@ -1,10 +1,10 @@
 import { posix } from 'node:path'
 
-/** What a browser requests by itself when it shows a page. */
+/** Addresses that a browser requests by itself when it shows a page. */
 const loading =
   /<(?:script|img|source|iframe|video|audio|embed|object|link)\b[^>]*?\s(?:src|srcset|href|data|poster)="([^"]*)"/g
 
-/** What the policy of the pages refuses: scripts and styles in the page, and handlers. */
+/** Parts of a page that its policy refuses: scripts and styles in the page, and handlers. */
 const inline = /<script(?![^>]*\ssrc=)[^>]*>|<style\b|<[^>]+\s(?:style|on\w+)="/g
 
 /**

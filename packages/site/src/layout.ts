@@ -2,7 +2,7 @@ import { markdownFileOf, upFrom } from './links.ts'
 import { escapeHtml } from './markdown.ts'
 import type { Chapter, Page, Source } from './page.ts'
 
-/** Where the pages find the script and the style of the site. */
+/** The addresses at which the pages find the script and the style of the site. */
 export interface Assets {
   script: string
   style: string

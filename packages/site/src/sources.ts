@@ -29,7 +29,7 @@ function sourceOf(path: string, read: (path: string) => string, label?: string):
 }
 
 /**
- * Where a document is in the site.
+ * The place of a document in the site.
  *
  * @example urlOf('docs/guides/ci.md') // 'guides/ci/'
  * @example urlOf('packages/sdk/README.md') // 'packages/sdk/'

@@ -1,4 +1,4 @@
-/** What a page needs before its commands run. */
+/** The things that a page needs before its commands run. */
 export interface Scene {
   /** Shell lines. */
   before: string

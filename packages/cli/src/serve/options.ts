@@ -19,7 +19,7 @@ export interface Options extends Flags, Selection {
 }
 
 /**
- * Where HTTP is answered: a socket (undefined: the one in the own folder), or a port. `hosts` are the names that callers may
+ * The place where HTTP is answered: a socket (undefined: the one in the own folder), or a port. `hosts` are the names that callers may
  * use for it, besides those of this machine.
  */
 export type Place =

@@ -34,9 +34,9 @@ export interface SignerContext {
 /** The members of an entry that a signer vouches for, as the server claims them. */
 interface ClaimedHolder {
   kid: string
-  /** Of a person. */
+  /** The address of a person. */
   email?: string
-  /** Of a token. */
+  /** The name of a token. */
   name?: string
 }
 
