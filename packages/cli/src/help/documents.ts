@@ -31,7 +31,7 @@ export const documents: Readonly<Record<string, string>> = {
   invite: 'docs/operations/people.md#the-first-person-and-everyone-else',
   grant: 'docs/command-line.md#who-gets-a-key',
   access: 'docs/command-line.md#asking-for-access',
-  'access complete': 'docs/teams.md#grant-what-is-missing',
+  'access complete': 'docs/teams.md#grant-missing-keys',
   'access plan': 'docs/teams.md#plan-keys-for-one-person',
   teams: 'docs/teams.md',
   token: 'docs/command-line.md#in-ci',
