@@ -46,14 +46,14 @@ export const branches: readonly Attack[] = [
   },
   {
     id: 'replayed-branch',
-    title: 'The server answers with a branch that was deleted. Another one has its name now',
+    title: 'The server answers with a deleted branch. Another branch has its name now',
     act: 'branch',
     remains: { nothing: 'without-a-pin', pin: 'branches-can-be-rolled-back' },
     begin: (stage) => answerBranch(stage, layerOf(stage.branchEarlier, 'branch')),
   },
   {
     id: 'manifest-of-another-branch',
-    title: 'The server answers with the key of a branch, and with the manifest of another one',
+    title: 'The server answers with the key of one branch and the manifest of another branch',
     act: 'branch',
     begin: (stage) => {
       const { manifest } = layerOf(stage.branchEarlier, 'branch')
@@ -62,7 +62,7 @@ export const branches: readonly Attack[] = [
   },
   {
     id: 'missing-manifest',
-    title: 'The server answers with a branch that nobody vouches for',
+    title: 'The server answers with a branch that has no manifest',
     act: 'branch',
     remains: { nothing: 'without-a-pin' },
     begin: async (stage) => {
@@ -72,7 +72,7 @@ export const branches: readonly Attack[] = [
   },
   {
     id: 'hidden-branch',
-    title: 'The server answers from the parent, as if the branch did not exist',
+    title: 'The server answers with the parent, as if the branch did not exist',
     act: 'branch',
     begin: ({ liar, now }) => liar.lie(resolving, () => now),
   },

@@ -31,14 +31,14 @@ const changedProof = (change: (proof: Json, environmentId: string) => Json | Jso
 export const directories: readonly Attack[] = [
   {
     id: 'downgrade',
-    title: 'The server denies that there is a directory, and answers with values of its own',
+    title: 'The server denies that there is a directory, and answers with its own values',
     act: 'run',
     remains: { nothing: 'without-a-pin' },
     begin: async (stage) => answerWith(stage, (await forgedEnvironment(stage)).answer, null),
   },
   {
     id: 'withheld-directory',
-    title: 'The server leaves the directory out of an answer that is true otherwise',
+    title: 'The server leaves the directory out of an otherwise true answer',
     act: 'run',
     begin: async (stage) => answerWith(stage, stage.now, null),
   },
@@ -71,20 +71,20 @@ export const directories: readonly Attack[] = [
   },
   {
     id: 'older-state',
-    title: 'The server answers with everything as it was before the re-key, with the head of that time',
+    title: 'The server answers with the state from before the re-key, and with the head of that time',
     act: 'run',
     remains: { nothing: 'without-a-pin', memory: 'without-a-pin', pin: 'without-memory' },
     begin: async (stage) => answerWith(stage, stage.earlier, stage.earlier.directory),
   },
   {
     id: 'hidden-head',
-    title: 'The server answers with the present values and hides the head that vouches for their key',
+    title: 'The server answers with the present values, and hides the head that signs their key',
     act: 'run',
     begin: async (stage) => answerWith(stage, stage.now, stage.earlier.directory),
   },
   {
     id: 'two-heads',
-    title: 'A signer signs a second head of one version, which vouches for an environment of the server',
+    title: 'A signer signs a second head with the same version, which contains an environment of the server',
     act: 'run',
     remains: { nothing: 'without-a-pin', pin: 'without-memory' },
     begin: async (stage) => {
@@ -107,7 +107,7 @@ export const directories: readonly Attack[] = [
   },
   {
     id: 'root-of-a-stranger',
-    title: 'The server makes a root of its own, with itself as the signer',
+    title: 'The server makes its own root, with itself as the signer',
     act: 'run',
     remains: { nothing: 'without-a-pin' },
     begin: async (stage) => {
@@ -118,7 +118,7 @@ export const directories: readonly Attack[] = [
   },
   {
     id: 'repeated-proof',
-    title: 'The server proves an entry twice: first with the id of its own environment, then the signed one',
+    title: 'The server proves an entry twice, first with the id of its own environment and then with the signed id',
     act: 'run',
     remains: { nothing: 'without-a-pin' },
     begin: changedProof((proof, environmentId) => [
@@ -128,14 +128,14 @@ export const directories: readonly Attack[] = [
   },
   {
     id: 'shortened-path',
-    title: 'The server shortens the path of a proof, so that the entry stands for a node of the tree',
+    title: 'The server shortens the path of a proof, so that the entry looks like an inner node of the tree',
     act: 'run',
     remains: { nothing: 'without-a-pin' },
     begin: changedProof((proof) => ({ ...proof, index: Math.floor(proof.index / 2), path: proof.path.slice(1) })),
   },
   {
     id: 'head-of-another-organization',
-    title: 'The server shows the directory of another organization, in which it is a signer itself',
+    title: 'The server shows the directory of another organization, in which the server is a signer',
     act: 'run',
     remains: { nothing: 'without-a-pin' },
     begin: async (stage) => {
@@ -153,7 +153,7 @@ export const directories: readonly Attack[] = [
   },
   {
     id: 'garbage-directory',
-    title: 'The server answers with texts that are no documents',
+    title: 'The server answers with texts that are not documents of a directory',
     act: 'run',
     remains: { nothing: 'without-a-pin' },
     begin: async (stage) => {
@@ -177,7 +177,7 @@ export const directories: readonly Attack[] = [
   },
   {
     id: 'old-head',
-    title: 'A month later, the server answers with everything as it was before the re-key',
+    title: 'A month after the re-key, the server answers with the state from before the re-key',
     act: 'run',
     clockDays: 31,
     remains: { nothing: 'without-a-pin', memory: 'without-a-pin' },

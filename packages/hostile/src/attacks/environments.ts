@@ -9,7 +9,7 @@ import { forgedValue } from '../stage.ts'
 export const environments: readonly Attack[] = [
   {
     id: 'invented-environment',
-    title: 'The server answers from an environment that it invented, with a key and values of its own',
+    title: 'The server answers with an environment that it invented, with its own key and values',
     act: 'run',
     remains: { nothing: 'without-a-pin' },
     begin: async (stage) => {
@@ -22,7 +22,7 @@ export const environments: readonly Attack[] = [
   },
   {
     id: 'replaced-key',
-    title: 'The server replaces the key of an environment with its own, and all values with it',
+    title: 'The server replaces the key of an environment with its own key, and replaces all values',
     act: 'run',
     remains: { nothing: 'without-a-pin', memory: 'without-a-pin' },
     begin: async (stage) => {
@@ -62,7 +62,7 @@ export const environments: readonly Attack[] = [
   },
   {
     id: 'swapped-group',
-    title: 'The server answers with another environment in the place of a composed group',
+    title: 'The server answers with another environment instead of a composed group',
     act: 'run',
     remains: { nothing: 'without-a-pin' },
     begin: async (stage) => {
@@ -73,7 +73,7 @@ export const environments: readonly Attack[] = [
   },
   {
     id: 'branch-as-its-parent',
-    title: 'The server answers with the key and the values of a branch in the place of its parent',
+    title: 'The server answers with the key and the values of a branch instead of its parent',
     act: 'run',
     remains: { nothing: 'without-a-pin' },
     begin: ({ liar, now, branchNow }) => {

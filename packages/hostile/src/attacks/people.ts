@@ -13,7 +13,7 @@ import { answerWith, strangersDirectory } from './directories.ts'
 export const people: readonly Attack[] = [
   {
     id: 'added-reader',
-    title: 'The server adds a token of its own to the readers of a re-key',
+    title: 'The server adds its own token to the readers of a re-key',
     act: 'rekey',
     begin: async ({ liar }) => {
       const { publicKeyJwk } = await generateKeyPair()
@@ -44,7 +44,7 @@ export const people: readonly Attack[] = [
   },
   {
     id: 'key-of-the-server',
-    title: 'The server gives a person a key of its own, so that it can read what the person stores',
+    title: 'The server gives a person its own key, so that it can read the secrets that the person stores',
     act: 'write',
     remains: { nothing: 'without-a-pin' },
     begin: async ({ liar, keyrings }) => {
@@ -54,7 +54,7 @@ export const people: readonly Attack[] = [
   },
   {
     id: 'swapped-ids',
-    title: 'The server gives two environments each other’s name, before a person stores a secret',
+    title: 'The server swaps the names of two environments before a person stores a secret',
     act: 'write',
     remains: { nothing: 'without-a-pin' },
     begin: ({ liar }) => {
@@ -65,7 +65,7 @@ export const people: readonly Attack[] = [
   },
   {
     id: 'replaced-managed-key',
-    title: 'The server replaces a managed key with its own, so that it can read what a person encrypts',
+    title: 'The server replaces a managed key with its own key, so that it can read the data that a person encrypts',
     act: 'encrypt',
     remains: { nothing: 'without-a-pin' },
     begin: async ({ liar, keyrings }) => {
@@ -101,7 +101,7 @@ export const people: readonly Attack[] = [
   },
   {
     id: 'mail-with-a-false-pin',
-    title: 'A mail that looks like one from a colleague contains the pin of a directory that the server made',
+    title: 'A mail looks as if a colleague sent it, and contains the pin of a directory that the server made',
     act: 'pin',
     remains: { nothing: 'a-pin-from-the-server', memory: 'a-pin-from-the-server' },
     begin: async (stage) => {

@@ -15,7 +15,7 @@ const root2 = (stage: Stage) => stage.roots[1] as string
 export const signers: readonly Attack[] = [
   {
     id: 'former-signer',
-    title: 'A former signer signs a head that vouches for an environment of the server, under the newest root',
+    title: 'A former signer signs a head under the newest root. The head contains an environment of the server',
     act: 'run',
     remains: { nothing: 'without-a-pin' },
     begin: async (stage) => {
@@ -26,7 +26,7 @@ export const signers: readonly Attack[] = [
   },
   {
     id: 'former-signer-new-root',
-    title: 'A former signer signs a root that follows the newest one, and is its only signer',
+    title: 'A former signer signs a root that follows the newest root, and is its only signer',
     act: 'run',
     remains: { nothing: 'without-a-pin' },
     begin: async (stage) => {
@@ -49,7 +49,7 @@ export const signers: readonly Attack[] = [
   },
   {
     id: 'withheld-chain',
-    title: 'The client has the pin of an older root, and the server shows the newest root without those before it',
+    title: 'The client has the pin of an older root. The server shows the newest root without the roots before it',
     act: 'run',
     pinnedRoot: root2,
     begin: (stage) => answerWith(stage, stage.now, stage.now.directory),
@@ -57,7 +57,7 @@ export const signers: readonly Attack[] = [
   {
     id: 'withheld-root',
     title:
-      'The client has the pin of an older root. The server hides the newest root, and a former signer signs a head under the older one',
+      'The client has the pin of an older root. The server hides the newest root, and a former signer signs a head under the older root',
     act: 'run',
     pinnedRoot: root2,
     remains: { nothing: 'without-a-pin', pin: 'an-old-pin' },
@@ -90,7 +90,7 @@ export const signers: readonly Attack[] = [
   {
     id: 'forked-root-beside',
     title:
-      'The client has the pin of an older root. A former signer signs another root after it, and the server shows the true one, too',
+      'The client has the pin of an older root. A former signer signs another root after it, and the server also shows the true root',
     act: 'run',
     pinnedRoot: root2,
     remains: { nothing: 'without-a-pin' },

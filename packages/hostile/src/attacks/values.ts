@@ -19,7 +19,7 @@ const answerA = (change: (stage: Stage) => string) => (stage: Stage) =>
 export const values: readonly Attack[] = [
   {
     id: 'renamed-value',
-    title: 'The server shows the value of one secret under the name of another one',
+    title: 'The server shows the value of one secret under the name of another secret',
     act: 'run',
     begin: (stage) => {
       const ciphertext = ciphertextOf(stage.now, 'app')
@@ -75,14 +75,15 @@ export const values: readonly Attack[] = [
   {
     id: 'earlier-value',
     title:
-      'The server answers with an earlier value of a secret, which the client has not seen and which opens with the present key',
+      'The server answers with an earlier value of a secret. The client has never seen this value, and it opens with the present key',
     act: 'run',
     remains: everywhere('values-can-be-rolled-back'),
     begin: answerA(({ ciphertexts }) => ciphertexts[1] as string),
   },
   {
     id: 'replayed-value',
-    title: 'The server answers with an earlier value of a secret. A client with memory saw it, and then the newest one',
+    title:
+      'The server answers with an earlier value of a secret. A client with memory has seen this value, and later the newest value',
     act: 'run',
     remains: {
       nothing: 'values-can-be-rolled-back',
