@@ -14,22 +14,29 @@ const rowOfEach =
 /** The tables of the page, by the name in their marks. */
 const tables: Record<string, { columns: string[]; rows: Rows }> = {
   destinations: {
-    columns: ['Destination', 'Names', 'Values', 'One push takes', 'What a push sets off', 'Verified against'],
+    columns: [
+      'Destination',
+      'Allowed names',
+      'Allowed values',
+      'Names in one push',
+      'Effects of a push',
+      'Tested with',
+    ],
     rows: rowOfEach(({ name, facts: { limits, effects } }) => [
       name,
       namesOf(limits),
       valuesOf(limits),
-      limits.pushNamesMax === null ? 'all names in one call' : `up to ${limits.pushNamesMax} names`,
+      limits.pushNamesMax === null ? 'all names' : `up to ${limits.pushNamesMax} names`,
       effects.join(' '),
-      'a strict fake; **not verified against the real service**',
+      'a strict fake; **not tested with the real service**',
     ]),
   },
   credentials: {
-    columns: ['Destination', 'Credential'],
+    columns: ['Destination', 'Credential and its rights'],
     rows: rowOfEach(({ name, credential }) => [name, credential]),
   },
   tags: {
-    columns: ['Provider', 'Used by', 'To type', 'Tag on the wire'],
+    columns: ['Provider', 'Used by', 'Name to type', 'Tag on the wire'],
     rows: () => [...tagRows('sync', syncVendors), ...tagRows('leases', leaseVendors)],
   },
 }
@@ -54,9 +61,10 @@ export async function withSyncTables(page: string): Promise<string> {
 }
 
 function namesOf({ name }: DescribedDestination['facts']['limits']): string {
-  const forms = { exact: '', upper: ', in upper case', dashed: ', hyphens for all others' }
-  const letters = name.ignoresCase ? ', upper and lower case are one name' : ''
-  const reserved = name.reserved.length === 0 ? '' : `; not ${name.reserved.map((each) => `\`${each}\``).join(', ')}`
+  const forms = { exact: '', upper: ', in upper case', dashed: ', with a hyphen in place of each other character' }
+  const letters = name.ignoresCase ? ', without regard to upper and lower case' : ''
+  const reserved =
+    name.reserved.length === 0 ? '' : `; reserved: ${name.reserved.map((each) => `\`${each}\``).join(', ')}`
   return `${name.words}${forms[name.form]}${letters}${reserved}`
 }
 

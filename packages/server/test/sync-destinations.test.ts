@@ -20,9 +20,18 @@ import { openWorld, type World } from './world.ts'
 const page = join(import.meta.dirname, '../../../docs/sync.md')
 const [begin, end] = ['<!-- The table is made by sync-destinations.test.ts. -->', '<!-- End of the table. -->']
 const columns = [
-  ...['Destination', 'Three new names', 'One changed', 'None changed', 'One removed here, `keep`', '`delete`'],
-  ...['Changed there by others', 'Changed there, then removed here', 'Removed here, then back', 'A name of others'],
-  ...['A name that is refused', 'An error that repeats a value'],
+  'Destination',
+  'Push of three new names',
+  'Push of one changed value',
+  'Push without a change',
+  'Deleted in Skerry, `onDelete: keep`',
+  'Deleted in Skerry, `onDelete: delete`',
+  'Changed at the destination by somebody else',
+  'Changed at the destination, then deleted in Skerry',
+  'Deleted in Skerry, then stored again',
+  'Foreign name',
+  'Name that the destination refuses',
+  'Error text that contains a value',
 ]
 
 const tags = tagsByName()
@@ -249,9 +258,9 @@ async function drift(scene: Scene): Promise<string> {
   fake.put(there('FIRST_NAME'), 'by hand')
   const run = await pushed(scene)
   expect(run.status).toBe('succeeded')
-  if (run.pushed.length === 0) return 'not shown, so it stays'
+  if (run.pushed.length === 0) return 'change not shown, so it stays'
   expect([run.pushed, fake.values().get(there('FIRST_NAME'))]).toEqual([[own('FIRST_NAME')], 'value of FIRST_NAME'])
-  return 'put right'
+  return 'corrected'
 }
 
 /** Somebody else changes a secret that is then deleted here. It stays if the destination shows the change. */
@@ -264,7 +273,7 @@ async function takenOver(scene: Scene): Promise<string> {
   const plan = (await world.call(sync.plan, { ...onBinding(scene), body: {} })).body.plan
   const run = await pushed(scene)
   expect([run.status, run.deleted]).toEqual(['succeeded', plan.delete])
-  if (run.deleted.length > 0) return 'not shown, so removed'
+  if (run.deleted.length > 0) return 'change not shown, so removed'
   expect(run.skipped).toEqual([{ name: own('TAKEN_NAME'), reason: expect.stringContaining('Somebody else') }])
   expect(fake.values().get(there('TAKEN_NAME'))).toBe('by hand')
   return 'stays'
@@ -279,11 +288,11 @@ async function returned(scene: Scene): Promise<string> {
   if (failure !== undefined) {
     expect(failure.reason).toContain('still being deleted')
     await erase(world, tenant, env, 'THIRD_NAME')
-    return 'once its deletion is over'
+    return 'written when its deletion has ended'
   }
   expect(run).toMatchObject({ status: 'succeeded', pushed: [own('THIRD_NAME')] })
   expect(fake.values().get(there('THIRD_NAME'))).toBe('back again')
-  return 'written'
+  return 'written again'
 }
 
 async function foreign(scene: Scene): Promise<string> {
@@ -309,7 +318,7 @@ async function refusal(scene: Scene): Promise<string> {
   expect(run.failures.map(({ name }) => name)).toEqual([own('BAD_NAME')])
   expect([fake.values().has(there('GOOD_NAME')), fake.values().has(there('BAD_NAME'))]).toEqual([true, false])
   await erase(world, tenant, env, 'BAD_NAME')
-  return 'fails alone'
+  return 'only this name fails'
 }
 
 /** The service repeats the value and the credential in its error. Neither may appear in a response or in the log. */
@@ -324,5 +333,5 @@ async function echo(scene: Scene): Promise<string> {
   const told = [...world.answers, ...world.log].join('\n')
   for (const secret of [value, value.slice(7), fake.connection.credential.slice(0, 200)])
     expect(told.includes(secret)).toBe(false)
-  return 'repeats nothing'
+  return 'value is not shown'
 }

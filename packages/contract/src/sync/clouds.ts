@@ -48,7 +48,7 @@ export const syncClouds = {
       kmsKeyId: KmsKeyId(2048),
     }),
     credential:
-      'Secret access key alone. Its user needs CreateSecret, PutSecretValue, UpdateSecret, DescribeSecret, RestoreSecret, DeleteSecret and ListSecrets; for json-bundle GetSecretValue as well.',
+      'Only the secret access key. Its user needs CreateSecret, PutSecretValue, UpdateSecret, DescribeSecret, RestoreSecret, DeleteSecret and ListSecrets. The form json-bundle also needs GetSecretValue.',
   },
   'cloud-a-parameter-store': {
     config: Strict({ provider: Type.Literal('cloud-a-parameter-store'), region: Region, accessKeyId: AccessKeyId }),
@@ -68,7 +68,7 @@ export const syncClouds = {
       kmsKeyId: KmsKeyId(256),
     }),
     credential:
-      'Secret access key alone. Its user needs PutParameter, GetParametersByPath and DeleteParameters on the path, and the use of the KMS key where one is named.',
+      'Only the secret access key. Its user needs PutParameter, GetParametersByPath and DeleteParameters on the path. If you name a KMS key, the user must be allowed to use it.',
   },
   'cloud-b-secret-manager': {
     config: Strict({
@@ -153,6 +153,6 @@ export const syncClouds = {
       ),
     }),
     credential:
-      'Client secret of the application. It needs to list, set, delete and recover secrets of the vault, as the role Key Vault Secrets Officer may.',
+      'Client secret of the application. The application must be able to list, set, delete and recover secrets of the vault, for example with the role Key Vault Secrets Officer.',
   },
 } satisfies Record<string, SyncRow>

@@ -61,7 +61,7 @@ export const syncHosts = {
         secret: Secret,
       }),
     ]),
-    credential: 'Access token of a Bunnyshell user who may edit the variables.',
+    credential: 'Access token of a Bunnyshell user who can edit the variables.',
   },
   'code-host-ci': {
     config: Strict({
@@ -129,7 +129,7 @@ export const syncHosts = {
         description: 'Id of the deployment. Every push makes a revision, which is built and rolled out.',
       }),
     }),
-    credential: 'API key (lsv2_...) that may change deployments of the workspace.',
+    credential: 'API key (lsv2_...) that can change deployments of the workspace.',
   },
   'ml-spaces': {
     config: Strict({ provider: Type.Literal('ml-spaces') }),

@@ -46,7 +46,7 @@ export const syncPlatforms = {
         description: 'Name of the Fly.io app whose secrets are written.',
       }),
     }),
-    credential: 'Access token that may set secrets of the app, as `fly tokens create deploy` prints it.',
+    credential: 'Access token that can set secrets of the app. `fly tokens create deploy` prints such a token.',
   },
   'frontend-cloud': {
     config: Strict({
@@ -60,7 +60,7 @@ export const syncPlatforms = {
       gitBranch: Type.Optional(Branch('Branch to which values of preview are limited; only with preview alone.')),
     }),
     credential:
-      'Access token of an account that may change environment variables of the project. Those of production can need a right of their own.',
+      'Access token of an account that can change environment variables of the project. Variables of production may need an additional right.',
   },
   'edge-workers': {
     config: EdgeConfig('edge-workers'),
@@ -128,7 +128,7 @@ export const syncPlatforms = {
         envGroupId: Segment('Id of the environment group (evg-...).'),
       }),
     ]),
-    credential: 'API key of a user who may change the service or group. It acts as the user in all their workspaces.',
+    credential: 'API key of a user who can change the service or group. It acts as the user in all their workspaces.',
   },
   'app-platform-d': {
     config: Config('app-platform-d'),
@@ -138,7 +138,7 @@ export const syncPlatforms = {
       secretGroupId: Segment('Id of the secret group in it.'),
     }),
     credential:
-      'API token of a role that may read and update values of the secret group. One that cannot read them is refused, since a write replaces all.',
+      'API token of a role that can read and update values of the secret group. Skerry refuses a token that cannot read them, because a write replaces all values.',
   },
   'app-platform-e': {
     config: Config('app-platform-e'),
