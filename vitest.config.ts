@@ -103,6 +103,7 @@ const lateCommands = [
   'sync',
   'token-expired',
   'trust',
+  'trust-recovery',
   'views',
   'wrong-arguments',
 ].map((name) => `packages/cli/test/${name}.test.ts`)
