@@ -104,6 +104,7 @@ const lateCommands = [
   'token-expired',
   'trust',
   'trust-recovery',
+  'trust-restored',
   'views',
   'wrong-arguments',
 ].map((name) => `packages/cli/test/${name}.test.ts`)
