@@ -121,7 +121,7 @@ describe('a signer at the browser', () => {
         sent: () =>
           owner.sent
             .slice(since)
-            .filter((text) => /^(?:POST|PUT) /.test(text))
+            .filter((text) => /^(?:POST|PUT) /.test(text) && !text.includes('/presence'))
             .join('\n'),
       }
     }

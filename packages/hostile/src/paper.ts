@@ -29,7 +29,7 @@ const classes: readonly PaperClass[] = [
           ['1P01', 'Malicious Recovery Group'],
         ],
         here: 'no',
-        why: 'No client enrols anybody by itself. A key goes to the recovery key only if a person compared its words',
+        why: 'No client enrols anybody by itself. A key goes to the recovery key only if signers signed it, or if a person compared its words',
         played: ['false-recovery-key'],
       },
       {

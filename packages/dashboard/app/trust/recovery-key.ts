@@ -23,7 +23,7 @@ export async function signedRecoveryKey(orgId: string): Promise<string | null> {
   if (state === 'differs')
     throw new SkerryError(
       'wrong_key',
-      'the server shows another recovery key than the signed directory. If someone on your team replaced it, a signer runs `skerry trust sign recovery`. Otherwise do not use this server',
+      'the server shows another recovery key than the signed directory. If someone on your team replaced it, a signer runs skerry trust sign recovery',
     )
   if (state === 'unsigned')
     showErrorToast(
