@@ -103,6 +103,8 @@ const lateCommands = [
   'sync',
   'token-expired',
   'trust',
+  'trust-recovery',
+  'trust-restored',
   'views',
   'wrong-arguments',
 ].map((name) => `packages/cli/test/${name}.test.ts`)

@@ -104,7 +104,7 @@ async function acceptHolders(session: Session, place: Place, consequence: string
     readers: stay,
     remarks: await readersOfRemoved(session, stay),
   }
-  const recovery = await withRecovery(session)
+  const recovery = await withRecovery(session, flags)
   const { isAccepted, keep } = await acceptReaders(session, { receivers, ...recovery }, flags)
   await confirmOrRefuse(consequence, flags)
   await keep()

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import vectors from '../vectors/keyring.json' with { type: 'json' }
-import { fingerprintWords } from './fingerprint-words.ts'
+import { fingerprintWords, thumbprintWords } from './fingerprint-words.ts'
 import { generateKeyPair } from './keys.ts'
 import { words } from './words.ts'
 
@@ -13,6 +13,7 @@ test('the list is the English one of BIP-39, unaltered', () => {
 
 test.each(vectors.fingerprints)('words of a key: $words', async ({ publicKeyJwk, fingerprint, words: expected }) => {
   expect(await fingerprintWords(publicKeyJwk)).toBe(expected)
+  expect(thumbprintWords(fingerprint)).toBe(expected)
   const bits = BigInt(`0x${Buffer.from(fingerprint, 'base64url').toString('hex')}`)
     .toString(2)
     .padStart(256, '0')

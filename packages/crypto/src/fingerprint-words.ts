@@ -18,8 +18,18 @@ const bitsPerWord = 11
  * @throws CryptoError `malformed_key`.
  * @example await fingerprintWords(publicKeyJwk) // 'canal pulp ... twelve words'
  */
-export async function fingerprintWords(publicKeyJwk: string): Promise<string> {
-  const bytes = decodeBase64url(await fingerprint(publicKeyJwk))
+export const fingerprintWords = async (publicKeyJwk: string): Promise<string> =>
+  thumbprintWords(await fingerprint(publicKeyJwk))
+
+/**
+ * Returns the words of a key of which only the thumbprint is known, such as a key that a signed root names.
+ *
+ * @param thumbprint the RFC 7638 thumbprint, as `fingerprint` returns it.
+ * @throws CryptoError `malformed_key`.
+ * @example thumbprintWords(await fingerprint(publicKeyJwk)) // the words of `fingerprintWords(publicKeyJwk)`
+ */
+export function thumbprintWords(thumbprint: string): string {
+  const bytes = decodeBase64url(thumbprint, 'malformed_key')
   const bits = Array.from(bytes, (byte) => byte.toString(2).padStart(8, '0')).join('')
   const indices = Array.from({ length: wordCount }, (_, i) =>
     Number.parseInt(bits.slice(i * bitsPerWord, (i + 1) * bitsPerWord), 2),

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { generateKeyPair } from '@skerry/crypto/keys'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newMachine } from '../../cli/test/machine.ts'
 import {
@@ -103,6 +104,53 @@ describe('a signer at the browser', () => {
     await openEnvironment(page, 'Production')
     await grantKey(page, grace)
     await told(page, `environment web-shop/production: reader ${grace} added`)
+    await undisturbed()
+  })
+
+  test('wraps a new key only to the recovery key that the directory names, and asks nobody', async () => {
+    const { publicKeyJwk } = await generateKeyPair()
+    const show = (recoveryPublicKeyJwk: string | null) =>
+      page.route('**/recovery/public-key', (route) => route.fulfill({ json: { recoveryPublicKeyJwk } }))
+    const make = async (name: string) => {
+      const since = owner.sent.length
+      await openApp(page, 'Web shop')
+      await page.getByRole('button', { name: 'New environment' }).first().click()
+      await dialogOf(page).getByLabel('Name').fill(name)
+      await dialogOf(page).getByRole('button', { name: 'Create' }).click()
+      return {
+        sent: () =>
+          owner.sent
+            .slice(since)
+            .filter((text) => /^(?:POST|PUT) /.test(text) && !text.includes('/presence'))
+            .join('\n'),
+      }
+    }
+    await show(publicKeyJwk)
+    const unsigned = await make('Unsigned')
+    await told(page, 'Nobody has signed the recovery key')
+    await told(page, 'Signed environment web-shop/unsigned: added')
+    expect(unsigned.sent()).not.toContain('recoveryWrappedDek')
+    await page.unrouteAll({ behavior: 'wait' })
+
+    const custodians = `--custodian ${steps.person.email} --custodian ${grace} --reader ${grace}`
+    await ok(`skerry recovery setup --threshold 2 ${custodians} --yes`)
+    await show(publicKeyJwk)
+    const another = await make('Another')
+    await dialogOf(page).getByText('another recovery key than the signed directory').waitFor()
+    expect(another.sent()).toBe('')
+    await dialogOf(page).getByRole('button', { name: 'Cancel' }).click()
+    await page.unrouteAll({ behavior: 'wait' })
+    await show(null)
+    const hidden = await make('Hidden')
+    await told(page, 'names a recovery key, but the server shows none')
+    await told(page, 'Signed environment web-shop/hidden: added')
+    expect(hidden.sent()).not.toContain('recoveryWrappedDek')
+    await page.unrouteAll({ behavior: 'wait' })
+
+    const signed = await make('Covered')
+    await told(page, 'Signed environment web-shop/covered: added')
+    expect(signed.sent()).toContain('recoveryWrappedDek')
+    await openEnvironment(page, 'Production')
     await undisturbed()
   })
 

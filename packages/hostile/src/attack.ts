@@ -1,7 +1,18 @@
 import type { Stage } from './stage.ts'
 
 /** The act of a client while the server lies. */
-export type Act = 'run' | 'branch' | 'write' | 'unlock' | 'encrypt' | 'grant' | 'rekey' | 'pin'
+export type Act =
+  | 'run'
+  | 'branch'
+  | 'write'
+  | 'unlock'
+  | 'encrypt'
+  | 'grant'
+  | 'rekey'
+  | 'pin'
+  | 'fork'
+  | 'replace'
+  | 'cover'
 
 /** The facts with which a client can check an answer. */
 export interface Situation {
@@ -19,6 +30,7 @@ export type Remains =
   | 'branches-can-be-rolled-back'
   | 'an-old-pin'
   | 'a-pin-from-the-server'
+  | 'a-hidden-recovery-key'
 
 export interface Attack {
   /** For links and for `--only`: words with hyphens. */

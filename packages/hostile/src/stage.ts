@@ -62,7 +62,7 @@ export async function openStage(): Promise<Stage> {
   const scratch = await mkdtemp(join(tmpdir(), 'skerry-hostile-memory-'))
   const alice = await newKeyHolder(honest, aliceEmail, liar.url)
   const bob = await newKeyHolder(honest, bobEmail)
-  await foundOrganization(alice)
+  await foundOrganization(alice, bob)
   await addFormerSigner(alice, bob)
   const pinned = (await alice.ok('skerry token create ci --app shop --env development')).trim()
   const [plain = ''] = pinned.split('.')
@@ -106,8 +106,8 @@ export async function openStage(): Promise<Stage> {
   }
 }
 
-/** An application with four environments, a group and a managed key, all of them signed. */
-async function foundOrganization(alice: PersonMachine): Promise<void> {
+/** An application with four environments, a group, a managed key and a recovery key, all of them signed. */
+async function foundOrganization(alice: PersonMachine, bob: PersonMachine): Promise<void> {
   await alice.ok('skerry keys unlock && skerry org create Hostile && skerry init --yes --env development')
   await alice.ok('skerry env create production && skerry env create staging && skerry env create spare')
   await alice.ok('skerry group create shared')
@@ -115,14 +115,15 @@ async function foundOrganization(alice: PersonMachine): Promise<void> {
   await alice.ok(
     `echo -n ${earlierValue} | skerry secrets set A && echo -n common | skerry secrets set B --group shared`,
   )
-  await alice.ok('skerry kms create billing && skerry trust init --yes')
+  await alice.ok(`skerry kms create billing && skerry invite create ${bobEmail}`)
+  await bob.ok('skerry invite accept')
+  await alice.ok(`skerry grant ${bobEmail} --app shop --env staging --reader ${bobEmail}`)
+  await alice.ok(`skerry recovery setup --threshold 2 --custodian ${aliceEmail} --custodian ${bobEmail} --yes`)
+  await alice.ok('skerry trust init --yes')
 }
 
 /** Root 2 has two signers, and root 3 has one again. */
 async function addFormerSigner(alice: PersonMachine, bob: PersonMachine): Promise<void> {
-  await alice.ok(`skerry invite create ${bobEmail}`)
-  await bob.ok('skerry invite accept')
-  await alice.ok(`skerry grant ${bobEmail} --app shop --env staging --reader ${bobEmail}`)
   const offer = (await bob.ok('skerry trust signers offer')).trim()
   await alice.ok(`skerry trust signers add ${bobEmail} --key ${offer} --yes`)
   await alice.ok(`skerry trust signers rm ${bobEmail} --yes`)

@@ -59,13 +59,17 @@ export interface TokenRegistration {
 }
 
 /**
- * Computes the registration of an existing token. Sends no request.
+ * Computes the registration of an existing token, with or without a pin. Sends no request.
  *
- * @throws CryptoError `malformed_token`.
+ * @throws CryptoError `malformed_token`, `malformed_pin`.
  * @example const registration = await registrationOf(token)
  */
 export async function registrationOf(token: string): Promise<TokenRegistration> {
-  const { tokenId, bearer, publicKeyJwk } = await parseToken(token)
+  // Only a token with a pin has a dot.
+  const parse = token.includes('.')
+    ? (await import('@skerry/crypto/directory/pinned-token')).parsePinnedToken
+    : parseToken
+  const { tokenId, bearer, publicKeyJwk } = await parse(token)
   return { tokenId, tokenHash: await tokenHash(bearer), publicKeyJwk }
 }
 

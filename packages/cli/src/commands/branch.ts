@@ -83,7 +83,7 @@ async function create(
 ): Promise<Output> {
   const named = flags.name === undefined ? {} : { name: flags.name }
   const { orgId, envId } = parent
-  const recovery = await withRecovery(session)
+  const recovery = await withRecovery(session, flags)
   const receivers = flags.private ? undefined : await receiversOf(session, parent)
   const { isAccepted, keep } = await acceptReaders(
     session,

@@ -91,7 +91,7 @@ async function create(
   { session, flags }: SignedIn<Flags & ReaderFlags & { name?: string }>,
 ): Promise<Output> {
   const owner = await ownerOf(session, flags)
-  const recovery = await withRecovery(session)
+  const recovery = await withRecovery(session, flags)
   const { keep } = await acceptReaders(session, recovery, flags)
   const place = {
     ...owner.params,

@@ -53,7 +53,7 @@ export async function ensureEnvironments(
   // Done before anything is created, so that a person without keys does not leave an application without an
   // environment.
   const publicKeyJwk = await ownPublicKey(session)
-  const recovery = await withRecovery(session)
+  const recovery = await withRecovery(session, flags)
   await (await acceptReaders(session, recovery, flags)).keep()
   const owner = app ?? (await createApp(session, orgId, wanted))
   const made: string[] = []

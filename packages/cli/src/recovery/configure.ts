@@ -4,6 +4,7 @@ import { openDirectory } from '../directory.ts'
 import { Failure, toFailure, usage } from '../failure.ts'
 import type { InOrg } from '../frame.ts'
 import { everyOpenPlace, lookUpGrantee, type OpenPlace } from '../grants.ts'
+import { mustVerifyIn } from '../known-directories.ts'
 import { noteReaders, type Shared } from '../known-readers.ts'
 import { note, type Output, warn, writeLine } from '../output.ts'
 import { compareKeys, type PinnedGrantee, wordsOf } from '../pins.ts'
@@ -46,7 +47,7 @@ export async function setup({
   const body = await newRecoveryKey({ orgId, threshold, custodians, environments: environmentsOf(places) })
   const { coverage } = await session.client.recovery.enable({ params: { orgId }, body })
   await noteReaders(session, sharesOf(orgId, threshold), custodians)
-  return tellMade(session, body, coverage)
+  return tellMade(session, orgId, body, coverage)
 }
 
 /** Refuses a threshold that is no number, before the session is opened. */
@@ -92,7 +93,7 @@ export async function rotate({ session, flags, orgId }: InOrg<Plan>): Promise<Ou
   const body = await newRecoveryKey({ orgId, threshold, custodians, environments: environmentsOf(places) })
   const { coverage } = await session.client.recovery.rotate({ params: { orgId }, body })
   await noteReaders(session, sharesOf(orgId, threshold), custodians)
-  return tellMade(session, body, coverage)
+  return tellMade(session, orgId, body, coverage)
 }
 
 function parseThreshold(text: string | undefined, custodians: number): number {
@@ -153,7 +154,7 @@ async function confirmPlan(
 type Made = { recoveryPublicKeyJwk: string; threshold: number; shares: unknown[] }
 type Coverage = { protected: number; total: number; unprotectedEnvIds: string[] }
 
-async function tellMade(session: Session, made: Made, coverage: Coverage): Promise<Output> {
+async function tellMade(session: Session, orgId: string, made: Made, coverage: Coverage): Promise<Output> {
   const { recoveryPublicKeyJwk, threshold, shares } = made
   await keepRecoveryKey(session, recoveryPublicKeyJwk)
   const words = await wordsOf(recoveryPublicKeyJwk)
@@ -162,6 +163,8 @@ async function tellMade(session: Session, made: Made, coverage: Coverage): Promi
   )
   await noteUncovered(session, coverage)
   note('custodians and admins compare the twelve words of the recovery key')
+  if (mustVerifyIn(session, orgId))
+    await (await import('../trust/recovery-key.ts')).tellUnsigned(session, orgId, recoveryPublicKeyJwk)
   return { json: { recoveryPublicKeyJwk, fingerprint: words, coverage }, text: () => writeLine(words) }
 }
 

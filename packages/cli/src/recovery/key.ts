@@ -1,4 +1,5 @@
 import { Failure } from '../failure.ts'
+import { mustVerifyIn } from '../known-directories.ts'
 import { noteReaders, type Shared, unknownReaders } from '../known-readers.ts'
 import { isStrict } from '../known-state.ts'
 import { note, warn } from '../output.ts'
@@ -8,8 +9,9 @@ import type { Session } from '../session.ts'
 import { notedTime } from '../times.ts'
 
 // The server reports the recovery key, as it does every public key. A malicious server could show its own key and so
-// receive the key of each new environment. This module therefore remembers the first recovery key. It wraps nothing to
-// a recovery key before a person has accepted it.
+// receive the key of each new environment. If this machine knows the signed directory, only the recovery key that its root
+// names counts. Otherwise this module remembers the first recovery key, and wraps nothing to a recovery key before a
+// person has accepted it.
 
 /** The value of `--reader` that names the recovery key. */
 export const recoveryName = 'recovery'
@@ -18,12 +20,28 @@ const grantee = (publicKeyJwk: string) => ({ principalId: recoveryName, name: 't
 
 const shared = (orgId: string): Shared => ({ orgId, id: recoveryName })
 
-/** The recovery key for a new environment or a new key of one. Empty if the organization has no recovery. */
-export async function withRecovery(session: Session): Promise<{ recoveryPublicKeyJwk?: string }> {
+/**
+ * The recovery key for a new environment or a new key of one. Empty if the organization has no recovery, and if nobody has
+ * signed the recovery key in the directory that this machine knows.
+ *
+ * @param flags `--reader`, which may name the recovery key.
+ */
+export async function withRecovery(
+  session: Session,
+  { reader = [] }: { reader?: string[] },
+): Promise<{ recoveryPublicKeyJwk?: string }> {
   const { id: orgId } = await session.org()
-  const { recoveryPublicKeyJwk } = await session.client.recovery.publicKey({ params: { orgId } })
-  if (recoveryPublicKeyJwk !== null) return { recoveryPublicKeyJwk }
-  if (findPin(session, orgId, recoveryName))
+  const { recoveryPublicKeyJwk: shown } = await session.client.recovery.publicKey({ params: { orgId } })
+  const chosen = mustVerifyIn(session, orgId)
+    ? await (await import('../trust/recovery-key.ts')).chooseSignedKey(
+        session,
+        orgId,
+        shown,
+        reader.includes(recoveryName),
+      )
+    : shown
+  if (chosen !== null) return { recoveryPublicKeyJwk: chosen }
+  if (shown === null && findPin(session, orgId, recoveryName))
     warn(
       'this organization had a recovery key before, but the server shows none now: custodians cannot recover what you create',
     )
@@ -40,12 +58,18 @@ export const readersAtFirst = (
     : `only ${who}, and the recovery custodians together, can read ${what} until you grant others`
 
 /**
- * Call it before something is wrapped to the recovery key. A person must accept a key that is new to this machine, or
- * `--reader` names it.
+ * Call it before something is wrapped to the recovery key. If this machine knows the signed directory, its root must name
+ * the key, and nobody is asked. Otherwise a person must accept a key that is new to this machine, or `--reader` names it.
  *
  * @returns whether the key is new; `keepRecoveryKey` then remembers it.
  */
 export async function confirmRecoveryKey(session: Session, publicKeyJwk: string, isNamed: boolean): Promise<boolean> {
+  const { id: orgId } = await session.org()
+  if (mustVerifyIn(session, orgId)) {
+    await (await import('../trust/recovery-key.ts')).requireSignedKey(session, orgId, publicKeyJwk)
+    const isKnown = pinState(session, orgId, grantee(publicKeyJwk)) === 'pinned'
+    return !(isKnown && (await isAccepted(session, publicKeyJwk)))
+  }
   await compareRecoveryKey(session, publicKeyJwk)
   if (await isAccepted(session, publicKeyJwk)) return false
   note('the custodians of this recovery key together could read what you make:')
@@ -104,9 +128,14 @@ export async function isAccepted(session: Session, publicKeyJwk: string): Promis
   return (await unknownReaders(session, shared(orgId), [grantee(publicKeyJwk)])).length === 0
 }
 
-/** Says how this machine knows a recovery key: not at all, or as another one. Empty for the known key. */
+/**
+ * Says how this machine knows a recovery key: not at all, or as another one. Empty for the known key, and for the signed one
+ * if this machine knows the directory.
+ */
 export async function doubtAbout(session: Session, publicKeyJwk: string): Promise<string> {
   const { id: orgId } = await session.org()
+  if (mustVerifyIn(session, orgId))
+    return (await import('../trust/recovery-key.ts')).signedDoubt(session, orgId, publicKeyJwk)
   const state = pinState(session, orgId, grantee(publicKeyJwk))
   if (state === 'new') return 'new to this machine'
   return state === 'changed' ? 'not the one that is known here' : ''

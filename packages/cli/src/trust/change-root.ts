@@ -8,13 +8,14 @@ import { type EntryNames, entryNames } from '@skerry/sdk/internal/directory/word
 import { Failure } from '../failure.ts'
 import type { InOrg } from '../frame.ts'
 import { readTextFile } from '../input.ts'
+import { rememberDirectory } from '../known-directories.ts'
 import { note, type Output, writeLine } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { Session } from '../session.ts'
 import type { Confirmable } from '../settings.ts'
 import { ownSigner } from './init.ts'
 import { openKnown } from './open.ts'
-import { send } from './sign.ts'
+import { showNamedRecovery } from './recovery-key.ts'
 import { signersOf } from './status.ts'
 
 /**
@@ -50,6 +51,14 @@ async function sendOrPrint(session: Session, directory: SignedDirectory, text: s
   return { json: { root: version, stored: true, pin: next.root.hash, head: next.head.body.version } }
 }
 
+type Step = NonNullable<Awaited<ReturnType<typeof signEdit>>>
+
+export async function send({ client, settings }: Session, { trust, next }: Step): Promise<SignedDirectory> {
+  await client.directory.put({ params: { orgId: next.org }, body: trust })
+  rememberDirectory(settings.url, next.org, next.known)
+  return next
+}
+
 /** Says which signatures a root lacks; null if it has enough. */
 async function lackOf(directory: SignedDirectory, text: string): Promise<string | null> {
   const nameOf = entryNames(directory)
@@ -79,6 +88,8 @@ export async function approve(
       'ask for a new one, made from `skerry trust status`',
     )
   for (const line of rootChanges(directory.root.body, root.body, entryNames(directory))) note(line)
+  if (root.body.recovery !== directory.root.body.recovery)
+    await showNamedRecovery(session, orgId, { signed: directory.root.body.recovery, named: root.body.recovery })
   await confirmOrRefuse(`signs root ${root.body.version}`, flags)
   return sendOrPrint(session, directory, await addSignature('or1', text, signer))
 }
@@ -101,7 +112,6 @@ function rootChanges(before: RootBody, after: RootBody, nameOf: EntryNames): str
     ...(JSON.stringify(before.rescue) === JSON.stringify(after.rescue)
       ? []
       : [`rescue codes: ${rescue(after)} (before: ${rescue(before)})`]),
-    ...(before.recovery === after.recovery ? [] : ['recovery key: another one']),
     ...(before.minimum.token === after.minimum.token ? [] : [`weakest token: ${after.minimum.token}`]),
   ]
 }

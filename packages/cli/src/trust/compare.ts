@@ -4,15 +4,17 @@ import { type EntryNames, entryNames } from '@skerry/sdk/internal/directory/word
 import type { Session } from '../session.ts'
 import { keyOpener } from './key-opener.ts'
 import { openKnown } from './open.ts'
+import { type ComparedRecovery, compareRecovery } from './recovery-key.ts'
 
 /** The verified directory beside the claims of the server. */
 export interface Compared {
   directory: SignedDirectory
   differences: Difference[]
+  recovery: ComparedRecovery
   nameOf: EntryNames
 }
 
-/** Verifies the directory and compares every entry with what the server claims. */
+/** Verifies the directory, and compares every entry and the recovery key with what the server claims. */
 export async function compareAll(
   session: Session,
   orgId: string,
@@ -21,7 +23,8 @@ export async function compareAll(
   const directory = await openKnown(session, orgId, options)
   const claims = await fetchClaims(session.client, orgId)
   const differences = await compareClaims(directory.entries, claims, keyOpener(session, orgId))
-  return { directory, differences, nameOf: entryNames(directory, claims) }
+  const recovery = await compareRecovery(session, orgId, directory.root.body)
+  return { directory, differences, recovery, nameOf: entryNames(directory, claims) }
 }
 
 /** A difference that the caller cannot sign has a key that the caller does not hold. */

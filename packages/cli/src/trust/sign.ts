@@ -6,41 +6,82 @@ import { renewHead, signEdit } from '@skerry/sdk/internal/directory/signing'
 import { differenceLine, entryWords } from '@skerry/sdk/internal/directory/words'
 import { Failure } from '../failure.ts'
 import type { InOrg } from '../frame.ts'
-import { rememberDirectory } from '../known-directories.ts'
 import { note, type Output, warn, writeLine } from '../output.ts'
-import { confirmOrRefuse } from '../prompt.ts'
+import { ask, canAsk, confirmOrRefuse } from '../prompt.ts'
+import { isAccepted, keepRecoveryKey } from '../recovery/key.ts'
 import type { Session } from '../session.ts'
 import type { Confirmable } from '../settings.ts'
+import { changeRoot, send } from './change-root.ts'
 import { type Compared, compareAll, isClosed } from './compare.ts'
 import { ownSigner } from './init.ts'
+import { type ComparedRecovery, isSignedRecovery, recoveryEntry, showRecovery } from './recovery-key.ts'
 import { acceptHolders } from './vouching.ts'
 
 /** A head is renewed after this time, so that it never gets too old for clients that write. */
 const renewAfterSeconds = 7 * 86_400
 
-/** Signs what the server claims and nobody has signed, after a person has read it. */
+/**
+ * Signs what the server claims and nobody has signed, after a person has read it. The recovery key stands in the root, which
+ * may need signatures of others.
+ */
 export async function sign(names: string[], { session, flags, orgId }: InOrg<Confirmable>): Promise<Output> {
   const signer = await ownSigner(session)
   const compared = await compareAll(session, orgId, { acceptOld: true })
+  const { recovery } = compared
   requireSigner(compared.directory, signer)
+  const isRecoveryChosen = isChosen(recovery, names)
   const chosen = chooseByName(compared, names)
   const signable = chosen.filter((one) => !isClosed(one))
-  for (const one of signable) writeLine(differenceLine(one, compared.nameOf))
+  // A root that others must sign is the only output, so that it can be written into a file.
+  const write = isRecoveryChosen && compared.directory.root.body.threshold > 1 ? note : writeLine
+  for (const one of signable) write(differenceLine(one, compared.nameOf))
   for (const one of chosen.filter(isClosed))
     warn(`${differenceLine(one, compared.nameOf)}: you do not hold its key, so another signer has to sign it`)
   for (const one of signable.filter(hasForeignKey))
     warn(
       `no signer made the key of ${entryWords(one.key, compared.nameOf)}: if nobody on your team re-keyed it, replace it with \`skerry env rekey\` first`,
     )
-  if (signable.length === 0) return renew(session, compared.directory, signer)
+  if (isRecoveryChosen) await showRecovery(session, orgId, recovery)
+  else if (signable.length === 0) return renew(session, compared.directory, signer)
   const keep = await acceptHolders(session, orgId, signable)
-  await confirmOrRefuse(`signs ${signable.length === 1 ? 'this line' : `these ${signable.length} lines`}`, flags)
+  const keepRecovery = isRecoveryChosen ? await acceptRecovery(session, recovery) : undefined
+  const count = signable.length + (isRecoveryChosen ? 1 : 0)
+  await confirmOrRefuse(`signs ${count === 1 ? 'this line' : `these ${count} lines`}`, flags)
   const directory = await signAll(session, compared.directory, signable, signer)
   keep()
-  note(
-    `signed ${signable.length === 1 ? '1 entry' : `${signable.length} entries`} (head ${directory.head.body.version})`,
-  )
-  return { json: { signed: signable.map(({ key }) => key), head: directory.head.body.version } }
+  const signed = { signed: signable.map(({ key }) => key), head: directory.head.body.version }
+  if (signable.length > 0)
+    note(`signed ${signable.length === 1 ? '1 entry' : `${signable.length} entries`} (head ${signed.head})`)
+  if (!isRecoveryChosen) return { json: signed }
+  const changed = await changeRoot(session, directory, { recovery: recovery.shown }, [signer])
+  await keepRecovery?.()
+  return { ...changed, json: { ...signed, ...(changed.json as object) } }
+}
+
+/** Whether the recovery key is to be signed: it is not as it was signed, and the arguments name it, or nothing. */
+const isChosen = (recovery: ComparedRecovery, names: readonly string[]): boolean =>
+  !isSignedRecovery(recovery) && (names.length === 0 || names.includes(recoveryEntry))
+
+/**
+ * Lets a person accept the recovery key that is about to be signed, unless this machine knows that its words were compared.
+ * `--yes` does not accept it.
+ *
+ * @returns a function that remembers the accepted key.
+ */
+async function acceptRecovery(
+  session: Session,
+  { publicKeyJwk }: ComparedRecovery,
+): Promise<(() => Promise<void>) | undefined> {
+  if (publicKeyJwk === null || (await isAccepted(session, publicKeyJwk))) return undefined
+  if (!canAsk())
+    throw new Failure(
+      'refused',
+      'nobody has compared the words of this recovery key on this machine; nothing was signed',
+      'compare them and run `skerry recovery trust`, or run this on a terminal',
+    )
+  if (!(await ask('did the admin who set recovery up tell you these words?')))
+    throw new Failure('failure', 'nothing was signed', 'ask the admin who set recovery up for the words first')
+  return () => keepRecoveryKey(session, publicKeyJwk)
 }
 
 const hasForeignKey = ({ members }: Difference): boolean => members.some(({ name }) => name === 'key')
@@ -51,13 +92,14 @@ export function requireSigner({ root }: Pick<SignedDirectory, 'root'>, { kid }: 
 }
 
 /** The differences that the arguments name: `shop/production`, `ada@example.com`. All without an argument. */
-function chooseByName({ differences, nameOf }: Compared, names: readonly string[]): Difference[] {
+function chooseByName({ differences, recovery, nameOf }: Compared, names: readonly string[]): Difference[] {
   if (names.length === 0) return differences
   const isNamed = (one: Difference, name: string) => {
     const own = one.key.slice(one.key.indexOf('/') + 1)
     return own === name || nameOf(one.key) === name
   }
-  const unknown = names.find((name) => !differences.some((one) => isNamed(one, name)))
+  const isOther = (name: string) => name !== recoveryEntry || isSignedRecovery(recovery)
+  const unknown = names.find((name) => isOther(name) && !differences.some((one) => isNamed(one, name)))
   if (unknown !== undefined)
     throw new Failure('notFound', `nothing about ${unknown} waits to be signed`, 'see `skerry trust status`')
   return differences.filter((one) => names.some((name) => isNamed(one, name)))
@@ -77,14 +119,6 @@ async function signAll(
     if (step) directory = await send(session, step)
   }
   return directory
-}
-
-type Step = NonNullable<Awaited<ReturnType<typeof signEdit>>>
-
-export async function send({ client, settings }: Session, { trust, next }: Step): Promise<SignedDirectory> {
-  await client.directory.put({ params: { orgId: next.org }, body: trust })
-  rememberDirectory(settings.url, next.org, next.known)
-  return next
 }
 
 /** Signs a new head over the same entries, if the newest one is a week old. */

@@ -6,6 +6,7 @@ import type { InOrg } from '../frame.ts'
 import { note, type Output, writeLine } from '../output.ts'
 import { type Compared, compareAll, isClosed } from './compare.ts'
 import { listOldPins } from './old-pins.ts'
+import { recoveryLine, recoveryRow } from './recovery-key.ts'
 
 /** Shows who signs, how old the newest head is, what nobody has signed yet, and which tokens trust former signers. */
 export async function status({ session, orgId }: InOrg): Promise<Output> {
@@ -19,6 +20,7 @@ export async function status({ session, orgId }: InOrg): Promise<Output> {
       rescue: root.body.rescue && { threshold: root.body.rescue.threshold, keys: root.body.rescue.keys.length },
       head: { version: head.body.version, hash: head.hash, issuedAt: instantOf(head.body.issuedAt) },
       entries: head.body.count,
+      recovery: recoveryJson(compared),
       unsigned: unsignedRows(compared),
       oldPins,
     },
@@ -34,16 +36,21 @@ export const signersOf = ({ signers }: RootBody, nameOf: EntryNames) =>
     return { kind, id, name: nameOf(`${kind}/${id}`), kid: one.kid }
   })
 
-const unsignedRows = ({ differences, nameOf }: Compared) =>
-  differences.map((one) => ({
+const recoveryJson = ({ recovery: { state, signed, shown } }: Compared) => ({ state, signed, shown })
+
+const unsignedRows = ({ differences, recovery, nameOf }: Compared) => [
+  ...recoveryRow(recovery),
+  ...differences.map((one) => ({
     key: one.key,
     change: one.kind,
     text: differenceLine(one, nameOf),
     signable: !isClosed(one),
-  }))
+  })),
+]
 
 function writeStatus(compared: Compared, oldPins: Awaited<ReturnType<typeof listOldPins>>): void {
-  const { directory, differences, nameOf } = compared
+  const { directory, recovery, nameOf } = compared
+  const unsigned = unsignedRows(compared)
   const { root, head } = directory
   const { threshold, rescue } = root.body
   writeLine(`root ${root.body.version}: ${root.hash}`)
@@ -53,9 +60,10 @@ function writeStatus(compared: Compared, oldPins: Awaited<ReturnType<typeof list
   writeLine(
     `head ${head.body.version}: ${head.body.count} entries, signed ${formatAge(Math.max(0, Date.now() / 1000 - head.body.issuedAt))} ago`,
   )
-  if (differences.length === 0) writeLine('everything that the server shows is signed')
-  for (const one of differences) writeLine(`not signed: ${differenceLine(one, nameOf)}`)
-  if (differences.length > 0) note('read these lines, then sign them with `skerry trust sign`')
+  writeLine(recoveryLine(recovery))
+  if (unsigned.length === 0) writeLine('everything that the server shows is signed')
+  for (const { text } of unsigned) writeLine(`not signed: ${text}`)
+  if (unsigned.length > 0) note('read these lines, then sign them with `skerry trust sign`')
   for (const one of oldPins)
     writeLine(`the pin of token ${one.name} may be of root ${one.root}, which trusts ${one.former.join(', ')}`)
   if (oldPins.length > 0)
@@ -69,22 +77,22 @@ function tellRisks({ signers, rescue }: RootBody): void {
     note('one signer alone is a risk: see `skerry trust signers add` and `skerry trust rescue setup`')
 }
 
-/** Verifies the chain, all entries and all claims. Fails if anything is not as it was signed. */
+/** Verifies the chain, all entries, all claims and the recovery key. Fails if anything is not as it was signed. */
 export async function verify({ session, orgId }: InOrg): Promise<Output> {
   const compared = await compareAll(session, orgId)
   const { root, head, entries } = compared.directory
-  const { differences } = compared
-  const count = differences.length
+  const unsigned = unsignedRows(compared)
+  const count = unsigned.length
   return {
     json: {
       verified: count === 0,
       root: root.body.version,
       head: head.body.version,
       entries: entries.size,
-      unsigned: unsignedRows(compared),
+      unsigned,
     },
     text: () => {
-      for (const one of differences) writeLine(`not signed: ${differenceLine(one, compared.nameOf)}`)
+      for (const { text } of unsigned) writeLine(`not signed: ${text}`)
       if (count === 0)
         writeLine(
           `root ${root.body.version}, head ${head.body.version} and ${entries.size} entries are signed and match the server`,
@@ -92,7 +100,7 @@ export async function verify({ session, orgId }: InOrg): Promise<Output> {
     },
     after: () => {
       if (count === 0) return
-      const what = count === 1 ? '1 entry is' : `${count} entries are`
+      const what = count === 1 ? '1 fact is' : `${count} facts are`
       throw new Failure(
         'refused',
         `${what} not as signed`,

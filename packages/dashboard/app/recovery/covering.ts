@@ -2,9 +2,11 @@ import { RefusedError, SkerryError } from '@skerry/sdk/errors'
 import { api } from '../api.ts'
 import { acceptReaders } from '../envs/known-readers.ts'
 import { checkKeys, remember } from '../envs/pins.ts'
+import { knownDirectory } from '../trust/known.ts'
 
 // Environment keys are also wrapped to the recovery key. A server that replaced the recovery key with its own would
-// receive all of them. So this browser expects the recovery key that it saw first.
+// receive all of them. If this browser knows the signed directory, only the recovery key that its root names counts.
+// Otherwise it expects the recovery key that it saw first.
 
 export const recoveryHolder = (orgId: string, publicKeyJwk: string) => ({
   principalId: `recovery/${orgId}`,
@@ -26,11 +28,14 @@ export async function knownRecoveryKey(orgId: string): Promise<string | null> {
 }
 
 /**
- * Returns the recovery key after the person has accepted it in this browser. Call it before you wrap anything to it.
+ * Returns the recovery key if it is signed, or after the person has accepted it in this browser. Call it before you wrap
+ * anything to it.
  *
- * @throws Cancelled if the person declines.
+ * @returns null if the organization has none, or if nobody has signed it.
+ * @throws Cancelled if the person declines. SkerryError `wrong_key` if the signed directory names another key.
  */
 export async function acceptedRecoveryKey(orgId: string): Promise<string | null> {
+  if (knownDirectory(orgId) !== null) return (await import('../trust/recovery-key.ts')).signedRecoveryKey(orgId)
   const publicKeyJwk = await knownRecoveryKey(orgId)
   if (publicKeyJwk === null) return null
   const holder = recoveryHolder(orgId, publicKeyJwk)

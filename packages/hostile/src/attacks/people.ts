@@ -4,11 +4,18 @@ import { newId } from '@skerry/crypto/random'
 import { newDek } from '@skerry/crypto/secret'
 import { wrapKey } from '@skerry/crypto/wrap'
 import type { Json } from '../../../cli/test/hostile/liar.ts'
-import type { Attack } from '../attack.ts'
+import { type Attack, everywhere } from '../attack.ts'
 import { vouchedEnvironment } from '../signed.ts'
+import type { Stage } from '../stage.ts'
 import { answerWith, strangersDirectory } from './directories.ts'
 
 // Lies to a person: about the readers of a key, about keys, and about the person’s own keyring.
+
+async function showOwnRecoveryKey({ liar }: Stage): Promise<void> {
+  const { publicKeyJwk: recoveryPublicKeyJwk } = await generateKeyPair()
+  liar.lie(/\/recovery\/public-key/, () => ({ recoveryPublicKeyJwk }))
+  liar.lie(/\/recovery$/, (body) => ({ ...body, recovery: { ...body.recovery, recoveryPublicKeyJwk } }))
+}
 
 export const people: readonly Attack[] = [
   {
@@ -23,12 +30,29 @@ export const people: readonly Attack[] = [
   },
   {
     id: 'false-recovery-key',
-    title: 'The server shows its own key as the recovery key of the organization',
-    act: 'rekey',
-    begin: async ({ liar }) => {
-      const { publicKeyJwk: recoveryPublicKeyJwk } = await generateKeyPair()
-      liar.lie(/\/recovery\/public-key/, () => ({ recoveryPublicKeyJwk }))
-    },
+    title: 'The server shows its own key as the recovery key of the organization, before a person makes a branch',
+    act: 'fork',
+    begin: showOwnRecoveryKey,
+  },
+  {
+    id: 'false-recovery-key-at-a-re-key',
+    title: 'The same, before a person re-keys an environment',
+    act: 'replace',
+    begin: showOwnRecoveryKey,
+  },
+  {
+    id: 'false-recovery-key-to-cover',
+    title: 'The same, before a person covers environments, in a script that names the recovery key',
+    act: 'cover',
+    remains: { nothing: 'without-a-pin', memory: 'without-a-pin' },
+    begin: showOwnRecoveryKey,
+  },
+  {
+    id: 'hidden-recovery-key',
+    title: 'The server shows no recovery key, before a person makes a branch',
+    act: 'fork',
+    remains: everywhere('a-hidden-recovery-key'),
+    begin: ({ liar }) => liar.lie(/\/recovery\/public-key/, () => ({ recoveryPublicKeyJwk: null })),
   },
   {
     id: 'swapped-key-of-a-person',

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { newPersonMachine, passphrase } from '../../../cli/test/people.ts'
 import type { Act } from '../attack.ts'
 import { aliceEmail, bobEmail, honestValue, type Stage } from '../stage.ts'
@@ -8,12 +9,16 @@ type PersonAct = Exclude<Act, 'run' | 'branch'>
 
 /** The commands of a person. Attacks on programs use other environments than these. */
 const commands: Readonly<Record<PersonAct, (stage: Stage) => string>> = {
-  rekey: () => 'skerry env rekey production --yes',
+  rekey: () => 'skerry env rekey production --yes --reader recovery',
   grant: () => `skerry grant ${bobEmail} --app shop --env production`,
   write: () => 'echo -n stored | skerry secrets set C --env staging',
   unlock: () => 'skerry secrets get A --env development',
   encrypt: () => 'echo -n encrypted | skerry kms encrypt billing --json',
   pin: ({ mailed }) => `skerry trust pin ${mailed.pin}`,
+  // A branch has no entry, so the head of the directory stays as other attacks know it.
+  fork: () => `skerry branch create forked-${randomBytes(4).toString('hex')} --env production`,
+  replace: () => 'skerry env rekey production --yes',
+  cover: () => 'skerry recovery cover --reader recovery',
 }
 
 /** Commands by which a machine gets its memory. */
@@ -40,7 +45,8 @@ export const person: Open = async (stage, attack, situation) => {
       const { code, stdout, stderr } = await machine.shell(commands[act](stage))
       const line = firstLine(stderr)
       if (code !== 0) return { seen: 'refused', line }
-      return { seen: act === 'unlock' && stdout.trim() === honestValue ? 'unharmed' : 'accepted', line }
+      if (act === 'unlock' && stdout.trim() === honestValue) return { seen: 'unharmed', line }
+      return { seen: stderr.includes('warning: ') ? 'warned' : 'accepted', line }
     },
     close: machine.remove,
   }

@@ -258,12 +258,15 @@ export class DirectoryDraft {
     }
   }
 
-  /** Changes the root. The caller alone can do so only if one signer is enough. */
-  async changeRoot(change: (root: RootBody) => Partial<RootDraft>): Promise<void> {
+  /**
+   * Changes the root. The caller alone can do so only if one signer is enough. Otherwise `part` is in `unsigned`: `root` for
+   * the signers, `recovery` for the recovery key.
+   */
+  async changeRoot(change: (root: RootBody) => Partial<RootDraft>, part: 'root' | 'recovery' = 'root'): Promise<void> {
     const { body } = this.directory.root
     const wanted = change(body)
     if (Object.keys(wanted).length === 0) return
-    if (body.threshold > 1) this.unsigned.add('root')
+    if (body.threshold > 1) this.unsigned.add(part)
     else this.root = await signRoot(this.directory, wanted, [this.context.signer])
   }
 

@@ -274,5 +274,5 @@ export const setRecovery = async (
   { recoveryPublicKeyJwk }: { recoveryPublicKeyJwk: string },
 ): Promise<void> => {
   const recovery = await fingerprint(recoveryPublicKeyJwk)
-  await draft.changeRoot(() => ({ recovery }))
+  await draft.changeRoot(() => ({ recovery }), 'recovery')
 }

@@ -89,7 +89,9 @@ export const changingEdits: Readonly<Record<string, Changing>> = {
   }),
   'recovery.enable': changing<'recovery', 'enable'>(({ body }, draft) => changes.setRecovery(draft, body)),
   'recovery.rotate': changing<'recovery', 'rotate'>(({ body }, draft) => changes.setRecovery(draft, body)),
-  'recovery.disable': changing<'recovery', 'disable'>((_, draft) => draft.changeRoot(() => ({ recovery: null }))),
+  'recovery.disable': changing<'recovery', 'disable'>((_, draft) =>
+    draft.changeRoot(() => ({ recovery: null }), 'recovery'),
+  ),
   'recoveryRequests.complete': changing<'recoveryRequests', 'complete'>(async ({ body }, draft) => {
     const { principalType, principalId, grants } = body
     if (principalType === undefined || principalId === undefined) return

@@ -41,6 +41,7 @@ const kindWords: Readonly<Record<string, string>> = {
 /** The kind and the name of an entry: `environment shop/production`, `managed key payments`. */
 export function entryWords(key: string, nameOf: EntryNames): string {
   if (key === 'root') return 'the signers'
+  if (key === 'recovery') return 'the recovery key'
   const [kind = ''] = key.split('/', 1)
   const name = key.slice(kind.length + 1)
   if (kind === 'environment') return `environment ${name}`
