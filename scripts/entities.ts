@@ -67,20 +67,19 @@ export async function entitiesMarkdown(): Promise<string> {
   ])
   const blocks = [
     '# Tables',
-    'The tables of the database, made from the migrations and the SQL of the server by `npm run generate`. ' +
-      'Rows of an organization have an `org_id`, and their foreign keys compare it too.',
+    'This page lists the tables of the database. `npm run generate` makes it from the migrations and the SQL of the server. ' +
+      'Rows of an organization have an `org_id`, and their foreign keys compare it, too.',
     '## The nouns',
-    'The tables that several features change (`model/`), and the tables that they refer to. A line leads from a row to the rows ' +
-      'that belong to it. ' +
-      'Most lines from `organizations` are left out.',
+    'The diagram has the tables that several features change (`model/`), and the tables to which they refer. A line leads from a ' +
+      'table to the table whose rows belong to its rows. Most lines from `organizations` are left out.',
     pictureOf(listNouns(tables, writers)),
     '## All tables',
-    'The code of one folder of `packages/server/src` writes each table. Only `audit_entries` has several. The column "Written by" ' +
-      'leaves out two writers that get the name of a table from code: a restore, which inserts the rows of an archive ' +
-      '(`features/export/restore-store.ts`), and a change of the server key, which encrypts values anew (`keys/rekey.ts`). ' +
-      'Triggers insert the rows of `principals`, `cache_invalidations`, `sync_changes` and `sync_endings`. Foreign keys delete rows with the row that ' +
-      'they refer to: the rows of `key_grants`, for example, with their environment or principal. The column "Refers to" names ' +
-      '`organizations` only for `applications`, `groups` and `memberships`.',
+    'One folder of `packages/server/src` has the code that writes a table. Only `audit_entries` has several folders. The column ' +
+      '"Written by" leaves out two writers that get the name of a table from code. A restore inserts the rows of an archive ' +
+      '(`features/export/restore-store.ts`). A change of the server key encrypts values again (`keys/rekey.ts`).',
+    'Triggers insert the rows of `principals`, `cache_invalidations`, `sync_changes` and `sync_endings`. Foreign keys delete rows ' +
+      'together with the row to which they refer. For example, they delete the rows of `key_grants` with their environment or ' +
+      'principal. The column "Refers to" names `organizations` only for `applications`, `groups` and `memberships`.',
     markdownTable({ columns: ['Table', 'Written by', 'Refers to'], rows }),
   ]
   return `${blocks.join('\n\n')}\n`
