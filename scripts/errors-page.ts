@@ -10,22 +10,50 @@ type Code = ClientErrorCode | CryptoErrorCode
 /** Next steps of the errors for which the command has no hint of its own, because its message already says it. */
 const remedies: Partial<Record<Code, string>> = {
   unavailable: 'check the address (`--url` or `SKERRY_URL`) and that the server runs. `skerry doctor` shows what fails',
-  timeout: 'try again. If it stays slow, check the server and the network between',
-  offline: 'run once while the server can be reached. `--max-age 7d` accepts an older copy',
+  timeout: 'try again. If the server stays slow, check the server and the network',
+  offline: 'run the command once while the server can be reached. `--max-age 7d` accepts an older copy',
   request_too_large: 'raise the limit of the proxy in front of the server to 64 MiB',
   malformed_archive: 'name the file that `skerry-server audit archive` or `skerry org export` wrote',
   changed_archive: 'do not use the file. Look for another copy',
   weak_passphrase: 'choose a longer passphrase, for example four random words',
   malformed_blob: 'run `skerry doctor`. If the server was not restored from a damaged backup, do not trust it',
   malformed_code: 'copy the whole code again',
-  not_authentic: 'copy the text again. If it is still refused, ask the sender on another way',
-  authentic_expired: 'ask for a new one',
+  not_authentic: 'copy the text again. If it is still refused, ask the sender in another way',
+  authentic_expired: 'ask for a new text',
   policy_expired: 'an admin signs the policy again: `skerry agent policy publish`',
   policy_unpinned_signer:
-    'ask who signed it. Add the signer’s key to the settings of the proxy only if you expected it',
+    'ask who signed the policy. Add the signer’s key to the settings of the proxy only if you expected it',
+  policy_no_signers: 'name the signers of policies with `skerry proxy init --signer <thumbprint>`',
+  policy_malformed: 'do not use the policy. An admin publishes it again',
+  policy_kid_mismatch: 'do not use the policy. An admin publishes it again',
+  policy_unsupported: 'upgrade this program',
+  policy_other_org: 'check the organization of the token that the proxy uses',
+  policy_other_agent: 'check the name of the agent in the settings of the proxy',
+  policy_invalid: 'correct the rules. The message names the wrong field',
+  unsupported_prefix: 'check that you gave the right text. The message names the expected prefix',
+  malformed_key: 'copy the whole key again',
+  malformed_proof: 'run the command again. If the error stays, do not trust the server',
+  malformed_checkpoint: 'copy the whole checkpoint again',
+  unsigned_checkpoint: 'check that the checkpoint is from this server. If it is, do not trust the server',
+  directory_malformed: 'upgrade this program. If the error stays, do not use this server',
   policy_bad_signature: 'do not use the policy. An admin publishes it again',
   placeholder_denied: 'add the secret to the policy of the agent, or remove the placeholder',
   placeholder_unresolved: 'check the name of the secret in the placeholder',
+}
+
+type ExitKind = keyof typeof exitCodes
+
+const exitMeanings: Record<ExitKind, string> = {
+  ok: 'The command succeeded',
+  failure: 'The command failed for another reason than the reasons below',
+  usage: 'The command line is wrong',
+  refused: 'The server refused the request, or its answer cannot be trusted',
+  notFound: 'The name does not exist, or you may not know of it',
+  conflict: 'The name exists already, or somebody else has changed it',
+  unavailable: 'The server cannot be reached or does not answer. Try again later',
+  notExecutable: 'The program of `skerry run` cannot be executed',
+  commandNotFound: 'The program of `skerry run` does not exist',
+  interrupted: 'You stopped the command with Ctrl-C',
 }
 
 /** Errors that show a mistake of a program and not of its user. */
@@ -53,16 +81,18 @@ const tables: Record<string, () => string> = {
   },
   exits: () =>
     markdownTable({
-      columns: ['Exit code', 'Kind'],
-      rows: Object.entries(exitCodes).map(([kind, code]) => [String(code), sentence(spaced(kind))]),
+      columns: ['Exit code', 'Meaning'],
+      rows: Object.entries(exitMeanings).map(([kind, meaning]) => [String(exitCodes[kind as ExitKind]), meaning]),
     }),
 }
 
-const remedyOf = (code: Code) => remedies[code] ?? nextOfCode[code] ?? 'read the message, which names the subject'
+function remedyOf(code: Code): string {
+  const remedy = remedies[code] ?? nextOfCode[code]
+  if (remedy === undefined) throw new Error(`${code}: add the next step of the user to scripts/errors-page.ts`)
+  return remedy
+}
 
 const exitCodeOf = (code: string) => String(exitCodes[kindOfCode[code] ?? 'failure'])
-
-const spaced = (name: string) => name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
 
 const sentence = (text = '') => text.charAt(0).toUpperCase() + text.slice(1)
 

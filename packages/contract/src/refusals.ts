@@ -3,16 +3,17 @@ import { type ErrorCode, errorStatus } from './errors.ts'
 
 /** The meaning of each error code, for documents. */
 export const errorMeanings: Record<ErrorCode, string> = {
-  invalid_request: 'The request is not of the form that the operation takes; the message names the place',
-  unauthorized: 'No credential, or one that does not work',
-  forbidden: 'The credential works, but may not do this',
-  mfa_required: 'The second factor must be entered again first',
-  quota_exceeded: 'The organization’s plan, or a limit of the server, allows no more of this',
-  not_found: 'No such thing, or none that the caller may know of',
-  conflict: 'The present state does not allow it: a name is taken, or a version has moved on',
-  rate_limited: 'Too many requests; `Retry-After` gives the seconds to wait',
-  internal: 'The server failed; its log has the cause under the request’s id',
-  unavailable: 'The server is not ready; only the readiness probes answer with it',
+  invalid_request: 'The request has a wrong form. The message names the wrong field',
+  unauthorized: 'The request has no credential, or the credential is not valid',
+  forbidden: 'The credential is valid, but does not have this permission',
+  mfa_required: 'The person must enter the second factor first',
+  quota_exceeded: 'The plan of the organization, or a limit of the server, is used up',
+  not_found: 'The thing does not exist, or the caller may not know of it',
+  conflict:
+    'The current state does not allow the change, for example because the name exists or the version has changed',
+  rate_limited: 'The caller sent too many requests. `Retry-After` has the number of seconds to wait',
+  internal: 'The server failed. Its log has the cause with the request’s id',
+  unavailable: 'The server is not ready. Only the readiness probes use this code',
 }
 
 /** The next step of a caller for each error code, for documents. */

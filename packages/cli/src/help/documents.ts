@@ -35,7 +35,7 @@ export const documents: Readonly<Record<string, string>> = {
   'access plan': 'docs/teams.md#plan-keys-for-one-person',
   teams: 'docs/teams.md',
   token: 'docs/command-line.md#in-ci',
-  client: 'docs/glossary.md#who',
+  client: 'docs/glossary.md#people-and-programs',
   honey: 'docs/hostile.md#8-decoys-honey-tokens',
   sessions: 'docs/people.md',
   keys: 'docs/people.md',

@@ -57,7 +57,7 @@ export const machines = [
       ['skerry client create terraform', 'Create a client that manages and reads no secrets'],
       ['skerry token create automation --admin', 'Or create a token that can also be granted keys'],
     ],
-    document: 'docs/glossary.md#who',
+    document: 'docs/glossary.md#people-and-programs',
   },
   {
     title: 'Replace a token of a machine',
