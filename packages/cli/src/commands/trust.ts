@@ -18,7 +18,7 @@ export function register(command: Command): void {
   confirmable(leaf(command, 'init', 'Start the signed directory, with you as its first signer')).action(inOrg(init))
   explained(
     confirmable(leaf(command, 'sign [names...]', 'Sign what was changed without a signature')),
-    'Each line is what the server claims. Sign it only if somebody on your team made this change.',
+    'Each line is what the server claims. Sign it only if somebody on your team made this change. The name `recovery` means the recovery key.',
   ).action(inOrg(sign))
   leaf(command, 'verify', 'Verify the signatures, and that the server shows what was signed').action(inOrg(verify))
   leaf(command, 'pin [pin]', 'Print the pin for other machines, or trust a pin that you got from a person')
@@ -28,9 +28,9 @@ export function register(command: Command): void {
       'forget the newer directory that this machine saw: an older backup of the server was restored',
     )
     .action(inOrg(pin, parseGiven))
-  confirmable(leaf(command, 'approve <file>', 'Add your signature to a change of the signers; - is stdin')).action(
-    inOrg(approve, readDocument),
-  )
+  confirmable(
+    leaf(command, 'approve <file>', 'Add your signature to a change of the signers or the recovery key; - is stdin'),
+  ).action(inOrg(approve, readDocument))
   registerSigners(noun(command, 'signers', 'People and tokens that sign'))
   registerRescue(noun(command, 'rescue', 'Codes that replace lost signers'))
 }
