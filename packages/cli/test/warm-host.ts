@@ -3,6 +3,7 @@
  * arguments, environment, folder and standard streams. This saves loading the command, which is most of the cost of
  * one.
  */
+import '../../crypto/test/derived-keys.ts'
 import { closeSync, constants, openSync } from 'node:fs'
 import { defaultPassphraseCost } from '@skerry/crypto/keyring'
 import { cacheFolder, makePrivate } from '../src/folders.js'

@@ -1,10 +1,9 @@
-import { execFile } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import { audit } from '@skerry/contract/audit/endpoints'
 import { me } from '@skerry/contract/me/endpoints'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newId } from '../src/kernel/context.ts'
 import { engine } from './engine.ts'
+import { type Operated, operate as operateIn, operateProcess } from './operate.ts'
 import {
   type Actor,
   acceptInvites,
@@ -18,9 +17,7 @@ import {
 } from './tenant.ts'
 import { openWorld, start, type World } from './world.ts'
 
-// The operator repairs accounts of people with the real `skerry-server people` program.
-
-const program = fileURLToPath(new URL('../src/operator/main.js', import.meta.url))
+// The operator repairs accounts of people with `skerry-server people`.
 
 let world: World
 let [acme, shop, shared]: Tenant[] = []
@@ -47,7 +44,7 @@ async function join(tenant: Tenant, email: string, role: 'admin' | 'member' = 'm
 }
 
 /** Runs `skerry-server people`. With the embedded database the server is stopped meanwhile. */
-async function people(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+async function people(...args: string[]): Promise<Operated> {
   const { config } = world.server.context
   if (engine() === 'embedded') await world.server.close()
   const outcome = await operate(...args)
@@ -58,14 +55,12 @@ async function people(...args: string[]): Promise<{ code: number; stdout: string
   return outcome
 }
 
-const operate = (...args: string[]) =>
-  new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
-    const { dataDir, databaseUrl } = world.server.context.config
-    const env = { PATH: process.env.PATH, SKERRY_DATA_DIR: dataDir, SKERRY_DATABASE_URL: databaseUrl ?? '' }
-    const child = execFile(process.execPath, [program, 'people', ...args], { env }, (_, stdout, stderr) =>
-      resolve({ code: child.exitCode ?? -1, stdout, stderr }),
-    )
-  })
+const operate = (...args: string[]) => operateIn(settings(), ['people', ...args])
+
+function settings() {
+  const { dataDir, databaseUrl } = world.server.context.config
+  return { SKERRY_DATA_DIR: dataDir, SKERRY_DATABASE_URL: databaseUrl ?? '' }
+}
 
 const refusalOf = async (...args: string[]) => {
   const { code, stdout, stderr } = await people(...args)
@@ -84,7 +79,7 @@ async function entriesOf(tenant: Tenant) {
 }
 
 test.runIf(engine() === 'embedded')('the command refuses an embedded database that a running server uses', async () => {
-  const { code, stderr } = await operate('list')
+  const { code, stderr } = await operateProcess(settings(), ['people', 'list'])
   expect([code, stderr]).toEqual([1, expect.stringContaining(`is in use by process ${process.pid}`)])
 })
 

@@ -1,7 +1,5 @@
-import { execFile } from 'node:child_process'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { audit } from '@skerry/contract/audit/endpoints'
 import { billing } from '@skerry/contract/billing/endpoints'
 import { signup } from '@skerry/contract/signup/endpoints'
@@ -12,13 +10,12 @@ import { mail } from '../src/features/notifications/jobs.ts'
 import type { DeadLetter } from '../src/jobs/dead-letters.ts'
 import type { RunningServer } from '../src/server.ts'
 import { engine, newDatabase, type TestDatabase } from './engine.ts'
+import { operate as operateIn, operateProcess } from './operate.ts'
 import { newScratch } from './scratch.ts'
 import { freePort } from './services/free-port.ts'
 import { startMailServer } from './services/smtp.ts'
 import { until } from './until.ts'
 import { call, start } from './world.ts'
-
-const program = fileURLToPath(new URL('../src/operator/main.js', import.meta.url))
 
 let dataDir: string
 let database: TestDatabase
@@ -58,14 +55,8 @@ async function failForGood(to: string): Promise<void> {
   await until('it to be kept', () => db.row(`select 1 from jobs where state = 'dead' and data->>'to' = $1`, [to]))
 }
 
-/** Runs `skerry-server` with the settings of the server, and returns its output and exit code. */
-const operate = (...args: string[]) =>
-  new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
-    const env = { PATH: process.env.PATH, ...settings }
-    const child = execFile(process.execPath, [program, ...args], { env }, (_, stdout, stderr) =>
-      resolve({ code: child.exitCode ?? -1, stdout, stderr }),
-    )
-  })
+/** Runs `skerry-server` with the settings of the server. */
+const operate = (...args: string[]) => operateIn(settings, args)
 
 async function listed(): Promise<DeadLetter[]> {
   const { code, stdout, stderr } = await operate('jobs', 'list', '--json')
@@ -74,7 +65,7 @@ async function listed(): Promise<DeadLetter[]> {
 }
 
 test.runIf(engine() === 'embedded')('commands refuse an embedded database that a running server uses', async () => {
-  const { code, stdout, stderr } = await operate('jobs', 'list')
+  const { code, stdout, stderr } = await operateProcess(settings, ['jobs', 'list'])
   expect([code, stdout]).toEqual([1, ''])
   expect(stderr).toContain(`${dataDir} is in use by process ${process.pid}`)
 })
@@ -87,7 +78,8 @@ test('the operator can list, show, drop and retry jobs that failed for good', as
     { job: 'mail', attempts: 101, data: { to: 'dropped@example.com' } },
     { job: 'mail', attempts: 101, data: { to: 'kept@example.com' }, error: { code: 'ESOCKET' } },
   ])
-  expect((await operate('jobs', 'list')).stdout).toMatch(new RegExp(`^${dropped.id} .* mail .*\n${kept.id} .*\n$`))
+  const printed = await operateProcess(settings, ['jobs', 'list'])
+  expect(printed.stdout).toMatch(new RegExp(`^${dropped.id} .* mail .*\n${kept.id} .*\n$`))
   expect(JSON.parse((await operate('jobs', 'show', kept.id)).stdout)).toEqual(kept)
 
   const mistyped = await operate('jobs', 'drop', dropped.id, 'mistyped')

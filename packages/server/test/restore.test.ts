@@ -1,7 +1,5 @@
-import { execFile } from 'node:child_process'
 import { access, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { tokenHash } from '@skerry/crypto/digest'
 import { parsePin } from '@skerry/crypto/directory/pin'
 import { verifyDirectoryEntry } from '@skerry/crypto/directory/verify'
@@ -34,6 +32,7 @@ import { archiveOf, readArchive } from './archives.ts'
 import { kitSealedKey, sealedPrivateKey } from './blobs.ts'
 import { signEntries } from './directory-steps.ts'
 import { type Filled, fillTenant, readTeam } from './fill.ts'
+import { type Operated, operate as operateIn, operateProcess } from './operate.ts'
 import { newScratch } from './scratch.ts'
 import { acceptInvites, invitePerson, newDecoy, signUp, type Tenant } from './tenant.ts'
 import { openWorld, start, type World } from './world.ts'
@@ -64,7 +63,7 @@ let place: Place
 let target: RunningServer
 let archive: Buffer
 let publicKey: string
-let said: { code: number; stdout: string; stderr: string }
+let said: Operated
 let folder: string
 
 beforeAll(async () => {
@@ -85,7 +84,7 @@ beforeAll(async () => {
   publicKey = (await admin.client.auditProof.exportKey({})).publicKey
   folder = await newScratch('skerry-restore-')
   await writeFile(join(folder, 'archive.json'), archive)
-  said = await operate('org', 'restore', join(folder, 'archive.json'), '--key', publicKey)
+  said = await operateProcess(settings(), ['org', 'restore', join(folder, 'archive.json'), '--key', publicKey])
 })
 afterAll(async () => {
   await target?.close()
@@ -157,17 +156,8 @@ async function whileWriting<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Runs `skerry-server` with the settings of the new server, and returns its output and exit code. */
-const operate = (...args: string[]) => operateIn(settings().SKERRY_DATA_DIR, ...args)
-
-const operateIn = (dataDir: string, ...args: string[]) =>
-  new Promise<typeof said>((resolve) => {
-    const program = fileURLToPath(new URL('../src/operator/main.js', import.meta.url))
-    const env = { PATH: process.env.PATH, ...settings(), SKERRY_DATA_DIR: dataDir }
-    const child = execFile(process.execPath, [program, ...args], { env }, (_, stdout, stderr) =>
-      resolve({ code: child.exitCode ?? -1, stdout, stderr }),
-    )
-  })
+/** Runs `skerry-server` with the settings of the new server. */
+const operate = (...args: string[]) => operateIn(settings(), args)
 
 test('an archive that is made during writes is complete and consistent', async () => {
   const { data } = await readArchive(archive, publicKey)
@@ -215,14 +205,16 @@ test('an archive that was reformatted can still be restored', async () => {
   const path = join(folder, 'formatted.json')
   const { signature, manifest, ...rest } = JSON.parse(archive.toString())
   await writeFile(path, JSON.stringify({ signature, manifest, ...rest }, null, 2))
-  const { code, stdout } = await operateIn(join(folder, 'formatted'), 'org', 'restore', path, '--key', publicKey)
+  const args = ['org', 'restore', path, '--key', publicKey]
+  const { code, stdout } = await operateIn({ ...settings(), SKERRY_DATA_DIR: join(folder, 'formatted') }, args)
   expect([code, stdout]).toEqual([0, expect.stringContaining('Its audit trail is the one that was signed')])
 })
 
 test('a damaged or missing archive leaves no new database behind', async () => {
   const nowhere = join(folder, 'nowhere')
   for (const name of ['damaged.json', 'missing.json']) {
-    const { code, stdout } = await operateIn(nowhere, 'org', 'restore', join(folder, name), '--key', publicKey)
+    const args = ['org', 'restore', join(folder, name), '--key', publicKey]
+    const { code, stdout } = await operateIn({ ...settings(), SKERRY_DATA_DIR: nowhere }, args)
     expect([name, code, stdout]).toEqual([name, 1, ''])
   }
   await expect(access(nowhere)).rejects.toMatchObject({ code: 'ENOENT' })

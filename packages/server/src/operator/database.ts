@@ -6,6 +6,18 @@ import { checkMigrated, isEmptyDatabase, migrate } from '../db/migrate.ts'
 import { openDatabase } from '../db/open.ts'
 import { makeAuditPartitions } from '../jobs/maintain.ts'
 
+interface Output {
+  write(text: string): unknown
+}
+
+/** The process that runs a command. */
+export interface Host {
+  stdout: Output
+  stderr: Output
+  /** An option of the embedded database, for a process that opens hundreds of them. */
+  optimize?: boolean
+}
+
 /** The tools of a command. */
 export interface Operation {
   config: Config
@@ -35,7 +47,7 @@ const waitMs = 5000
  * database has only one owner, so no command works while the server runs.
  */
 export const databaseOf =
-  (environment: Record<string, string | undefined>, print: Operation['print']): WithDatabase =>
+  (environment: Record<string, string | undefined>, { stdout, stderr, optimize }: Host): WithDatabase =>
   async (work, { create = false } = {}) => {
     const config = readConfig(environment)
     const isThere = config.databaseUrl !== null || existsSync(join(config.dataDir, 'postgres'))
@@ -43,8 +55,10 @@ export const databaseOf =
       throw new Refused(
         `There is no database in ${config.dataDir}. Set SKERRY_DATA_DIR or SKERRY_DATABASE_URL as for the server.`,
       )
-    const log = { info: () => {}, warn: warn, error: warn }
-    const db = await openDatabase({ ...config, poolSize: 3, waitMs }, log)
+    const print = (line: string) => void stdout.write(`${line}\n`)
+    const warn = (message: string) => void stderr.write(`skerry-server: ${message}\n`)
+    const log = { info: () => {}, warn, error: warn }
+    const db = await openDatabase({ ...config, poolSize: 3, waitMs, optimize }, log)
     try {
       if (create && (await isEmptyDatabase(db))) await makeReady(db)
       await checkMigrated(db)
@@ -59,5 +73,3 @@ async function makeReady(db: Database): Promise<void> {
   await migrate(db)
   await makeAuditPartitions({ db, now: () => new Date() })
 }
-
-const warn = (message: string) => void process.stderr.write(`skerry-server: ${message}\n`)

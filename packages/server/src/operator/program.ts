@@ -1,23 +1,27 @@
 import { Command, CommanderError } from 'commander'
-import { databaseOf } from './database.ts'
+import { databaseOf, type Host } from './database.ts'
 import { commands } from './table.ts'
 
 /**
  * Runs one command line of an operator, without the name of the program -> exit code: 0 done, 1 refused, 2 invalid
  * command line.
  */
-export async function main(args: string[], environment: Record<string, string | undefined>): Promise<number> {
+export async function main(
+  args: string[],
+  environment: Record<string, string | undefined>,
+  host: Host = process,
+): Promise<number> {
   const wanted = args.find((arg) => !arg.startsWith('-'))
-  const print = (line: string) => void process.stdout.write(`${line}\n`)
   const program = new Command('skerry-server')
     .description('Looks after a Skerry server. Settings are read from the environment, as the server reads them.')
     .usage('<command> [options]')
     .addHelpText('after', '\n`skerry-server start` starts the server of the package. In a checkout, use `npm start`.')
     .helpCommand(false)
     .exitOverride()
+    .configureOutput({ writeOut: (text) => host.stdout.write(text), writeErr: (text) => host.stderr.write(text) })
   for (const { name, summary, load } of commands) {
     const command = program.command(name).description(summary).helpCommand(false)
-    if (wanted === name) (await load()).register(command, databaseOf(environment, print))
+    if (wanted === name) (await load()).register(command, databaseOf(environment, host))
   }
   try {
     await program.parseAsync(args, { from: 'user' })
@@ -25,7 +29,7 @@ export async function main(args: string[], environment: Record<string, string | 
   } catch (error) {
     // Commander has already printed the error.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-    process.stderr.write(`skerry-server: ${error instanceof Error ? error.message : String(error)}\n`)
+    host.stderr.write(`skerry-server: ${error instanceof Error ? error.message : String(error)}\n`)
     return 1
   }
 }
