@@ -1,5 +1,5 @@
 import { p256 } from '@noble/curves/nist.js'
-import { decodeBase64url, encodeBase64url } from '../src/base64url.ts'
+import { decodeBase64url, encodeBase64url, encodeUtf8 } from '../src/base64url.ts'
 import { fingerprint } from '../src/digest.ts'
 import { environmentKeyCommitment, readersHash } from '../src/directory/commitments.ts'
 import { signDocument } from '../src/directory/document.ts'
@@ -181,3 +181,7 @@ export const freshTrust = ({ roots }: Scene): DirectoryTrust => ({
 /** The bytes of a part of a document. */
 export const partOf = (text: string, part: number): Uint8Array<ArrayBuffer> =>
   decodeBase64url(text.split('.')[part] as string)
+
+/** The text of a root with this body and these signatures, valid or not. */
+export const document = (body: string, signatures: string) =>
+  `or1.${encodeBase64url(encodeUtf8(body))}.${encodeBase64url(encodeUtf8(signatures))}`

@@ -1,23 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import {
-  addSecret,
-  create,
-  createApp,
-  dialogOf,
-  edit,
-  expectShown,
-  openEnvironment,
-  save,
-  value,
-} from './apps-steps.ts'
+import { addSecret, dialogOf, edit, expectShown, openEnvironment, save, value } from './apps-steps.ts'
 import { told } from './browser.ts'
 import { axeProblems } from './org-steps.ts'
-import { leaks, openOwner } from './scene.ts'
+import { leaks, openShop } from './scene.ts'
 import * as steps from './steps.ts'
 
-const { world, owner, page } = await openOwner()
-await createApp(page, 'Web shop')
-await create(page, 'New environment', 'Production')
+const { world, owner, page } = await openShop('Production')
 await addSecret(page, 'API_KEY', 'planted-api-key', ['Production'])
 await value(page, 'API_KEY', 'Production').waitFor()
 

@@ -4,8 +4,6 @@ import type { Locator } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import {
   addSecret,
-  create,
-  createApp,
   deleteFromDrawer,
   dialogOf,
   edit,
@@ -18,15 +16,12 @@ import {
 import { told } from './browser.ts'
 import { openChange } from './changes-steps.ts'
 import { axeProblems, protect } from './org-steps.ts'
-import { leaks, openOwner } from './scene.ts'
+import { leaks, openShop } from './scene.ts'
 import * as steps from './steps.ts'
 
 // Deleted secrets are kept for 30 days. The toast after a deletion restores them, and so does the list of the application.
 
-const { world, owner, page } = await openOwner()
-await createApp(page, 'Web shop')
-await create(page, 'New environment', 'Production')
-await create(page, 'New environment', 'Staging')
+const { world, owner, page } = await openShop('Production', 'Staging')
 await addSecret(page, 'API_KEY', 'planted-api-key', ['Production', 'Staging'])
 await addSecret(page, 'OLD_KEY', 'planted-old-key', ['Staging'])
 await edit(page, 'OLD_KEY', 'Staging', 'planted-newer-key')

@@ -3,7 +3,6 @@ import {
   addSecret,
   compose,
   create,
-  createApp,
   deleteFromDrawer,
   dialogOf,
   edit,
@@ -16,14 +15,12 @@ import {
   value,
 } from './apps-steps.ts'
 import { axeProblems } from './org-steps.ts'
-import { leaks, openOwner } from './scene.ts'
+import { leaks, openShop } from './scene.ts'
 import * as steps from './steps.ts'
 
 // Groups: their own matrix, and the values that they give to environments.
 
-const { world, owner, page } = await openOwner()
-await createApp(page, 'Web shop')
-await create(page, 'New environment', 'Production')
+const { world, owner, page } = await openShop('Production')
 await addSecret(page, 'API_KEY', 'planted-of-the-shop', ['Production'])
 
 const row = (name: string) => page.getByRole('row', { name: new RegExp(name) })

@@ -1,15 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { addSecret, create, createApp, dialogOf, edit, openApp, openEnvironment, save, value } from './apps-steps.ts'
 import { axeProblems } from './org-steps.ts'
-import { leaks, openOwner } from './scene.ts'
+import { leaks, openShop } from './scene.ts'
 import * as steps from './steps.ts'
 
 // The rules for names, and the renaming and deletion of objects. An error names its field, and the form keeps the typed
 // text.
 
-const { world, owner, page } = await openOwner()
-await createApp(page, 'Web shop')
-await create(page, 'New environment', 'Production')
+const { world, owner, page } = await openShop('Production')
 await addSecret(page, 'API_KEY', 'planted-api-key', ['Production'])
 
 const field = (label: string) => dialogOf(page).getByLabel(label, { exact: true })

@@ -3,8 +3,6 @@ import type { Route } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import {
   addSecret,
-  create,
-  createApp,
   dialogOf,
   edit,
   expectShown,
@@ -15,15 +13,12 @@ import {
   value,
 } from './apps-steps.ts'
 import { lookAgain, openChange, protect } from './changes-steps.ts'
-import { leaks, openOwner } from './scene.ts'
+import { leaks, openShop } from './scene.ts'
 import { goTo } from './steps.ts'
 
 // A secret is renamed in all environments that store it, and its history opens under the former name.
 
-const { world, owner, page } = await openOwner()
-await createApp(page, 'Web shop')
-await create(page, 'New environment', 'Production')
-await create(page, 'New environment', 'Staging')
+const { world, owner, page } = await openShop('Production', 'Staging')
 await addSecret(page, 'API_KEY', 'planted-first', ['Production', 'Staging'])
 await addSecret(page, 'API_URL', 'https://x/${API_KEY}', ['Staging'])
 await addSecret(page, 'EXISTING', 'planted-other', ['Staging'])

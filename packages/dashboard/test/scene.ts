@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core'
 import { afterAll } from 'vitest'
 import { findings, needle, type Place as Text } from '../../server/test/needles.ts'
 import { builtIn, openWorld, type World } from '../../server/test/world.ts'
-import { openOrg } from './apps-steps.ts'
+import { create, createApp, openOrg } from './apps-steps.ts'
 import { storedText, type Visitor, visit } from './browser.ts'
 import { newPlace, type Place } from './org-steps.ts'
 import * as steps from './steps.ts'
@@ -47,6 +47,14 @@ export async function openOwner(settings?: Record<string, string>): Promise<Owne
   await steps.makeKeyring(page)
   await openOrg(page)
   return { ...stage, owner, page }
+}
+
+/** Like `openOwner`, with the application Web shop and its environments, each made on the page. */
+export async function openShop(...environments: string[]): Promise<OwnerScene> {
+  const walk = await openOwner()
+  await createApp(walk.page, 'Web shop')
+  for (const name of environments) await create(walk.page, 'New environment', name)
+  return walk
 }
 
 /** Starts a walk with an owner, their environment Web shop / Production, and a member with an unlocked keyring. */

@@ -2,8 +2,6 @@ import { secrets } from '@skerry/contract/secrets/endpoints'
 import { describe, expect, test } from 'vitest'
 import {
   addSecret,
-  create,
-  createApp,
   deleteFromDrawer,
   dialogOf,
   edit,
@@ -16,16 +14,13 @@ import {
 } from './apps-steps.ts'
 import { told } from './browser.ts'
 import { axeProblems } from './org-steps.ts'
-import { leaks, openOwner } from './scene.ts'
+import { leaks, openShop } from './scene.ts'
 import * as steps from './steps.ts'
 
 // Many values at once: a pasted file, and a copy of one environment into another. The dialogs show the changes before
 // anything is stored.
 
-const { world, owner, page } = await openOwner()
-await createApp(page, 'Web shop')
-await create(page, 'New environment', 'Production')
-await create(page, 'New environment', 'Staging')
+const { world, owner, page } = await openShop('Production', 'Staging')
 await addSecret(page, 'API_KEY', 'planted-api-key', ['Production', 'Staging'])
 await addSecret(page, 'DATABASE_URL', 'planted-postgres-production', ['Production'])
 await edit(page, 'API_KEY', 'Staging', 'planted-api-key-of-staging')

@@ -29,7 +29,7 @@ const classes: readonly PaperClass[] = [
           ['1P01', 'Malicious Recovery Group'],
         ],
         here: 'no',
-        why: 'No client enrols anybody by itself. A client wraps a key to the recovery key only if signers signed that key, or after a person compared its words',
+        why: 'No client enrols anybody by itself. A client wraps a key to the recovery key only if signers signed the recovery key, or after a person compared its words',
         played: ['false-recovery-key'],
       },
       {

@@ -1,6 +1,7 @@
 import { afterAll, beforeEach } from 'vitest'
 import { makeOneOfEach } from './callers.ts'
 import { startAppPlatform } from './services/app-platform.ts'
+import { startMailServer } from './services/smtp.ts'
 import { stopSchedules } from './state.ts'
 import { newApp, newEnv, signUp } from './tenant.ts'
 import { openWorld } from './world.ts'
@@ -31,6 +32,15 @@ export async function openSync() {
   afterAll(() => platform.stop())
   beforeEach(() => platform.answer(null))
   return { platform, ...(await openTenant(platform.settings)) }
+}
+
+/** Like `openTenant`, with an SMTP server that keeps the mails. */
+export async function openMailed() {
+  const mails = await startMailServer()
+  // Hooks run in reverse order: the world, which may still send mails, is closed first.
+  afterAll(() => mails.close())
+  const settings = { SKERRY_SMTP_URL: mails.url, SKERRY_BASE_URL: 'https://skerry.example' }
+  return { mails, ...(await openTenant(settings)) }
 }
 
 /** Opens a world with one object of each kind that a path can name. No scheduled job changes anything in it. */

@@ -1,32 +1,14 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { newKeyHolder, openPeopleServer, type PeopleServer, type PersonMachine } from '../people.ts'
+import { describe, expect, it, vi } from 'vitest'
 import { forgedGroup } from './forged.ts'
-import { type Json, type Liar, openLiar } from './liar.ts'
+import type { Json } from './liar.ts'
+import { openLiedTo } from './liar-scene.ts'
 
 // A malicious server adds a layer of its own. Each test checks what a person sees.
 
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
+vi.setConfig({ testTimeout: 240_000 })
 
-let server: PeopleServer
-let liar: Liar
-let alice: PersonMachine
-let publicKeyJwk: string
+const { liar, alice, publicKeyJwk } = await openLiedTo('Layers')
 let count = 0
-
-beforeAll(async () => {
-  server = await openPeopleServer()
-  liar = await openLiar(server.url)
-  alice = await newKeyHolder(server, 'layers@example.com', liar.url)
-  await alice.ok(`skerry keys unlock && skerry org create "Layers" && skerry init --yes --env development`)
-  publicKeyJwk = JSON.parse(await alice.ok('skerry keys fingerprint --json')).publicKeyJwk
-})
-afterEach(() => liar.repent())
-afterAll(async () => {
-  await alice.ok('skerry keys lock')
-  await alice.remove()
-  await liar.close()
-  await server.close()
-})
 
 /** Makes an environment for one test, stores A in it, and runs a program in it once. */
 async function ran(): Promise<string> {

@@ -1,41 +1,22 @@
 import { newDek } from '@skerry/crypto/secret'
 import { parseToken } from '@skerry/crypto/token'
 import { wrapKey } from '@skerry/crypto/wrap'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { newKeyHolder, openPeopleServer, type PeopleServer, type PersonMachine } from '../people.ts'
+import { describe, expect, it, vi } from 'vitest'
 import { forged, newEnvironmentId } from './forged.ts'
-import { type Json, type Liar, openLiar } from './liar.ts'
+import type { Json } from './liar.ts'
+import { openLiedTo } from './liar-scene.ts'
 
 // A malicious server lies about which environment a name means, or to which one a token is bound. Each test checks what
 // a person sees.
 
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
+vi.setConfig({ testTimeout: 240_000 })
 
-let server: PeopleServer
-let liar: Liar
-let alice: PersonMachine
-let token: string
-let publicKeyJwk: string
-
-beforeAll(async () => {
-  server = await openPeopleServer()
-  liar = await openLiar(server.url)
-  alice = await newKeyHolder(server, 'names@example.com', liar.url)
-  await alice.ok(`skerry keys unlock && skerry org create "Names" && skerry init --yes --env development`)
-  await alice.ok('skerry env create production && skerry group create shared')
-  await alice.ok('skerry env create development --group shared && skerry env create production --group shared')
-  await alice.ok('skerry compose set shared && skerry branch create pr-7')
-  await alice.ok(`for env in development production; do echo -n $env | skerry secrets set A --env $env; done`)
-  token = (await alice.ok('skerry token create ci --app shop --env development')).trim()
-  publicKeyJwk = JSON.parse(await alice.ok('skerry keys fingerprint --json')).publicKeyJwk
-})
-afterEach(() => liar.repent())
-afterAll(async () => {
-  await alice.ok('skerry keys lock')
-  await alice.remove()
-  await liar.close()
-  await server.close()
-})
+const { liar, alice, publicKeyJwk } = await openLiedTo('Names')
+await alice.ok('skerry env create production && skerry group create shared')
+await alice.ok('skerry env create development --group shared && skerry env create production --group shared')
+await alice.ok('skerry compose set shared && skerry branch create pr-7')
+await alice.ok(`for env in development production; do echo -n $env | skerry secrets set A --env $env; done`)
+const token = (await alice.ok('skerry token create ci --app shop --env development')).trim()
 
 const refused = async (command: string, env: Record<string, string> = {}) => {
   const { code, stdout, stderr } = await alice.shell(command, { env })

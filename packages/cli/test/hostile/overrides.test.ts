@@ -4,34 +4,16 @@ import { importAesKey, sealGcm } from '@skerry/crypto/gcm'
 import { generateKeyPair } from '@skerry/crypto/keys'
 import { newDek } from '@skerry/crypto/secret'
 import { wrapKey, wrapToSelf } from '@skerry/crypto/wrap'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { newKeyHolder, openPeopleServer, type PeopleServer, type PersonMachine } from '../people.ts'
-import { type Json, type Liar, openLiar } from './liar.ts'
+import { describe, expect, it, vi } from 'vitest'
+import type { Json } from './liar.ts'
+import { openLiedTo } from './liar-scene.ts'
 
 // A malicious server leaves out personal overrides, sends earlier ones, swaps them, or makes its own.
 
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
+vi.setConfig({ testTimeout: 240_000 })
 
-let server: PeopleServer
-let liar: Liar
-let alice: PersonMachine
-let publicKeyJwk: string
+const { liar, alice, publicKeyJwk } = await openLiedTo('Overrides')
 let count = 0
-
-beforeAll(async () => {
-  server = await openPeopleServer()
-  liar = await openLiar(server.url)
-  alice = await newKeyHolder(server, 'overrides@example.com', liar.url)
-  await alice.ok(`skerry keys unlock && skerry org create "Overrides" && skerry init --yes --env development`)
-  publicKeyJwk = JSON.parse(await alice.ok('skerry keys fingerprint --json')).publicKeyJwk
-})
-afterEach(() => liar.repent())
-afterAll(async () => {
-  await alice.ok('skerry keys lock')
-  await alice.remove()
-  await liar.close()
-  await server.close()
-})
 
 const own = /\/overrides$/
 const keep = (env: string, name: string, value: string) =>

@@ -1,30 +1,14 @@
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import { newKeyHolder, openPeopleServer, type PeopleServer, type PersonMachine } from '../people.ts'
-import { type Json, type Liar, openLiar } from './liar.ts'
+import { expect, it } from 'vitest'
+import type { Json } from './liar.ts'
+import { openLiedTo } from './liar-scene.ts'
 
 // A malicious server shows a value of another secret as an earlier version of a renamed one. A user who restores that
 // version would give it to programs which must not have it.
 
-let server: PeopleServer
-let liar: Liar
-let alice: PersonMachine
-
-beforeAll(async () => {
-  server = await openPeopleServer()
-  liar = await openLiar(server.url)
-  alice = await newKeyHolder(server, 'renames@example.com', liar.url)
-  await alice.ok('skerry keys unlock && skerry org create "Renames" && skerry init --yes --env development')
-  await alice.ok('echo -n first | skerry secrets set OLD && skerry secrets rename OLD NEW')
-  await alice.ok('echo -n second | skerry secrets set NEW')
-  await alice.ok('echo -n of-another-secret | skerry secrets set OLD && echo -n private | skerry secrets set OTHER')
-})
-afterEach(() => liar.repent())
-afterAll(async () => {
-  await alice.ok('skerry keys lock')
-  await alice.remove()
-  await liar.close()
-  await server.close()
-})
+const { liar, alice } = await openLiedTo('Renames')
+await alice.ok('echo -n first | skerry secrets set OLD && skerry secrets rename OLD NEW')
+await alice.ok('echo -n second | skerry secrets set NEW')
+await alice.ok('echo -n of-another-secret | skerry secrets set OLD && echo -n private | skerry secrets set OTHER')
 
 const historyOf = async (name: string) => {
   await alice.ok(`skerry secrets history ${name}`)

@@ -36,6 +36,19 @@ export function Fingerprint(props: {
   )
 }
 
+/** Shows the words of a key that this browser sees for the first time, for a dialog whose button confirms them. */
+export function FirstWords({ name, words }: { name: string; words: string }) {
+  return (
+    <>
+      <Text size="sm">
+        Ask {name} to read their 12 words to you, over the phone or in person. A malicious server could show you its own
+        key here, and then read everything that you share.
+      </Text>
+      <Words words={words} label={`Fingerprint of the key of ${name}`} />
+    </>
+  )
+}
+
 export function Words({ words, label }: { words: string; label: string }) {
   return (
     <Paper p="sm">

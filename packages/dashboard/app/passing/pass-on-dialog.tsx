@@ -2,7 +2,7 @@ import { Alert, Button, Group, Stack, Text } from '@mantine/core'
 import { useQueries, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useAction } from '../action.ts'
-import { Fingerprint, Words } from '../envs/fingerprint.tsx'
+import { Fingerprint, FirstWords } from '../envs/fingerprint.tsx'
 import { type Checked, checkedKeys, pin, useChecked } from '../envs/pins.ts'
 import { nameOfMember } from '../people/member.ts'
 import { invalidate, isFresh } from '../queries.ts'
@@ -148,15 +148,7 @@ function Comparison(props: {
   if (checked.status === 'changed')
     return <Fingerprint holder={name} checked={checked} compared={isCompared} onCompared={onCompared} />
   if (checked.status === 'verified') return <Text size="sm">You compared the words of {name} in this browser.</Text>
-  return (
-    <>
-      <Text size="sm">
-        Ask {name} to read their 12 words to you, over the phone or in person. A malicious server could show you its own
-        key here, and then read everything that you share.
-      </Text>
-      <Words words={checked.words} label={`Fingerprint of the key of ${name}`} />
-    </>
-  )
+  return <FirstWords name={name} words={checked.words} />
 }
 
 function Intended({ orgId, keys }: { orgId: string; keys: readonly WantedKey[] }) {

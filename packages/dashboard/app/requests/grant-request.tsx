@@ -1,7 +1,7 @@
 import { Alert, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Fingerprint, Words } from '../envs/fingerprint.tsx'
+import { Fingerprint, FirstWords } from '../envs/fingerprint.tsx'
 import { GrantSpan } from '../envs/grant-span.tsx'
 import { layersBelow } from '../envs/layers-below.ts'
 import { checkMeanings } from '../envs/meanings.ts'
@@ -99,15 +99,7 @@ function Comparison(props: {
   const { name, checked, isCompared, onCompared } = props
   if (checked.status !== 'first')
     return <Fingerprint holder={name} checked={checked} compared={isCompared} onCompared={onCompared} />
-  return (
-    <>
-      <Text size="sm">
-        Ask {name} to read their 12 words to you, over the phone or in person. A malicious server could show you its own
-        key here, and then read everything that you share.
-      </Text>
-      <Words words={checked.words} label={`Fingerprint of the key of ${name}`} />
-    </>
-  )
+  return <FirstWords name={name} words={checked.words} />
 }
 
 /** The environments that are composed into these, and that this person can read. */

@@ -1,10 +1,11 @@
-import { ActionIcon, Code, Stack, Text } from '@mantine/core'
+import { ActionIcon, Stack, Text } from '@mantine/core'
 import { useEffect } from 'react'
 import { useAction } from '../action.ts'
 import { usePlaintext } from '../keyring.ts'
 import { IconEye, IconEyeOff } from '../ui/icons.ts'
 import { ProblemAlert } from '../ui/problem.tsx'
 import type { Change } from './changes.ts'
+import { WholeValue } from './whole-value.tsx'
 
 /** The current value and the value that would replace it. */
 export interface BothValues {
@@ -51,14 +52,7 @@ function Side({ title, value }: { title: string; value: string }) {
       <Text size="xs" c="dimmed">
         {title}
       </Text>
-      <Code
-        block
-        aria-label={title}
-        style={{ whiteSpace: 'pre-wrap', wordBreak: 'break-all', maxHeight: 120 }}
-        tabIndex={0}
-      >
-        {value === '' ? ' ' : value}
-      </Code>
+      <WholeValue label={title} value={value} maxHeight={120} />
     </div>
   )
 }

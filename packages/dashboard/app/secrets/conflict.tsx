@@ -1,7 +1,8 @@
-import { Button, Code, Group, Stack, Text } from '@mantine/core'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import { Dialog } from '../ui/dialog.tsx'
 import { useStoredBy } from './stored-by.ts'
 import type { Draft, Theirs } from './use-edits.ts'
+import { WholeValue } from './whole-value.tsx'
 
 /** Shows both values after two people changed one secret. This person decides which to keep. */
 export function ConflictDialog(props: {
@@ -49,14 +50,7 @@ function Side({ title, value }: { title: string; value: string }) {
       <Text size="sm" fw={500} mb={4}>
         {title}
       </Text>
-      <Code
-        block
-        aria-label={title}
-        style={{ whiteSpace: 'pre-wrap', wordBreak: 'break-all', maxHeight: 200 }}
-        tabIndex={0}
-      >
-        {value === '' ? ' ' : value}
-      </Code>
+      <WholeValue label={title} value={value} maxHeight={200} />
     </div>
   )
 }

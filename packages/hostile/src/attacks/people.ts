@@ -36,13 +36,15 @@ export const people: readonly Attack[] = [
   },
   {
     id: 'false-recovery-key-at-a-re-key',
-    title: 'The same, before a person re-keys an environment',
+    title:
+      'The server shows its own key as the recovery key of the organization, before a person re-keys an environment',
     act: 'replace',
     begin: showOwnRecoveryKey,
   },
   {
     id: 'false-recovery-key-to-cover',
-    title: 'The same, before a person covers environments, in a script that names the recovery key',
+    title:
+      'The server shows its own key as the recovery key of the organization, before a script covers environments and names the recovery key',
     act: 'cover',
     remains: { nothing: 'without-a-pin', memory: 'without-a-pin' },
     begin: showOwnRecoveryKey,

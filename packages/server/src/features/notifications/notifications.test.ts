@@ -5,11 +5,12 @@ import { invites } from '@skerry/contract/members/endpoints'
 import { notifications } from '@skerry/contract/notifications/endpoints'
 import { type NotificationType, notificationTypes } from '@skerry/contract/notifications/types'
 import { recoveryRequests } from '@skerry/contract/recovery/endpoints'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { publicKeyJwk, sealedPrivateKey, wrappedKey } from '../../../test/blobs.ts'
 import { newGuarded, proposePut } from '../../../test/guarded.ts'
 import { openRequest, setUpRecovery } from '../../../test/recovery-steps.ts'
-import { type MailServer, startMailServer, textOf } from '../../../test/services/smtp.ts'
+import { openMailed } from '../../../test/scene.ts'
+import { textOf } from '../../../test/services/smtp.ts'
 import { mailsWritten } from '../../../test/state.ts'
 import {
   type Actor,
@@ -20,10 +21,8 @@ import {
   newMember,
   newPerson,
   signUp,
-  type Tenant,
 } from '../../../test/tenant.ts'
 import { until } from '../../../test/until.ts'
-import { openWorld, type World } from '../../../test/world.ts'
 import type { Sql } from '../../db/database.ts'
 import type { EventOf } from '../../events/events.ts'
 import type { NoticeFacts } from '../../events/notices.ts'
@@ -31,18 +30,7 @@ import type { Context } from '../../http/context.ts'
 import type { Job } from '../../jobs/job.ts'
 import { letterOf } from './mails.ts'
 
-let mails: MailServer
-let world: World
-let tenant: Tenant
-beforeAll(async () => {
-  mails = await startMailServer()
-  world = await openWorld({ SKERRY_SMTP_URL: mails.url, SKERRY_BASE_URL: 'https://skerry.example' })
-  tenant = await signUp(world)
-})
-afterAll(async () => {
-  await world.close()
-  await mails.close()
-})
+const { mails, world, tenant } = await openMailed()
 
 const get = async ({ as }: Actor) => (await world.call(notifications.get, { as })).body.prefs
 const put = ({ as }: Actor, prefs: object) => world.call(notifications.put, { as, body: { prefs } })

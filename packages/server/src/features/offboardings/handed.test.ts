@@ -1,36 +1,16 @@
 import { accessRequests } from '@skerry/contract/access-requests/endpoints'
 import { notifications } from '@skerry/contract/notifications/endpoints'
 import { offboardings } from '@skerry/contract/offboardings/endpoints'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type MailServer, startMailServer, textOf } from '../../../test/services/smtp.ts'
+import { describe, expect, test } from 'vitest'
+import { openMailed } from '../../../test/scene.ts'
+import { textOf } from '../../../test/services/smtp.ts'
 import { mailsWritten, newEntries, stateOf } from '../../../test/state.ts'
-import {
-  type Actor,
-  grantKey,
-  newApp,
-  newEnv,
-  newMember,
-  putSecret,
-  signUp,
-  type Tenant,
-} from '../../../test/tenant.ts'
-import { openWorld, type World } from '../../../test/world.ts'
+import { type Actor, grantKey, newApp, newEnv, newMember, putSecret, signUp } from '../../../test/tenant.ts'
 import { attemptRules } from '../../identity/throttle.ts'
 
 // People are told that a row of an offboarding, or a request for access, waits for them.
 
-let mails: MailServer
-let world: World
-let tenant: Tenant
-beforeAll(async () => {
-  mails = await startMailServer()
-  world = await openWorld({ SKERRY_SMTP_URL: mails.url, SKERRY_BASE_URL: 'https://skerry.example' })
-  tenant = await signUp(world)
-})
-afterAll(async () => {
-  await world.close()
-  await mails.close()
-})
+const { mails, world, tenant } = await openMailed()
 
 /** The texts of the mails that arrived at an address, without the invitation. */
 async function mailsTo(address: string): Promise<string[]> {

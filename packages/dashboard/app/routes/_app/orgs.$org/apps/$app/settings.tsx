@@ -5,10 +5,8 @@ import { appsQuery } from '../../../../../secrets/queries.ts'
 import { AppPage, useApp } from '../../../../../secrets/use-app.tsx'
 import { Copy } from '../../../../../ui/copy.tsx'
 import { ForAdmins } from '../../../../../ui/for-admins.tsx'
-import { RenameDialog } from '../../../../../ui/rename-dialog.tsx'
 import { SettingsRow } from '../../../../../ui/settings-row.tsx'
-import { useConfirm } from '../../../../../ui/use-confirm.tsx'
-import { useDialog } from '../../../../../ui/use-dialog.ts'
+import { useRenameAndDelete } from '../../../../../ui/use-rename-and-delete.tsx'
 
 export const Route = createFileRoute('/_app/orgs/$org/apps/$app/settings')({ component: ApplicationSettings })
 
@@ -57,27 +55,17 @@ function useDialogs() {
   const { app } = useApp()
   const navigate = Route.useNavigate()
   const params = { orgId: org.id, appId: app.id }
-  const stale = [appsQuery(org.id)]
-  const { open, show } = useDialog()
-  const dialog = show((onClose) => (
-    <RenameDialog
-      name={app.name}
-      description="The slug stays as it is."
-      onRename={(name) => api.apps.update({ params, body: { name } })}
-      stale={stale}
-      onClose={onClose}
-    />
-  ))
-  const deleting = useConfirm(() => ({
-    title: `Delete the application ${app.name}?`,
-    text: 'This also deletes its environments, branches and secrets, their history and everyone’s access. This cannot be undone.',
-    confirm: 'Delete',
-    typed: app.slug,
-    onConfirm: async () => {
+  return useRenameAndDelete({
+    object: app,
+    onRename: (name) => api.apps.update({ params, body: { name } }),
+    question: {
+      title: `Delete the application ${app.name}?`,
+      text: 'This also deletes its environments, branches and secrets, their history and everyone’s access. This cannot be undone.',
+    },
+    onDelete: async () => {
       await api.apps.delete({ params })
       await navigate({ to: '/orgs/$org/apps', params: { org: org.slug } })
     },
-    stale,
-  }))
-  return { renaming: { open, dialog }, deleting }
+    stale: [appsQuery(org.id)],
+  })
 }

@@ -4,10 +4,8 @@ import { api } from '../../../../../api.ts'
 import { useEnvironment, useHoldsKey } from '../../../../../envs/use-environment.ts'
 import { useParent } from '../../../../../envs/use-parent.ts'
 import { orgQueries } from '../../../../../queries.ts'
-import { RenameDialog } from '../../../../../ui/rename-dialog.tsx'
 import { SettingsRow } from '../../../../../ui/settings-row.tsx'
-import { useConfirm } from '../../../../../ui/use-confirm.tsx'
-import { useDialog } from '../../../../../ui/use-dialog.ts'
+import { useRenameAndDelete } from '../../../../../ui/use-rename-and-delete.tsx'
 
 export const Route = createFileRoute('/_app/orgs/$org/envs/$env/settings')({ component: EnvironmentSettings })
 
@@ -62,27 +60,17 @@ function useDialogs() {
   const navigate = Route.useNavigate()
   const parent = useParent(environment)
   const params = { orgId: org.id, envId: environment.id }
-  const stale = [orgQueries(org.id)]
-  const { open, show } = useDialog()
-  const dialog = show((onClose) => (
-    <RenameDialog
-      name={environment.name}
-      description="The slug stays as it is."
-      onRename={(name) => api.envs.update({ params, body: { name } })}
-      stale={stale}
-      onClose={onClose}
-    />
-  ))
-  const deleting = useConfirm(() => ({
-    title: `Delete ${environment.name}?`,
-    text: 'Its secrets, their history, its branches and everyone’s access to it are deleted. This cannot be undone.',
-    confirm: 'Delete',
-    typed: environment.slug,
-    onConfirm: async () => {
+  return useRenameAndDelete({
+    object: environment,
+    onRename: (name) => api.envs.update({ params, body: { name } }),
+    question: {
+      title: `Delete ${environment.name}?`,
+      text: 'Its secrets, their history, its branches and everyone’s access to it are deleted. This cannot be undone.',
+    },
+    onDelete: async () => {
       await api.envs.delete({ params })
       await navigate(parent?.link ?? { to: '/orgs/$org/apps', params: { org: org.slug } })
     },
-    stale,
-  }))
-  return { renaming: { open, dialog }, deleting }
+    stale: [orgQueries(org.id)],
+  })
 }
