@@ -263,10 +263,10 @@ function namesAfter(versions: NamedVersion[]): FormerName[] {
  * @param secret a row of `client.secrets.list`. The rename is refused if it has changed since.
  * @returns also `unproven`: the earlier versions that the record of former names did not prove, because it is wrong or hidden.
  *   The new record has those of them that open under the present name.
- * @throws DecryptionError if the value or the description does not open; RefusedError `conflict` if the secret has changed,
- *   the new name exists, the environment is protected or a rotation policy writes one of the names, `forbidden`,
- *   `quota_exceeded`, `invalid_request` for a name that does not fit; SkerryError `conflict`, `malformed_answer`,
- *   `old_server`; UnavailableError.
+ * @throws DecryptionError if the value or the description cannot be decrypted; RefusedError `conflict` if the secret
+ * has changed or the new name exists; RefusedError `conflict` if the environment is protected or a rotation writes
+ * one of the names; RefusedError `forbidden`, `quota_exceeded`, `invalid_request` for a name that does not fit;
+ * SkerryError `conflict`, `malformed_answer`, `old_server`; UnavailableError.
  * @example
  * const { secrets } = await client.secrets.list({ params: { orgId, envId } })
  * const secret = secrets.find(({ name }) => name === 'API_KEY')
