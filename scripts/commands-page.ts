@@ -11,19 +11,19 @@ export async function commandsMarkdown(): Promise<string> {
   const groups = Map.groupBy(shown, (one) => one.helpGroup().replace(/:$/, ''))
   const sections = [...groups].flatMap(([heading, commands]) => [
     `## ${heading}`,
-    markdownTable({ columns: ['Command', 'What it does'], rows: commands.flatMap((one) => rowsOf(one, 'skerry')) }),
+    markdownTable({ columns: ['Command', 'Effect'], rows: commands.flatMap((one) => rowsOf(one, 'skerry')) }),
   ])
   return `${[head, ...sections, '## Verbs', verbsHead, verbsTable()].join('\n\n')}\n`
 }
 
 const head = `# Commands
 
-Generated from the commands by \`npm run generate\`. \`skerry <command> --help\` shows options and examples. [command-line.md](command-line.md)
-explains the concepts.
+This page lists every command. \`skerry <command> --help\` shows options and examples.
+[The command line](command-line.md) explains the concepts. \`npm run generate\` makes this page.
 
-A command is a noun, a verb and the object: \`skerry token create ci\`. A noun alone lists: \`skerry token\`. \`--app\`, \`--env\`,
-\`--branch\` and \`--group\` name the environment. \`list\`, \`delete\`, \`remove\`, \`add\` and \`update\` work in the place of \`ls\`, \`rm\`,
-\`create\` and \`edit\`.`
+A command consists of a noun, a verb and an object: \`skerry token create ci\`. A noun alone lists its objects: \`skerry token\`.
+\`--app\`, \`--env\`, \`--branch\` and \`--group\` name the environment. In place of \`ls\`, \`rm\`, \`create\` and \`edit\`, you can also write
+\`list\`, \`delete\` or \`remove\`, \`add\`, and \`update\`.`
 
 const verbsHead = 'A verb has one meaning in all commands.'
 

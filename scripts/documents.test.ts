@@ -61,3 +61,22 @@ test.each(current)('every file and test that %s names is there', (document) => {
   )
   expect(named.filter((name) => !ofReader.has(name) && !isThere(name))).toEqual([])
 })
+
+/** Above this number of words, a sentence is hard to understand at the first reading. */
+const wordsMax = 30
+
+/** The sentences of paragraphs and list items. A table, a heading or a code block has no sentence to count. */
+function sentencesOf(document: string): string[] {
+  const prose = proseOf(document)
+    .replaceAll(/^\s*(\||#|<!--).*$/gm, '\n')
+    .replaceAll(/!\[[^\]]*\]\([^)]*\)/g, '')
+    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replaceAll(/`[^`]*`/g, 'Code')
+    .replaceAll(/^\s*(?:[-*]|\d+\.) /gm, '\n\n')
+  return prose.split(/\n{2,}/).flatMap((paragraph) => paragraph.split(/(?<=[.!?:]["”)*]*)\s+/))
+}
+
+test.each(current)('every sentence of %s is short', (document) => {
+  const long = sentencesOf(document).filter((sentence) => [...sentence.matchAll(/\S*\w\S*/g)].length > wordsMax)
+  expect(long).toEqual([])
+})

@@ -6,8 +6,8 @@ const folder = join(import.meta.dirname, '../packages/sdk')
 
 const head = `# SDK reference
 
-Generated from the doc comments by \`npm run generate\`. The [README of the SDK](../packages/sdk/README.md) shows how to use it. Modules below
-\`@skerry/sdk/internal\` are not part of it.`
+This page lists every function and type of the SDK. \`npm run generate\` makes it from the comments in the code. The
+[README of the SDK](../packages/sdk/README.md) shows how to use the SDK. Modules below \`@skerry/sdk/internal\` are not listed.`
 
 /** The page with every export of every public module of the SDK: its declaration and its doc comment. */
 export function sdkMarkdown(): string {
@@ -88,9 +88,17 @@ function tagMarkdown(tag: ts.JSDocTag): string[] {
   if (ts.isJSDocParameterTag(tag)) return [`- \`${tag.name.getText()}\`: ${plain(text)}`]
   const name = tag.tagName.text
   if (name === 'example') return [fence(text)]
-  if (name === 'throws') return [`**Throws** ${plain(text)}`]
+  if (name === 'throws') return [`**Throws**\n\n${errorsMarkdown(plain(text))}`]
   return text === '' ? [] : [`**${name}** ${plain(text)}`]
 }
+
+/** A list with a row for each class of errors. Classes are separated by semicolons outside of brackets. */
+const errorsMarkdown = (text: string) =>
+  text
+    .replaceAll(/\s+/g, ' ')
+    .split(/; (?![^(]*\))/)
+    .map((row) => `- ${row.replace(/\.$/, '')}`)
+    .join('\n')
 
 /** `{@link x}` becomes code. */
 const plain = (text = '') => text.replaceAll(/\{@link (\w+)\}/g, '`$1`').trim()

@@ -89,7 +89,7 @@ export const Version = Type.Integer({ minimum: 1, maximum: 2_147_483_647 })
 export const ExpectedVersion = Type.Integer({
   minimum: 0,
   maximum: 2_147_483_647,
-  description: 'refused with 409 unless this is the current version; 0: must not exist',
+  description: 'If this is not the current version, the answer is 409. 0: the secret must not exist',
 })
 
 export const CliLoginCode = Type.String({ pattern: cliLoginCodePattern })
@@ -107,7 +107,7 @@ export const PageOf = (rows: number, rowsMax: number = limits.listMax) =>
   Strict({
     cursor: Page.properties.cursor,
     limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: rowsMax, default: rows, description: `${rows} unless given` }),
+      Type.Integer({ minimum: 1, maximum: rowsMax, default: rows, description: `Default: ${rows}` }),
     ),
   })
 export const NextCursor = Nullable(Type.String())
@@ -115,8 +115,8 @@ export const NextCursor = Nullable(Type.String())
 /** The body of every refusal. */
 export const ErrorBody = Type.Object({
   error: Type.Object({
-    code: Type.String({ description: 'Stable, for programs' }),
-    message: Type.String({ description: 'For people; names the place that is wrong' }),
+    code: Type.String({ description: 'Stable text for programs' }),
+    message: Type.String({ description: 'Text for people that names the wrong field' }),
   }),
 })
 export type ErrorBody = Static<typeof ErrorBody>

@@ -9,8 +9,8 @@ export interface Cache {
 }
 
 /**
- * Keeps copies in this process for a short time. As `reuse` of `createSkerry`, it answers without asking the server, so
- * a change or a revocation takes effect up to `ttlSeconds` late. Failures are never cached.
+ * Keeps copies in this process for a short time. If it is the setting `reuse` of `createSkerry`, it answers without
+ * asking the server. A change or a revocation then takes effect up to `ttlSeconds` late. Failures are never cached.
  *
  * @param options.ttlSeconds default: 60. 0 caches nothing.
  * @param options.now the clock, milliseconds since 1970.

@@ -2,7 +2,7 @@ import { secretNamePattern } from '@skerry/contract/patterns'
 import { escapeReferences } from '@skerry/crypto/references'
 import { lineCounter } from './line-counter.ts'
 
-/** A remark about a line, counted from 1. It never contains the line's text, which may be a value. */
+/** A remark about a line, counted from 1. The remark never contains the line's text, which may be a value. */
 export interface LineRemark {
   line: number
   message: string

@@ -29,8 +29,8 @@ export type NewEnvironment = {
 } & ({ appId: string } | { groupId: string })
 
 /**
- * Creates an environment with a fresh key, wrapped to the caller. Returns the key, for the secrets and grants that
- * follow.
+ * Creates an environment with a new key, wrapped for the caller. Returns the key, which you need for secrets and
+ * grants.
  *
  * @param publicKeyJwk the caller's own public key: of the token, or of the signed-in person.
  * @throws RefusedError `forbidden` (not an admin; a machine client), `conflict` for a slug in use, `not_found`;
@@ -78,9 +78,9 @@ export interface NewBranch {
 }
 
 /**
- * Forks an environment: creates a branch with a fresh key, wrapped to the caller and to the parent's grantees that
- * `reads` accepts. The branch starts empty and contains only what differs. A resolve of the branch also reads the
- * parent.
+ * Creates a branch of an environment. Its new key is wrapped for the caller, and for the parent's grantees that
+ * `reads` accepts. The branch starts empty and contains only the values that differ. A resolve of the branch also
+ * reads the parent.
  *
  * @param publicKeyJwk the caller's own public key.
  * @throws RefusedError `forbidden` without a grant on the parent, `conflict` for a slug in use, `not_found`;
@@ -122,8 +122,8 @@ export async function createBranch(
 const loadManifests = () => import('./directory/manifests.ts')
 
 /**
- * An environment under its new key. `lost` lists those who had a grant before and no longer have one. `readers` lists
- * those in `kept` that are part of the server, which can read the environment through them.
+ * An environment under its new key. `lost` lists the holders who had a grant before and no longer have one. `readers`
+ * lists the holders in `kept` that are part of the server. Through them, the server can read the environment.
  */
 export interface Rekeyed {
   environment: Environment
@@ -135,19 +135,19 @@ export interface Rekeyed {
 }
 
 /**
- * Gives an environment a new key; a protected one is refused, and needs `proposeRekey`. It decrypts every secret, encrypts it under a fresh key, wraps that key to everyone
- * who keeps access, and replaces everything or nothing. It starts again when a secret or a grant changed meanwhile.
+ * Gives an environment a new key. For a protected environment, use `proposeRekey` instead. The function decrypts
+ * every secret, encrypts it under a new key, and wraps this key for everyone who keeps access. It replaces everything
+ * or nothing. If a secret or a grant changes during the call, it starts again.
  *
- * A re-key cannot take back what was read. Someone who lost access may have kept the old key and the values, so change
- * the values that matter. Earlier versions stay under the old key and can no longer be restored. Branches have their
- * own keys.
+ * Someone who lost access may have kept the old key and the values, so change the important values. Earlier versions
+ * stay under the old key and can no longer be restored. Branches have their own keys.
  *
  * @param own the caller's key pair. The caller must hold a grant and be an admin. The new key is wrapped to this public
  *   key.
- * @throws DecryptionError for a secret that does not open under the old key and must first be written anew or deleted;
- *   SkerryError `own_key_replaced` or `conflict` if the server lists another public key for the caller, or none;
- *   RefusedError `forbidden`, `not_found`, `conflict` on the last attempt; CryptoError `malformed_key`;
- *   UnavailableError, after which the re-key may have happened: calling again does another one.
+ * @throws DecryptionError for a secret that cannot be decrypted with the old key, and must first be written again or
+ * deleted; SkerryError `own_key_replaced` or `conflict` if the server lists another public key for the caller, or
+ * none; RefusedError `forbidden`, `not_found`, `conflict` on the last attempt; CryptoError `malformed_key`;
+ * UnavailableError, after which the re-key may have happened. Another call does another re-key.
  * @example
  * const keeps = (one: ParentGrantee) => one.principalId === userId && one.publicKeyJwk === remembered
  * const { lost } = await rekeyEnvironment(client, { orgId, envId, keeps }, { privateKey, publicKeyJwk })

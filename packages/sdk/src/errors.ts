@@ -59,20 +59,20 @@ export class SkerryError extends Error {
 }
 
 /**
- * The server gave no decision: network failure, timeout, 5xx, 429 on the last attempt, a redirect, or a refusal that is
- * not in the API's format. A proxy that has lost its server also answers 403 or 404. A last-known-good copy may be used
- * instead.
+ * The server gave no decision. Reasons are a network failure, a timeout, 5xx, 429 on the last attempt, a redirect, or
+ * an error that is not in the API's format. A proxy that has lost its server can also answer 403 or 404. A cached
+ * copy may be used instead.
  */
 export class UnavailableError extends SkerryError {
   override readonly name: string = 'UnavailableError'
 }
 
-/** The server refused the request, in the API's format. No copy may be used instead, and a stored copy is deleted. */
+/** The server refused the request, in the API's format. A cached copy must not be used, and is deleted. */
 export class RefusedError extends SkerryError {
   override readonly name: string = 'RefusedError'
 }
 
-/** A layer or secret that does not decrypt: a missing or wrong key, or ciphertext that was moved or altered. */
+/** A layer or secret cannot be decrypted. The key is missing or wrong, or the ciphertext was moved or changed. */
 export class DecryptionError extends SkerryError {
   override readonly name: string = 'DecryptionError'
   /** Slug of the layer's environment, as the server gave it. */
@@ -94,7 +94,7 @@ export class DecryptionError extends SkerryError {
 }
 
 /**
- * Builds an error of the client, with its standard message and a detail that is fixed text or public.
+ * Builds an error of the client, with its standard message and a detail. The detail is fixed text or public.
  *
  * @example throw clientError('offline')
  */
@@ -109,7 +109,7 @@ type UnavailableCode = 'unavailable' | 'untrusted_certificate' | 'timeout' | 'of
 const isUnavailable = (code: string) => /^(unavailable|untrusted_certificate|timeout|offline)$/.test(code)
 
 /**
- * Builds the error for a setting or argument that cannot work: `invalid_request`, before anything is sent.
+ * Builds the error `invalid_request` for a setting or argument that cannot work, before anything is sent.
  *
  * @example throw invalid('baseUrl: https:// expected')
  */
@@ -118,9 +118,9 @@ export function invalid(message: string): SkerryError {
 }
 
 /**
- * Makes the error to throw from the status and body of an answer. A body that is not the API's error shape comes from a
- * proxy in front of the server. The error for such a body has the code `unavailable`, or `request_too_large` for 413,
- * and names the status.
+ * Makes the error to throw from the status and body of an answer. If the body is not in the API's error format, it
+ * comes from a proxy in front of the server. The error then has the code `unavailable`, or `request_too_large` for
+ * 413, and names the status.
  *
  * @param secrets texts that are redacted from the message, in case the server repeated them.
  * @example throw errorOf(403, '{"error":{"code":"forbidden","message":"..."}}', { requestId: 'req_...' })

@@ -85,11 +85,11 @@ const writtenMax = 10_000
  * Remembers what a client has seen, to detect a hostile server.
  *
  * A ciphertext does not prove that it is the newest. A wrapped key does not prove who wrapped it. The server decides
- * which environment a name stands for. A hostile server can therefore answer with an older state, or with an
- * environment of its own. It cannot do this unnoticed to a client that has seen the real state. There is no protection
- * at first sight, and a server that enters a restore into the history can bring a value back openly.
+ * which environment a name means. A hostile server can therefore answer with an older state, or with a false
+ * environment. A client that has seen the real state notices this. A client without a known state has no protection.
+ * A server can still bring back an old value if it writes a restore into the visible history.
  *
- * It stores fingerprints of keys and ciphertexts, names, and settings of lease targets; no values.
+ * The known state has fingerprints of keys and ciphertexts, names, and settings of lease targets. It has no values.
  *
  * @example
  * const knownState = createKnownState({ store: diskMemory(), baseUrl, principalId: tokenId })

@@ -18,8 +18,8 @@ export type { Lease } from './provisioned-leases.ts'
 const pageLimit = 100
 
 /**
- * Registers a target. The admin credential is wrapped to the key of the organization's broker, so **the server can read
- * it** when it signs in to the target. Tell this to the person who enters the credential. If the config names a
+ * Registers a target. The admin credential is wrapped for the key of the organization's broker, so **the server can
+ * read it** when it signs in to the target. Tell this to the person who enters the credential. If the config names a
  * provisioner, the credential is wrapped to the key of that service token instead, and the server cannot read it. The
  * target is then `untested` until the provisioner has signed in.
  *
@@ -49,8 +49,8 @@ export async function createLeaseTarget(
 }
 
 /**
- * Replaces the credential of a target. The new credential takes effect once it has signed in. It is wrapped to the same
- * key as in `createLeaseTarget`.
+ * Replaces the credential of a target. The new credential takes effect when the server has signed in with it. It is
+ * wrapped for the same key as in `createLeaseTarget`.
  *
  * @param settings.knownState refuses a target whose settings have changed, because the credential is meant for the
  *   known settings.
@@ -130,8 +130,8 @@ export async function findLeaseTarget(client: Client, orgId: string, wanted: str
 }
 
 /**
- * Mints a lease, and checks that the server returned what was requested: names, addresses, the lifetime, and for SSH
- * the key, the principals and the authority. A lease that differs is revoked, and none of it is returned.
+ * Makes a lease, and compares the answer with the request: names, addresses and the lifetime, and for SSH the key,
+ * the principals and the authority. If the lease differs, it is revoked and not returned.
  *
  * The password of a database account and the private key of a certificate are made on this machine and never leave it.
  * A credential made by a cloud or by MongoDB arrives wrapped to a key that lives for this call. If a provisioner makes

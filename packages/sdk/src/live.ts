@@ -25,8 +25,8 @@ const longestWaitMs = 30_000
 const silentMs = 45_000
 
 /**
- * Follows the committed changes of an organization until the signal aborts. A stream that breaks off or ends is opened
- * again, after 1 s at first and up to 30 s later, each shorter or longer by up to a half, so that many clients do not
+ * Follows the committed changes of an organization until the signal aborts. If a stream ends, it is opened again
+ * after a pause. The pauses grow from 1 s to 30 s. Each pause varies by up to a half, so that many clients do not
  * return at once.
  *
  * @throws Errors that another attempt cannot solve, for example after the token was revoked.

@@ -261,14 +261,15 @@ export function loadingReason(name: string): string | undefined {
   return exact.get(upper) ?? affix()?.reason
 }
 
-/** A value that a program does not get, and why. */
+/** A value that a program does not get, with the reason. */
 export interface Withheld {
   name: string
   reason: string
 }
 
 /**
- * Splits values into those for a program's environment and those that make programs load or trust something.
+ * Splits values into two parts: values for a program's environment, and values that make programs load or trust
+ * something.
  *
  * @param allowNames names, exactly as they are stored, that the program gets anyway.
  * @returns `env` without a prototype, and `withheld` in the order of names.

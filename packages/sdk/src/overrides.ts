@@ -10,21 +10,21 @@ import type { EnvironmentPlace, RememberingHolder } from './secrets.ts'
 
 type Row = Answer<typeof overrides.list>['overrides'][number]
 
-/** An environment, and the person whose overrides are meant. The client must be signed in as this person. */
+/** An environment and a person. The client must be signed in as this person. */
 export interface OverridesPlace extends EnvironmentPlace {
   userId: string
 }
 
-/** A value that a person stored for themselves. `revision` is the one that was encrypted with the value. */
+/** A value that a person stored for themselves. `revision` was encrypted together with the value. */
 export interface Override extends PersonalOverride {
   id: string
   updatedAt: string
 }
 
 /**
- * Decrypts overrides as the server lists them. If a name occurs twice, the newest revision counts.
+ * Decrypts the overrides that the server lists. If a name occurs twice, the newest revision is used.
  *
- * @throws DecryptionError for an override that this person did not make here, or that was altered.
+ * @throws DecryptionError for an override that this person did not make in this environment, or that was changed.
  * @example
  * const { overrides } = await client.overrides.list({ params: { orgId, envId } })
  * const opened = await openOverrides(overrides, privateKey, { orgId, envId, userId })
@@ -40,7 +40,7 @@ export async function openOverrides(
   return opened
 }
 
-/** An override that does not open with the person’s present keypair. Its name is unknown. */
+/** An override that cannot be decrypted with the person’s current key pair. Its name is unknown. */
 export interface UnreadableOverride {
   id: string
   updatedAt: string
@@ -67,7 +67,7 @@ async function openReadable(rows: Parameters<typeof openOverrides>[0], holder: K
 
 /**
  * Lists your own overrides in an environment, by name. With a known state, a missing or earlier override is reported.
- * `listUnreadableOverrides` has the others.
+ * `listUnreadableOverrides` lists overrides that cannot be decrypted.
  *
  * @throws RefusedError `forbidden` without the key of the environment; RollbackError; SkerryError `old_server`;
  *   UnavailableError.
@@ -90,8 +90,8 @@ async function fetchOverrides(client: Client, place: OverridesPlace, holder: Rem
 }
 
 /**
- * Lists your overrides in an environment that do not open with your keypair, for example because another one sealed them.
- * Programs refuse to start while there is one: remove it with `removeOverrideById`.
+ * Lists your overrides in an environment that your key pair cannot decrypt, for example because they were encrypted
+ * with an earlier key pair. Programs do not start while such an override exists. Remove it with `removeOverrideById`.
  *
  * @throws The errors of `listOverrides`.
  * @example const unreadable = await listUnreadableOverrides(client, { orgId, envId, userId }, privateKey)
@@ -107,8 +107,8 @@ export async function listUnreadableOverrides(
 }
 
 /**
- * Stores a value for yourself alone, in place of the value that everyone gets. It is encrypted for your own key, and
- * replaces your earlier override of the name.
+ * Stores a value for yourself alone, in place of the value that everyone gets. The value is encrypted for your own
+ * key, and replaces your earlier override of the name.
  *
  * @throws RefusedError `conflict` if your overrides were changed meanwhile: call it again; `forbidden`, `quota_exceeded`;
  *   SkerryError `invalid_request` for a value that is too long, `old_server`; the errors of `listOverrides`.
@@ -139,7 +139,7 @@ export async function setOverride(
 }
 
 /**
- * Removes your override of a name. The value that everyone gets counts again.
+ * Removes your override of a name. You then get the value that everyone gets.
  *
  * @returns false if you have no override of the name. A known state then accepts its loss.
  * @throws The errors of `listOverrides`.
@@ -160,7 +160,7 @@ export async function removeOverride(
 }
 
 /**
- * Removes one of your overrides by its id, for example one that does not open. Removing it again is fine.
+ * Removes one of your overrides by its id, for example an override that cannot be decrypted. You can repeat the call.
  *
  * @throws RefusedError `forbidden`; SkerryError `old_server`; UnavailableError.
  * @example await removeOverrideById(client, { orgId, envId }, overrideId)

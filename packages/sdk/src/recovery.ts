@@ -12,9 +12,9 @@ export type RecoveryRequest = Answer<typeof recoveryRequests.open>['request']
 export type ContributedShare = Answer<typeof recoveryRequests.get>['shares'][number]
 
 /**
- * Makes a fresh recovery key, splits it among custodians, and wraps the keys of environments to it. Returns the body
- * that enables or rotates recovery. The private key is discarded: from then on, only enough custodians together have
- * it.
+ * Makes a new recovery key, splits it among custodians, and wraps the keys of environments for it. Returns the body
+ * that enables or rotates recovery. The private key is deleted. From then on, only enough custodians together can
+ * restore it.
  *
  * @param plan.custodians the people that the shares are wrapped to, in the order of the shares. Compare the words of
  *   their keys first.
@@ -64,7 +64,10 @@ export const coverEnvironments = (
     })),
   )
 
-/** Too few of the contributed shares belong to the recovery key. `falseShares` lists those that do not. */
+/**
+ * Too few of the contributed shares belong to the recovery key. `falseShares` lists the shares that do not belong to
+ * it.
+ */
 export class FalseSharesError extends SkerryError {
   override readonly name: string = 'FalseSharesError'
   readonly falseShares: readonly ContributedShare[]
@@ -76,8 +79,8 @@ export class FalseSharesError extends SkerryError {
 }
 
 /**
- * Combines the recovery key from the shares that custodians wrapped to the caller. Each share is checked separately. A
- * false share is identified, and left out if there are enough others.
+ * Combines the recovery key from the shares that custodians wrapped to the caller. Each share is checked separately.
+ * A false share is identified, and left out if there are enough valid shares.
  *
  * @param recoveryPublicKeyJwk the recovery key that the caller knows. Shares of any other key are false.
  * @throws FalseSharesError if fewer shares than the threshold are valid; SkerryError `conflict` if fewer were
@@ -121,7 +124,7 @@ async function openShare({ contributedShare }: ContributedShare, holder: KeyHold
 }
 
 /**
- * Opens the keys of environments with the recovery key and wraps them to the target, ready to be granted.
+ * Unwraps the keys of environments with the recovery key, and wraps them for the target. The result can be granted.
  *
  * @param chosen the environments; all that are covered by default.
  * @returns `unreadable` lists the environments whose key was wrapped to another recovery key.
@@ -139,7 +142,7 @@ export async function recoverKeys(
 }
 
 /**
- * Opens keys that were wrapped to the recovery key, and wraps them to the target.
+ * Unwraps keys that were wrapped for the recovery key, and wraps them for the target.
  *
  * @returns `unreadable` lists the environments whose key was wrapped to another recovery key.
  * @throws CryptoError `malformed_key`.

@@ -14,7 +14,10 @@ import {
 
 export type { RekeyProblem } from './rekey-compare.ts'
 
-/** A re-key that waits for approval. It has its effect with the last approval, or none if something changes before. */
+/**
+ * A re-key that waits for approval. It takes effect with the last approval. If something changes before that, it has
+ * no effect.
+ */
 export interface ProposedRekey {
   changeRequest: ChangeRequest
   /** The new key. It opens nothing that the server serves before the approval. */
@@ -26,9 +29,10 @@ export interface ProposedRekey {
 }
 
 /**
- * Proposes a new key for a protected environment, as `rekeyEnvironment` would store it in another one. The environment keeps
- * its key until enough admins approve. A secret, a description or a grant that changes before that makes the proposal stale:
- * the next approval closes it, and you propose again. One re-key waits in an environment at a time; a stale one is replaced.
+ * Proposes a new key for a protected environment. For other environments, `rekeyEnvironment` stores the key at once.
+ * The environment keeps its key until enough admins approve. If a secret, a description or a grant changes before
+ * that, the proposal is stale. The next approval then closes it, and you propose again. Only one re-key can wait in
+ * an environment. A new proposal replaces a stale proposal.
  *
  * @param own the caller's key pair. The caller must hold a grant and be an admin.
  * @param options `note` for the approvers.
@@ -70,13 +74,14 @@ export interface ComparedRekey {
 }
 
 /**
- * Compares a proposed re-key with the environment, before you approve it: opens each value with the present key and with the
- * new one. A re-key changes no value, so a problem means that the proposer, or the server, put another one in.
+ * Compares a proposed re-key with the environment before you approve it. The function decrypts each value with the
+ * current key and with the new key. A re-key changes no value. A problem therefore means that the proposer or the
+ * server inserted another value.
  *
  * @param place `envId` is the environment of the change.
  * @param privateKey the caller's private key.
- * @throws RefusedError `not_found` for a change that is decided or no re-key; SkerryError `old_server`; CryptoError if the new
- *   key that is wrapped to the caller does not open; UnavailableError.
+ * @throws RefusedError `not_found` for a decided change, or for a change that is not a re-key; SkerryError
+ * `old_server`; CryptoError if the caller cannot unwrap the new key; UnavailableError.
  * @example
  * const { values, loses } = await compareRekey(client, { orgId, envId, changeRequestId }, privateKey)
  * if (values?.problems.length === 0) await client.changes.approve({ params: { orgId, changeRequestId }, body: { rekey: true } })

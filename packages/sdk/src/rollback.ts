@@ -80,10 +80,10 @@ const rows: Record<RollbackKind, Row> = {
   name_moved: { told: true, words: ({ what, was, now }) => `${what} now comes from ${now} (before: ${was})` },
 }
 
-/** Whether a known name stands for another object. A deployment must then stop. */
+/** Returns true if a known name now means another object. A deployment must then stop. */
 export const isSwap = ({ kind }: Rollback): boolean => rows[kind].swaps === true
 
-/** Whether people make this change regularly, so that it is reported and not refused. */
+/** Returns true if people make this change regularly. Such a change is reported and not refused. */
 export const isTold = ({ kind }: Rollback): boolean => rows[kind].told === true
 
 /** Describes changes: `shared:production was added since the last run; API_KEY comes from ...` */

@@ -53,8 +53,8 @@ export interface DetailsChange {
 }
 
 /**
- * Describes a secret, also one that does not exist yet. The description and the tags are encrypted here; the server reads
- * the rest.
+ * Describes a secret, even if the secret does not exist yet. The description and the tags are encrypted on this
+ * machine. The server can read the other details.
  *
  * @returns the details after the change; undefined if nothing is noted any more.
  * @throws RefusedError `conflict` if somebody else described the secret meanwhile, `forbidden`, `quota_exceeded`,
@@ -93,8 +93,8 @@ function checkLengths({ description = '', tags = [] }: Pick<DetailsChange, 'desc
 }
 
 /**
- * Encrypts all descriptions of an environment under its new key. Returns undefined for an older server, which has none.
- * A description that does not open is dropped.
+ * Encrypts all descriptions of an environment under its new key. Returns undefined for an older server, which has no
+ * descriptions. A description that cannot be decrypted is left out.
  */
 export async function resealDetails(
   client: Client,

@@ -33,14 +33,15 @@ interface Place {
 type ShownVersion = StoredVersion & { formerName?: string | null }
 
 /**
- * Makes a function that decrypts versions of a secret. A version from before a rename is encrypted under a former name, which
- * the record of former names must prove. Every other version opens under the present name alone. A hostile server can hide the
- * record, and a holder of the key can store a wrong one: `unprovenVersions` lists the versions that it then does not prove.
+ * Makes a function that decrypts versions of a secret. A version from before a rename is encrypted under a former
+ * name, which the record of former names must prove. Every other version can be decrypted only under the current
+ * name. A hostile server can hide the record, and a holder of the key can store a wrong record. `unprovenVersions`
+ * lists the versions without a proof.
  *
  * @param history a page of `client.secrets.versions`.
- * @returns a function that throws DecryptionError for a version that does not open: it was encrypted with a key from before
- *   a re-key, it was altered, or nothing proves its former name, for example because it is older than the last 1,000 before a
- *   rename.
+ * @returns a function that decrypts a version. It throws DecryptionError if the version was encrypted with a key from
+ * before a re-key, was changed, or has no proof of its former name. For example, only the last 1,000 versions before
+ * a rename have a proof.
  * @example
  * const page = await client.secrets.versions({ params: { orgId, envId, name: 'API_KEY' } })
  * const open = await versionOpener(page, { envId, name: 'API_KEY' }, key.dek)
@@ -61,9 +62,9 @@ export async function versionOpener(
 }
 
 /**
- * Lists the versions that the record of former names does not prove, although they are from before a rename. Either the server
- * hides the record or shows another ciphertext, or somebody with the key has stored a wrong record. Such a version does not open,
- * or its value may be of another version.
+ * Lists the versions from before a rename that the record of former names does not prove. The server may hide the
+ * record or show another ciphertext, or somebody with the key may have stored a wrong record. Such a version cannot
+ * be decrypted, or its value may belong to another version.
  *
  * @param history a page of `client.secrets.versions`.
  * @example
@@ -117,7 +118,8 @@ const openRecord = async (record: string | null | undefined, dek: Dek, envId: st
   record == null ? [] : openFormerNames(record, dek, envId, name).catch((): FormerName[] => [])
 
 /**
- * Decrypts one version of a secret and encrypts it anew under the present name, to restore it after a rename.
+ * Decrypts one version of a secret, and encrypts it again under the current name. You need this to restore the
+ * version after a rename.
  *
  * @returns the new ciphertext, and the current version that it was made for; undefined if the version has the present name,
  *   so that it can be restored as it is.
@@ -147,7 +149,7 @@ const versionsOf = (client: Client, { orgId, envId, name }: Place): AsyncGenerat
     client.secrets.versions({ params: { orgId, envId, name }, query: { limit: limits.versionsMax, ...page } }),
   )
 
-/** The input of `sealRenaming`. It is read first and needs no key, so a worker that has the key can encrypt it. */
+/** The input of `sealRenaming`. Reading it needs no key, so a worker that has the key can encrypt it later. */
 export interface Renaming {
   secret: Pick<Secret, 'environmentId' | 'name' | 'version' | 'ciphertext'>
   /** The record of former names, if the secret was renamed before. */
@@ -158,7 +160,7 @@ export interface Renaming {
 }
 
 /**
- * Reads what a rename needs.
+ * Reads the data that a rename needs.
  *
  * @param secret a row of `client.secrets.list`.
  * @throws RefusedError `forbidden`, `not_found`; SkerryError `conflict` if somebody has changed the secret since it was
@@ -254,17 +256,17 @@ function namesAfter(versions: NamedVersion[]): FormerName[] {
 }
 
 /**
- * Renames a secret. Its value and its description are encrypted anew under the new name, and its versions stay with it.
- * Programs see that one name is gone and another is there. Change their references to the old name: `namedBy` lists what
- * the server knows of, and `referringTo` the values of the environment.
+ * Renames a secret. Its value and its description are encrypted again under the new name, and its versions stay with
+ * it. Programs get the value only under the new name, so change all references to the old name. `namedBy` lists
+ * references that the server knows, and `referringTo` lists values in the environment.
  *
  * @param secret a row of `client.secrets.list`. The rename is refused if it has changed since.
  * @returns also `unproven`: the earlier versions that the record of former names did not prove, because it is wrong or hidden.
  *   The new record has those of them that open under the present name.
- * @throws DecryptionError if the value or the description does not open; RefusedError `conflict` if the secret has changed,
- *   the new name exists, the environment is protected or a rotation policy writes one of the names, `forbidden`,
- *   `quota_exceeded`, `invalid_request` for a name that does not fit; SkerryError `conflict`, `malformed_answer`,
- *   `old_server`; UnavailableError.
+ * @throws DecryptionError if the value or the description cannot be decrypted; RefusedError `conflict` if the secret
+ * has changed or the new name exists; RefusedError `conflict` if the environment is protected or a rotation writes
+ * one of the names; RefusedError `forbidden`, `quota_exceeded`, `invalid_request` for a name that does not fit;
+ * SkerryError `conflict`, `malformed_answer`, `old_server`; UnavailableError.
  * @example
  * const { secrets } = await client.secrets.list({ params: { orgId, envId } })
  * const secret = secrets.find(({ name }) => name === 'API_KEY')
@@ -298,7 +300,8 @@ export async function sendRenaming(
 }
 
 /**
- * Finds the secrets of an environment whose values refer to a name as `${NAME}`. A value that does not open is left out.
+ * Finds the secrets of an environment whose values refer to a name as `${NAME}`. A value that cannot be decrypted is
+ * left out.
  *
  * @example const names = await referringTo((await client.secrets.list({ params: { orgId, envId } })).secrets, 'API_KEY', key.dek)
  */

@@ -13,13 +13,16 @@ import { DecryptionError, invalid, RefusedError } from './errors.ts'
 import type { KnownState } from './known-state.ts'
 import { resealVersion } from './secret-history.ts'
 
-/** An environment's key: `bytes` (32) to wrap it to others, `dek` to seal and open secrets with. Neither is stored. */
+/**
+ * An environment's key in two forms: 32 `bytes` to wrap it for other readers, and `dek` to encrypt and decrypt
+ * secrets. The SDK stores neither form.
+ */
 export interface EnvironmentKey {
   readonly bytes: Bytes
   readonly dek: Dek
 }
 
-/** A private key that remembers each environment's key, to detect a server that hands out a key of its own. */
+/** A private key that remembers each environment's key, to detect a server that inserts its own key. */
 export type RememberingHolder = KeyHolder & { knownState?: KnownState }
 
 /** Identifies an environment. */
@@ -56,7 +59,7 @@ export async function environmentKey(
 }
 
 /**
- * Fetches and unwraps the key of an environment, and returns it also as the server stores it for the caller.
+ * Fetches and unwraps the key of an environment. Also returns the wrapped key that the server stores for the caller.
  *
  * @throws the errors of `environmentKey`.
  * @example const { bytes, wrappedDek } = await openOwnKey(client, { orgId, envId }, privateKey)
@@ -87,8 +90,8 @@ export async function environmentKeyOf(bytes: Bytes): Promise<EnvironmentKey> {
 }
 
 /**
- * Encrypts a value and returns the ciphertext to store: `sc1.<iv>.<ciphertext>`. It decrypts only under this name in
- * this environment.
+ * Encrypts a value and returns the ciphertext to store: `sc1.<iv>.<ciphertext>`. The ciphertext can be decrypted only
+ * under this name in this environment.
  *
  * @throws CryptoError `malformed_text` for a value with a lone surrogate, `invalid_argument`.
  * @example const ciphertext = await sealFor(envId, 'API_KEY', value, key.dek)
@@ -159,9 +162,10 @@ export interface RestoreOptions extends WriteOptions {
  * Makes an earlier version of a secret current again, as a new version. In a protected environment, it creates a change
  * request instead. Needs no key, except for a version from before a rename.
  *
- * @throws RefusedError `not_found` for an unknown version, `invalid_request` if the secret already has that value or was
- *   renamed since and there is no `openKey`, `forbidden`, `conflict`; DecryptionError for a version from before a rename
- *   that does not open, or that the record of former names does not prove; SkerryError `invalid_request`; UnavailableError; the errors of `openKey`.
+ * @throws RefusedError `not_found` for an unknown version, `invalid_request` if the secret already has that value or
+ * was renamed since and there is no `openKey`, `forbidden`, `conflict`; DecryptionError for a version from before a
+ * rename that cannot be decrypted or has no proof; SkerryError `invalid_request`; UnavailableError; the errors of
+ * `openKey`.
  * @example const answer = await restoreSecret(client, { orgId, envId, name: 'API_KEY' }, 3)
  */
 export async function restoreSecret(
@@ -203,14 +207,15 @@ export async function deleteSecret(
 export type DeletedSecret = Answer<typeof deletedSecrets.list>['deletedSecrets'][number]
 
 /**
- * Restores a deleted secret with its versions. Its value is encrypted anew and becomes a new version: a client that saw
- * the secret gone refuses the old ciphertext. In a protected environment, it creates a change request instead.
+ * Restores a deleted secret with its versions. Its value is encrypted again and becomes a new version, because a
+ * client that saw the deletion refuses the old ciphertext. In a protected environment, it creates a change request
+ * instead.
  *
  * @param deleted a row of `client.deletedSecrets.list`.
  * @param dek the environment's key. Call `rewriteIfRekeyed` afterwards, as after every write.
- * @throws DecryptionError if its value does not open, for example because the environment was re-keyed after the
- *   deletion; RefusedError `not_found` if it is no longer kept, `conflict` if a secret has its name again,
- *   `quota_exceeded`, `forbidden`; SkerryError `invalid_request`; UnavailableError.
+ * @throws DecryptionError if its value cannot be decrypted, for example because the environment was re-keyed after
+ * the deletion; RefusedError `not_found` if it can no longer be restored, `conflict` if a secret has its name again,
+ * `quota_exceeded`, `forbidden`; SkerryError `invalid_request`; UnavailableError.
  * @example
  * const { deletedSecrets } = await client.deletedSecrets.list({ params: { orgId, envId } })
  * const last = deletedSecrets.find(({ name }) => name === 'API_KEY')
@@ -295,7 +300,7 @@ const expected = ({ expectedVersion }: WriteOptions) => (expectedVersion === und
 const kept = ({ keepFor }: { keepFor?: string | undefined }) => (keepFor === undefined ? {} : { keepFor })
 
 /**
- * Puts the note into a header. It is percent-encoded to ASCII, because proxies differ in which other bytes they accept.
+ * Puts the note into a header. The note is percent-encoded to ASCII, because proxies accept different other bytes.
  */
 export function noted({ note, expectedVersion: _, headers, ...options }: WriteOptions): RequestOptions {
   if (note === undefined) return { ...options, ...(headers && { headers }) }
@@ -306,8 +311,8 @@ export function noted({ note, expectedVersion: _, headers, ...options }: WriteOp
 }
 
 /**
- * Grants an environment's key to a person or service token: wraps it on this machine to their public key, and stores
- * the wrapped key.
+ * Grants an environment's key to a person or service token. The function wraps the key on this machine for their
+ * public key, and stores the wrapped key.
  *
  * @param bytes the environment's key, `(await environmentKey(...)).bytes`.
  * @param seconds the time after which the server ends the grant, from 300 to 7,776,000 (90 days). Without it, the grant

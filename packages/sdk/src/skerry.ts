@@ -20,8 +20,8 @@ import { type Copy, cacheKey, hexSha256, isUsable, refusalKey, type SealedCopy, 
 import { sleep } from './transport.ts'
 
 /**
- * The credentials of a reader: a service token, whose key part never leaves this machine, or a bearer and its private
- * key. The private key may be elsewhere, for example in an agent that only unwraps what was wrapped to it.
+ * The credentials of a reader: a service token, or a bearer and its private key. The key part of a service token
+ * never leaves this machine. The private key may be elsewhere, for example in an agent that only unwraps keys.
  */
 export type Reader = { token: string } | { bearer: string; privateKey: KeyHolder }
 
@@ -69,7 +69,7 @@ export type SkerrySettings = Reader &
     now?: (() => number) | undefined
   }
 
-/** The result of a resolve. The records have no prototype, so that a secret may be called `__proto__`. */
+/** The result of a resolve. The records have no prototype, so that a secret can have the name `__proto__`. */
 export interface Resolved {
   values: Record<string, string>
   /** The layer of each value. For a personal override, the layers of the value that everyone else gets. */
@@ -135,13 +135,13 @@ interface Session {
 }
 
 /**
- * Creates a reader of secrets. It fetches ciphertext from the server, decrypts and merges it on this machine, and
- * expands references.
+ * Creates a reader of secrets. The reader fetches ciphertext from the server, decrypts and merges it on this machine,
+ * and expands references.
  *
  * Every resolve asks the server, unless `reuse` has a copy. With a `cache`, the last good answer is stored and used
  * while the server is unavailable. A refused resolve deletes the copy of its query. The refusal `unauthorized` also
  * invalidates the copies of the token's other queries. A revoked token can therefore be used for at most
- * `maxAgeSeconds`, and only where the server cannot be reached.
+ * `maxAgeSeconds`, and only if the server cannot be reached.
  *
  * @throws SkerryError `invalid_request` for settings that cannot work.
  * @example

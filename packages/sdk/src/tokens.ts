@@ -50,7 +50,7 @@ export async function createServiceToken(client: Client, settings: NewServiceTok
   return { token, parsed, serviceToken }
 }
 
-/** The facts about a token that a server stores. None of them is secret. */
+/** The facts about a token that a server stores. They are not secret. */
 export interface TokenRegistration {
   tokenId: string
   /** Base64url SHA-256 of the bearer. */

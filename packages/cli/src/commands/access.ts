@@ -54,7 +54,7 @@ export function register(command: Command): void {
     )
     .action(inOrg(list))
   explained(
-    accepting(confirmable(leaf(command, 'grant <request>', 'Give the access that was asked for'))),
+    accepting(confirmable(leaf(command, 'grant <request>', 'Grant a request for access'))),
     'The access ends after the time that the person asked for. Give another time with --for.',
   )
     .option('--for <duration>', 'the server ends the access after this time, for example 8h or 7d')
@@ -62,7 +62,7 @@ export function register(command: Command): void {
   explained(
     accepting(
       confirmable(
-        leaf(command, 'complete [environments...]', 'Grant the keys that teams and plans ask for, where you have them'),
+        leaf(command, 'complete [environments...]', 'Grant the missing keys of teams and plans that you have'),
       ),
     ),
     'Name environments as app/env or group:env. With --yes, name the environments and the people.',
@@ -86,7 +86,7 @@ export function register(command: Command): void {
   )
     .option('--branches', 'with branches')
     .action(inOrg(map))
-  leaf(command, 'withdraw <request>', 'Take your request back').action(inOrg(withdraw))
+  leaf(command, 'withdraw <request>', 'Withdraw your request').action(inOrg(withdraw))
 }
 
 const parseSpan = (flags: Flags & Span): number | undefined => parseGrantTime(flags.for)

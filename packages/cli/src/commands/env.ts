@@ -55,7 +55,7 @@ export function register(command: Command): void {
   )
   ofOne(leaf(command, 'readers [env]', 'List who can read an environment, since when and why')).action(atNamed(readers))
   owned(leaf(command, 'rename <env> <name>', 'Change the display name; the slug stays')).action(atNamed(rename))
-  confirmable(ofOne(leaf(command, 'protect [env]', 'Require approvals for changes, or change how many')))
+  confirmable(ofOne(leaf(command, 'protect [env]', 'Require approvals for changes, or change their number')))
     .option('--approvals <number>', 'how many approvals a change needs (default: 1)')
     .option('--self-approval', 'admins may approve their own changes')
     .option('--no-self-approval', 'admins may not approve their own changes (default)')

@@ -16,7 +16,7 @@ interface CreateOptions extends Flags {
 }
 
 export function register(command: Command): void {
-  leaf(command, 'ls', 'List decoys, and from where they were tried').action(inOrg(list))
+  leaf(command, 'ls', 'List decoys, and the addresses that used them').action(inOrg(list))
   explained(
     formerly(leaf(command, 'create [placement]', 'Create a decoy token'), '--placement <text>'),
     'It is printed once, to stdout, and never works. The placement says where you put it, for the warning.',

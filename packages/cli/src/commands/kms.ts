@@ -84,7 +84,7 @@ function registerKeys(command: Command): void {
     .option('--for-app <slug>', 'application that the key belongs to')
     .option('--for-group <slug>', 'group that the key belongs to')
     .action(inOrg(create, checkCreate))
-  leaf(command, 'show <key>', 'Show a managed key and who holds which versions').action(signedIn(show))
+  leaf(command, 'show <key>', 'Show a managed key, and the holders of each version').action(signedIn(show))
   accepting(held(leaf(command, 'grant <key> [holder]', 'Give the current version to a person or a token'))).action(
     signedIn(grant, parseHolder),
   )
@@ -96,7 +96,7 @@ function registerKeys(command: Command): void {
   )
   confirmable(leaf(command, 'disable <key>', 'Stop all use of a key')).action(signedIn(disable))
   leaf(command, 'enable <key>', 'Allow the use of a disabled key').action(signedIn(enable))
-  confirmable(leaf(command, 'rm <key>', 'Delete a key; what it encrypted can never be read again')).action(
+  confirmable(leaf(command, 'rm <key>', 'Delete a key; its ciphertext can never be decrypted again')).action(
     signedIn(remove),
   )
   confirmable(leaf(command, 'trust <key>', 'Accept a key that changed on the server')).action(signedIn(trust))

@@ -10,7 +10,9 @@ import type { Confirmable, Flags } from '../settings.ts'
 import { shownTime } from '../times.ts'
 
 export function register(command: Command): void {
-  leaf(command, 'status', 'Show where the audit log is sent, and whether it arrives').alias('show').action(inOrg(show))
+  leaf(command, 'status', 'Show the collector of the audit log, and whether entries arrive')
+    .alias('show')
+    .action(inOrg(show))
   explained(leaf(command, 'set <endpoint>', 'Send the audit log to an OTLP collector'), setHelp.trim())
     .option('--headers-file <path>', 'file with lines of `name: value` to send with each request; - is stdin')
     .option('--no-headers', 'delete the stored headers')

@@ -33,7 +33,7 @@ export function register(command: Command): void {
     .option('--signer <thumbprint>', 'key that may sign the policy; repeatable', gather)
     .option('--debug', 'print the stack trace of an error')
     .action(compose)
-  explained(addressed(leaf(command, 'run [program...]', 'Run a proxy, or a program behind one')), runHelp)
+  explained(addressed(leaf(command, 'run [program...]', 'Run a proxy, or a program behind a proxy')), runHelp)
     .usage('[-- <program> [arguments...]]')
     .passThroughOptions()
     .option('-c, --config <path>', 'file with the settings', 'skerry-proxy.toml')

@@ -15,7 +15,7 @@ export function register(command: Command): void {
     command,
     'Each custodian holds a share of a recovery key that no machine has. Enough custodians together restore access for a person whose identity they checked. You forgot your passphrase? Run `skerry keys replace`, then ask an admin for `skerry recovery request <you>`.',
   )
-  leaf(command, 'status', 'Show the recovery key, what it covers, and open requests')
+  leaf(command, 'status', 'Show the recovery key, its environments, and open requests')
     .alias('show')
     .action(inOrg(status))
   planned(leaf(command, 'setup', 'Create the recovery key and give each custodian a share')).action(

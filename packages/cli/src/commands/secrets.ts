@@ -65,7 +65,7 @@ function registerReads(command: Command): void {
     .option('--limit <number>', 'at most this many (default: 50)')
     .action(atPlace(history, parseHistory))
   explained(
-    views(leaf(command, 'diff [left] [right]', 'Compare two environments: which values programs get there')),
+    views(leaf(command, 'diff [left] [right]', 'Compare the values that programs get in two environments')),
     'Write an environment as env, app/env, app/env@branch or group:env.',
   )
     .option('--app <slug>', 'application of both, unless they name one')
@@ -135,7 +135,7 @@ function registerWrites(command: Command): void {
     .option('--deleted <id>', 'the deleted secret, if several had the name (default: the latest)')
     .action(atPlace(restore, parseRestore))
   explained(
-    addressed(leaf(command, 'describe <NAME>', 'Describe a secret, or show what is noted about it')),
+    addressed(leaf(command, 'describe <NAME>', 'Describe a secret, or show its details')),
     'The description and the tags are encrypted. The server reads the rest, and reminds the owner two weeks before the date.',
   )
     .option('--description <text>', 'what it is for, at most 500 characters; - is stdin, an empty text clears it')

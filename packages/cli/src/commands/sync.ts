@@ -47,9 +47,9 @@ export function register(command: Command): void {
       edit(binding, { ...work, flags: { ...work.flags, resume: true } }),
     ),
   )
-  confirmable(leaf(command, 'unbind <binding>', 'Stop pushing an environment; pushed secrets stay there')).action(
-    signedIn(unbind),
-  )
+  confirmable(
+    leaf(command, 'unbind <binding>', 'Stop pushing an environment; pushed secrets stay at the destination'),
+  ).action(signedIn(unbind))
   confirmable(leaf(command, 'replace <connection>', 'Replace the credential of a connection'))
     .option('--file <path>', 'file with the new credential; - is stdin (default: ask)')
     .action(inOrg(replace))

@@ -39,7 +39,7 @@ const groups: Readonly<Record<string, readonly Row[]>> = {
       aliases: ['profiles'],
       load: () => import('./profile.ts'),
     },
-    { name: 'doctor', summary: 'Find out what is wrong and how to fix it', load: () => import('./doctor.ts') },
+    { name: 'doctor', summary: 'Check for problems, and show how to fix them', load: () => import('./doctor.ts') },
     { name: 'open', summary: 'Open the environment in the dashboard', load: () => import('./open.ts') },
   ],
   'Secrets:': [
@@ -182,7 +182,7 @@ const groups: Readonly<Record<string, readonly Row[]>> = {
   'Organization:': [
     { name: 'org', summary: 'Organizations and their exports', aliases: ['orgs'], load: () => import('./org.ts') },
     { name: 'plan', summary: 'Plans and usage', aliases: ['plans'], load: () => import('./plan.ts') },
-    { name: 'activity', summary: 'Show what happened lately, in sentences', load: () => import('./activity.ts') },
+    { name: 'activity', summary: 'Show recent changes, in sentences', load: () => import('./activity.ts') },
     {
       name: 'audit',
       summary: 'Audit log: who did what, and proof that nothing was changed',
@@ -206,7 +206,7 @@ const groups: Readonly<Record<string, readonly Row[]>> = {
       summary: 'Check that a server serves the published dashboard',
       load: () => import('./dashboard.ts'),
     },
-    { name: 'completion', summary: 'Completion for bash, zsh and fish', load: () => import('./completion.ts') },
+    { name: 'completion', summary: 'Print completions for bash, zsh or fish', load: () => import('./completion.ts') },
     {
       name: 'export',
       summary: 'Replaced by `skerry secrets export` and `skerry org export`',

@@ -14,13 +14,13 @@ export function register(command: Command): void {
     command,
     'Signers vouch for keys of people and tokens, for environments and for their readers. Other machines verify the signatures, so that they need not believe the server. A machine begins with a pin, which it gets from a person.',
   )
-  leaf(command, 'status', 'Show who signs, and what is not signed yet').alias('show').action(inOrg(status))
+  leaf(command, 'status', 'Show the signers, and the unsigned changes').alias('show').action(inOrg(status))
   confirmable(leaf(command, 'init', 'Start the signed directory, with you as its first signer')).action(inOrg(init))
   explained(
-    confirmable(leaf(command, 'sign [names...]', 'Sign what was changed without a signature')),
+    confirmable(leaf(command, 'sign [names...]', 'Sign changes that have no signature yet')),
     'Each line is what the server claims. Sign it only if somebody on your team made this change. The name `recovery` means the recovery key.',
   ).action(inOrg(sign))
-  leaf(command, 'verify', 'Verify the signatures, and that the server shows what was signed').action(inOrg(verify))
+  leaf(command, 'verify', 'Verify the signatures, and compare them with the server’s answers').action(inOrg(verify))
   leaf(command, 'pin [pin]', 'Print the pin for other machines, or trust a pin that you got from a person')
     .option('--write', 'also write the pin into skerry.json')
     .option(

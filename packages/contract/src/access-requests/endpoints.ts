@@ -14,23 +14,23 @@ const Reason = { reason: Type.Optional(FreeText) }
  */
 export const accessRequests = {
   list: get('/v1/orgs/:orgId/access-requests', {
-    summary: 'Requests for access, oldest first: all for admins, else the caller’s own',
+    summary: 'List requests for access, oldest first. Admins see all. Other callers see their own',
     query: Strict({
       ...Page.properties,
       status: Type.Optional(
-        Type.Union([Type.Literal('open'), Type.Literal('closed')], { description: 'open and closed unless given' }),
+        Type.Union([Type.Literal('open'), Type.Literal('closed')], { description: 'Default: open and closed' }),
       ),
     }),
     responses: {
       200: Strict({
         requests: Type.Array(AccessRequest),
-        open: Type.Integer({ description: 'How many open ones the caller may see' }),
+        open: Type.Integer({ description: 'Number of open ones that the caller may see' }),
         nextCursor: NextCursor,
       }),
     },
   }),
   create: post('/v1/orgs/:orgId/access-requests', {
-    summary: 'Ask for access to environments, for a limited time or without an end; notifies the admins',
+    summary: 'Ask for access to environments, with or without a time limit. The server notifies the admins',
     body: Strict({
       environmentIds: Type.Array(Id('environment'), {
         minItems: 1,
@@ -49,7 +49,7 @@ export const accessRequests = {
     responses: { 200: One },
   }),
   decline: post('/v1/orgs/:orgId/access-requests/:accessRequestId/decline', {
-    summary: 'Decline a request; the person is told the reason. Keys that were granted meanwhile stay',
+    summary: 'Decline a request. The server tells the person the reason. Keys that were granted in the meantime stay',
     body: Strict(Reason),
     responses: { 200: One },
     refuses: ['conflict'],

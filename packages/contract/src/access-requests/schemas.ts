@@ -12,7 +12,7 @@ const AccessRequestEnvironment = Strict({
   label: Type.String({ description: '`app/env`, `app/env@branch` or `group:env`' }),
   granted: Type.Boolean({ description: 'The person holds the key now' }),
   endsAt: Nullable(
-    Type.String({ description: 'When the access ends by itself; null if it does not, or the person holds no key' }),
+    Type.String({ description: 'When the access expires. null if it does not expire, or if the person holds no key' }),
   ),
   held: Type.Boolean({ description: 'The caller holds the key, and can grant it as an admin' }),
 })

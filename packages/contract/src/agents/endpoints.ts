@@ -24,24 +24,24 @@ export const agents = {
     responses: { 200: Strict({ agents: Type.Array(Agent), nextCursor: NextCursor }) },
   }),
   create: post('/v1/orgs/:orgId/agents', {
-    summary: 'Make an identity; it holds no key',
+    summary: 'Make an agent. An agent holds no key',
     body: Strict({ name: DisplayName, slug: Slug, environmentId: Type.Optional(Environment) }),
     responses: { 201: Strict({ agent: Agent }) },
     refuses: ['conflict', 'quota_exceeded'],
     audits: ['agent.created'],
   }),
   signer: get('/v1/orgs/:orgId/agents/signers/me', {
-    summary: 'The thumbprint under which the caller signs policies; null for a caller without keys',
+    summary: 'Get the thumbprint of the key with which the caller signs policies. null for a caller without keys',
     responses: {
       200: Strict({ signer: Nullable(Strict({ userId: Id('user'), thumbprint: Thumbprint })) }),
     },
   }),
   get: get('/v1/orgs/:orgId/agents/:agentId', {
-    summary: 'An identity, and the slug of its environment',
+    summary: 'Get an agent, and the slug of its environment',
     responses: { 200: Strict({ agent: Agent, environmentSlug: Nullable(Slug) }) },
   }),
   update: patch('/v1/orgs/:orgId/agents/:agentId', {
-    summary: 'Rename, bind, enable or disable an identity',
+    summary: 'Rename, bind, enable or disable an agent',
     body: Strict({
       name: Type.Optional(DisplayName),
       enabled: Type.Optional(Type.Boolean()),
@@ -52,12 +52,12 @@ export const agents = {
     audits: ['agent.updated'],
   }),
   delete: del('/v1/orgs/:orgId/agents/:agentId', {
-    summary: 'Delete an identity with its versions, tasks and activity',
+    summary: 'Delete an agent with its policy versions, tasks and activity',
     responses: { 200: Ok },
     audits: ['agent.deleted'],
   }),
   policies: get('/v1/orgs/:orgId/agents/:agentId/policies', {
-    summary: `The newest ${limits.agentPoliciesListed} versions of the policy, newest first`,
+    summary: `List the newest ${limits.agentPoliciesListed} versions of the policy, newest first`,
     responses: { 200: Strict({ policies: Type.Array(AgentPolicy) }) },
   }),
   publish: post('/v1/orgs/:orgId/agents/:agentId/policies', {
@@ -68,12 +68,12 @@ export const agents = {
     audits: ['agent.policy_published'],
   }),
   rollback: post('/v1/orgs/:orgId/agents/:agentId/policies/:version/rollback', {
-    summary: 'Serve an earlier bundle again, as a new version, as long as it is valid',
+    summary: 'Serve an earlier policy again as a new version, while it is valid',
     responses: { 201: Strict({ policy: AgentPolicy }) },
     audits: ['agent.policy_rolled_back'],
   }),
   policy: get('/v1/agents/:agentRef/policy', {
-    summary: 'The bundle that a proxy enforces for the agent',
+    summary: 'Get the policy that a proxy enforces for the agent',
     unit: 'transaction',
     unaudited: 'proxies fetch it every few seconds; when they last did is noted, at most once a minute',
     tagged: true,

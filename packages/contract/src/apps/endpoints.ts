@@ -21,11 +21,11 @@ export const apps = {
     audits: ['app.created'],
   }),
   get: get('/v1/orgs/:orgId/apps/:appId', {
-    summary: 'One application with its environments',
+    summary: 'Get an application with its environments',
     responses: { 200: Strict({ app: Application, environments: Type.Array(EnvironmentWithAccess) }) },
   }),
   update: patch('/v1/orgs/:orgId/apps/:appId', {
-    summary: 'Rename an application; its slug is fixed',
+    summary: 'Rename an application. Its slug does not change',
     body: Strict({ name: DisplayName }),
     responses: { 200: One },
     audits: ['app.updated'],
@@ -42,14 +42,14 @@ export const apps = {
     responses: { 200: Strict({ environments: Type.Array(EnvironmentWithAccess), nextCursor: NextCursor }) },
   }),
   createEnv: post('/v1/orgs/:orgId/apps/:appId/envs', {
-    summary: 'Create an environment; its key is granted to the caller',
+    summary: 'Create an environment. The caller gets its key',
     body: CreateEnvironment,
     responses: { 201: Strict({ environment: Environment }) },
     refuses: ['conflict', 'quota_exceeded'],
     audits: ['env.created'],
   }),
   branches: get('/v1/orgs/:orgId/apps/:appId/branches', {
-    summary: 'Every branch in an application',
+    summary: 'List every branch in an application',
     query: Page,
     responses: { 200: Strict({ branches: Type.Array(Branch), nextCursor: NextCursor }) },
   }),

@@ -5,7 +5,11 @@ import { limits } from '../limits.ts'
 import { Id, Instant, Nullable, Strict } from '../schema.ts'
 import { Hash } from './schemas.ts'
 
-const Size = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'how many entries a tree has' })
+const Size = Type.Integer({
+  minimum: 0,
+  maximum: Number.MAX_SAFE_INTEGER,
+  description: 'Number of entries in the tree',
+})
 
 const LeafIndex = Type.Integer({
   minimum: 0,
@@ -16,7 +20,7 @@ const LeafIndex = Type.Integer({
 const BrokenAt = {
   ...Nullable(Instant),
   description:
-    'when the server found that stored hashes of the trail were changed: nothing is sealed since; null while they are whole',
+    'When the server found that stored hashes of the audit log were changed. Since then, nothing is sealed. null if no hash was changed',
 }
 
 /** A sealed entry. The seal covers the entry itself, in the one form that RFC 8785 gives its JSON. */
@@ -31,7 +35,7 @@ const AuditLeaf = Strict({
 /** Proof that the audit log is unchanged: an append-only Merkle tree (RFC 6962) for each organization. */
 export const auditProof = {
   checkpoint: get('/v1/orgs/:orgId/audit/checkpoint', {
-    summary: 'The signed note about the trail as it is sealed now: how many entries, and the hash over all of them',
+    summary: 'Get the newest signed checkpoint of the audit log: the number of entries, and the hash over all of them',
     responses: {
       200: Strict({
         checkpoint: Type.String({ description: 'a C2SP tlog-checkpoint in a signed note' }),
@@ -43,28 +47,31 @@ export const auditProof = {
     refuses: ['conflict'],
   }),
   inclusion: get('/v1/orgs/:orgId/audit/proof/inclusion', {
-    summary: 'Proof that an entry is in the tree of a size, the current one unless given',
+    summary: 'Get a proof that an entry is in the tree of a size. Default: the current size',
     query: Strict({ entry: Id('audit'), size: Type.Optional(Size) }),
     responses: { 200: Strict({ proof: Strict({ index: LeafIndex, size: Size, hashes: Type.Array(Hash) }) }) },
     refuses: ['conflict'],
   }),
   consistency: get('/v1/orgs/:orgId/audit/proof/consistency', {
-    summary: 'Proof that the tree of one size is the beginning of that of another, the current one unless given',
+    summary:
+      'Get a proof that the tree of one size is the beginning of the tree of another size. Default: the current size',
     query: Strict({ from: Size, to: Type.Optional(Size) }),
     responses: { 200: Strict({ proof: Strict({ from: Size, to: Size, hashes: Type.Array(Hash) }) }) },
     refuses: ['conflict'],
   }),
   leaves: get('/v1/orgs/:orgId/audit/leaves', {
-    summary: 'Sealed entries in the order of the tree, each with its hash; `entry` is null where it is gone',
+    summary:
+      'List sealed entries in the order of the tree, each with its hash. `entry` is null if the entry is missing',
     query: Strict({
-      from: Type.Optional({ ...LeafIndex, description: 'index of the first; 0 unless given' }),
+      from: Type.Optional({ ...LeafIndex, description: 'Index of the first entry. Default: 0' }),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.auditLeavesMax })),
     }),
     responses: { 200: Strict({ leaves: Type.Array(AuditLeaf), size: Size, brokenAt: BrokenAt }) },
     refuses: ['conflict'],
   }),
   exportKey: get('/.well-known/skerry-export-signing-key', {
-    summary: 'The public key with which this server signs checkpoints and archives; 404 where it signs nothing',
+    summary:
+      'Get the public key with which this server signs checkpoints and archives. 404 if the server signs nothing',
     surface: 'none',
     responses: {
       200: Strict({

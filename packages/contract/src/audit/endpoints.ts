@@ -24,11 +24,11 @@ const filter = {
   resourceId: Type.Optional(Type.String(Id)),
   actorId: Type.Optional(Type.String(Id)),
   requestId: Type.Optional(Type.String({ ...Id, description: 'the `x-request-id` of an answer' })),
-  environmentId: Type.Optional(Type.String({ ...Id, description: 'about this environment or something in it' })),
+  environmentId: Type.Optional(Type.String({ ...Id, description: 'Entries about this environment or its content' })),
   applicationId: Type.Optional(
     Type.String({
       ...Id,
-      description: 'about this application, its present environments and branches, or something in them',
+      description: 'Entries about this application, its current environments and branches, or their content',
     }),
   ),
   text: Type.Optional(
@@ -37,11 +37,11 @@ const filter = {
       maxLength: limits.displayNameCharacters,
       pattern: displayNamePattern,
       description:
-        'in the name of what an entry is about, of who did it, or in what it tells; in either case of letters',
+        'A text in the name of the entry’s object or actor, or in its metadata. Upper and lower case are the same',
     }),
   ),
-  since: Type.Optional({ ...GivenInstant, description: 'RFC 3339: entries of this instant and later ones' }),
-  until: Type.Optional({ ...GivenInstant, description: 'RFC 3339: entries before this instant' }),
+  since: Type.Optional({ ...GivenInstant, description: 'RFC 3339. Entries at or after this time' }),
+  until: Type.Optional({ ...GivenInstant, description: 'RFC 3339. Entries before this time' }),
 }
 
 /** The number of entries in each group, from one instant on and before another. */
@@ -53,48 +53,48 @@ const Span = Strict({
 
 export const audit = {
   list: get('/v1/orgs/:orgId/audit', {
-    summary: 'The audit trail, newest first',
+    summary: 'List the audit log, newest first',
     query: Strict({ ...PageOf(limits.auditDefault, limits.auditMax).properties, ...filter }),
     responses: {
       200: Strict({
         entries: Type.Array(AuditEntry),
         names: Type.Record(Type.String(), Type.String(), {
-          description: 'names by id, as they are now, of those in the entries that still have one',
+          description: 'Current names of the objects in the entries, by id. Objects without a name are left out',
         }),
         environments: Type.Record(Type.String(), AuditEnvironment, {
           description:
-            'the environments that entries are about, or name in `metadata.environmentId`, by id: present names, with application or group, without deleted environments',
+            'The environments of the entries, by id, with their current names and application or group. Deleted environments are left out',
         }),
         nextCursor: NextCursor,
         searchedUntil: {
           ...Nullable(Instant),
           description:
-            'a search that finds little stops after a second: entries before this instant have yet to be searched, from `nextCursor` on; null where the page is full or there are no more',
+            'A search stops after a second. Entries before this time have not been searched yet: continue with `nextCursor`. null if the page is full or there are no more entries',
         },
       }),
     },
   }),
   timeline: get('/v1/orgs/:orgId/audit/timeline', {
-    summary: 'How many entries there are in each hour or day of UTC, by groups of what they are about',
+    summary: 'Count the entries of each hour or day in UTC, by group',
     query: Strict({
       ...filter,
       since: Type.Optional({
         ...GivenInstant,
-        description: `the last ${limits.timelineDaysDefault} days unless given; at most ${limits.timelineDaysMax} days before \`until\``,
+        description: `Default: the last ${limits.timelineDaysDefault} days. At most ${limits.timelineDaysMax} days before \`until\``,
       }),
     }),
     responses: {
       200: Strict({
         step: Type.Union([Type.Literal('hour'), Type.Literal('day')], {
-          description: `hours where the whole takes at most ${limits.timelineHoursMax} of them`,
+          description: `Hours if the range has at most ${limits.timelineHoursMax} hours`,
         }),
         spans: Type.Array(Span, {
-          description: 'oldest first, without gaps; the first and the last are cut to the range',
+          description: 'Oldest first, without gaps. The first and the last period are cut to the range',
         }),
         countedUntil: {
           ...Nullable(Instant),
           description:
-            'a count stops after some seconds, the newest entries first: those before this instant are not counted; null where all are',
+            'A count begins with the newest entries, and stops after some seconds. Entries before this time are not counted. null if all entries are counted',
         },
       }),
     },

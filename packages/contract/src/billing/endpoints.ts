@@ -10,11 +10,11 @@ const Url = Strict({ url: Type.String() })
 export const billing = {
   get: get('/v1/orgs/:orgId/billing', {
     summary:
-      'The plan, what it includes and what is used; `plan`, `subscription` and `promo` are those of the platform',
+      'Get the plan, its included amounts and the usage. `plan`, `subscription` and `promo` belong to the family platform',
     responses: { 200: BillingView },
   }),
   checkout: post('/v1/orgs/:orgId/billing/checkout', {
-    summary: 'Begin to pay for a plan: an address at the payment provider, where a person goes on',
+    summary: 'Begin to buy a plan. The answer has an address at the payment provider',
     unit: 'manual',
     body: Strict({
       family: Family,
@@ -22,7 +22,7 @@ export const billing = {
         Type.String({
           maxLength: limits.planIdCharacters,
           pattern: '^[a-z]+$',
-          description: 'unless given, the lowest one above the present plan that is for sale',
+          description: 'Default: the lowest plan above the current plan that is for sale',
         }),
       ),
     }),
@@ -31,7 +31,7 @@ export const billing = {
     audits: ['billing.checkout_started'],
   }),
   portal: post('/v1/orgs/:orgId/billing/portal', {
-    summary: 'An address at the payment provider where a person sees invoices and changes how they pay',
+    summary: 'Get an address at the payment provider, where a person sees invoices and changes the payment method',
     unit: 'manual',
     responses: { 200: Url },
     refuses: ['conflict'],

@@ -4,7 +4,7 @@ import { Instant, Nullable, Strict } from '../schema.ts'
 export const Family = Type.Union([Type.Literal('platform'), Type.Literal('vault')])
 
 const Price = Strict({
-  amount: Type.Integer({ description: 'in the smallest unit of the currency' }),
+  amount: Type.Integer({ description: 'In the smallest unit of the currency' }),
   currency: Type.String({ description: 'ISO 4217, lowercase' }),
   interval: Type.String({ description: '`month` or `year`' }),
 })
@@ -19,7 +19,9 @@ export const PlanView = Strict({
 export const Subscription = Strict({
   family: Family,
   plan: Type.String(),
-  status: Type.String({ description: 'as the payment provider calls it: `active`, `past_due`, `canceled`' }),
+  status: Type.String({
+    description: 'The name of the payment provider for the state: `active`, `past_due`, `canceled`',
+  }),
   currentPeriodEnd: Nullable(Instant),
 })
 
@@ -33,16 +35,20 @@ export const BillingView = Strict({
     Strict({
       key: Type.String({ description: 'a feature: `feature.<name>`' }),
       plan: Type.String({ description: 'the plan that the organization has in the feature’s family' }),
-      granted: Type.Boolean({ description: 'by that plan or an override; always while nothing is enforced' }),
+      granted: Type.Boolean({
+        description: 'True if the plan or an override includes it, and always while nothing is enforced',
+      }),
     }),
   ),
   usage: Type.Array(
     Strict({
       key: Type.String(),
-      metric: Type.String({ description: 'how it is counted: `total`, `month` (since its first day in UTC), `days`' }),
+      metric: Type.String({
+        description: 'How the metric is counted: `total`, `month` (since its first day in UTC) or `days`',
+      }),
       label: Type.String(),
-      quantity: Nullable(Type.Integer({ description: 'null where it cannot be measured' })),
-      included: Nullable(Type.Integer({ description: 'null is without a limit' })),
+      quantity: Nullable(Type.Integer({ description: 'null if it cannot be measured' })),
+      included: Nullable(Type.Integer({ description: 'null means no limit' })),
       available: Type.Boolean({ description: 'whether it can be measured' }),
     }),
   ),
@@ -52,9 +58,9 @@ export const BillingView = Strict({
       value: Nullable(Type.Union([Type.Integer(), Type.Boolean()])),
       reason: Type.String(),
     }),
-    { description: 'written by the operator of the server alone' },
+    { description: 'Only the operator of the server can set it' },
   ),
-  enforced: Type.Boolean({ description: 'false: limits are for information' }),
+  enforced: Type.Boolean({ description: 'False if limits are only shown' }),
   manage: Strict({
     checkout: Type.Boolean({ description: 'whether the server can sell a plan' }),
     checkoutFamilies: Type.Array(Family),

@@ -12,9 +12,9 @@ export const branches = {
   }),
   create: post('/v1/orgs/:orgId/envs/:envId/branches', {
     summary:
-      'Fork an environment into a branch, which holds only the values that differ and starts with the parent’s protection',
+      'Create a branch of an environment. It holds only the values that differ, and starts with the parent’s protection',
     body: Strict({
-      id: Type.Optional({ ...Id('environment'), description: 'chosen by the client, for its manifest' }),
+      id: Type.Optional({ ...Id('environment'), description: 'The id that the client chose, for its manifest' }),
       slug: Slug,
       name: Type.Optional(DisplayName),
       ttlSeconds: Type.Optional(
@@ -22,7 +22,7 @@ export const branches = {
           Type.Integer({
             minimum: limits.branchTtlMinSeconds,
             maximum: limits.branchTtlMaxSeconds,
-            description: '7 days unless given; null: no expiry',
+            description: 'Default: 7 days. null: the object does not expire',
           }),
         ),
       ),
@@ -33,7 +33,7 @@ export const branches = {
         Type.Array(BranchGrant, {
           maxItems: limits.branchGrantsMax,
           description:
-            'only to holders of the parent’s key; the caller has the key from `wrappedDek`, named here or not',
+            'Grants for holders of the parent’s key. The caller gets the key from `wrappedDek`, even without a grant here',
         }),
       ),
     }),

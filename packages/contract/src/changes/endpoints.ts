@@ -40,8 +40,7 @@ const Approval = Strict({
   ...Comment.properties,
   rekey: Type.Optional(
     Type.Literal(true, {
-      description:
-        'Required to approve a re-key, so that a client which does not know re-keys cannot approve one unseen',
+      description: 'Required to approve a re-key, so that an old client cannot approve a re-key that it does not show',
     }),
   ),
 })
@@ -54,7 +53,8 @@ export const protection = {
     },
   }),
   put: put('/v1/orgs/:orgId/envs/:envId/protection', {
-    summary: 'Protect an environment, or change how; queued changes keep the settings that they were proposed under',
+    summary:
+      'Protect an environment, or change its protection. Waiting changes keep the settings from the time of their proposal',
     body: Strict({
       requiredApprovals: Type.Optional(RequiredApprovals),
       allowSelfApproval: Type.Optional(Type.Boolean()),
@@ -64,7 +64,7 @@ export const protection = {
     audits: ['env.protection_enabled', 'env.protection_updated'],
   }),
   delete: del('/v1/orgs/:orgId/envs/:envId/protection', {
-    summary: 'Stop protecting an environment; queued changes stay queued',
+    summary: 'Stop protecting an environment. Waiting changes stay',
     responses: { 200: Ok },
     audits: ['env.protection_disabled'],
   }),
@@ -83,13 +83,13 @@ export const changes = {
       ...Page.properties,
       status: Type.Optional(ChangeStatus),
       envId: Type.Optional(Id('environment')),
-      applicationId: Type.Optional({ ...Id('application'), description: 'in its environments and branches' }),
+      applicationId: Type.Optional({ ...Id('application'), description: 'In its environments and branches' }),
       groupId: Type.Optional(Id('changeGroup')),
     }),
     responses: { 200: Strict({ changeRequests: Type.Array(ListedChange), nextCursor: NextCursor }) },
   }),
   propose: post('/v1/orgs/:orgId/envs/:envId/change-requests', {
-    summary: 'Propose changes of several secrets of a protected environment: all of them are applied, or none',
+    summary: 'Propose changes of several secrets of a protected environment. All of them are applied, or none',
     body: Strict({
       puts: Type.Optional(Type.Array(Strict({ name: SecretName, ciphertext: Ciphertext, ...Expected }), several)),
       deletes: Type.Optional(
@@ -108,7 +108,7 @@ export const changes = {
     audits: ['change_request.opened'],
   }),
   proposeRekey: post('/v1/orgs/:orgId/envs/:envId/change-requests/rekey', {
-    summary: 'Propose a new key for a protected environment; one proposal waits at a time, and a stale one is closed',
+    summary: 'Propose a new key for a protected environment. Only one proposal can wait. A stale proposal is closed',
     body: Rekey,
     headers: changeNote,
     responses: { 202: Strict({ queued: Type.Literal(true), changeRequest: ChangeRequest }) },
@@ -121,12 +121,13 @@ export const changes = {
     responses: { 200: Strict({ changeRequest: ChangeRequest, reviews: Type.Array(Review) }) },
   }),
   rekey: get('/v1/orgs/:orgId/change-requests/:changeRequestId/rekey', {
-    summary: 'A proposed re-key: who gets the new key, and for holders of the present key the new ciphertexts',
+    summary:
+      'Get a proposed re-key: the readers who get the new key and, for holders of the current key, the new ciphertexts',
     responses: { 200: Strict({ rekey: ProposedRekey }) },
   }),
   approve: post('/v1/orgs/:orgId/change-requests/:changeRequestId/approve', {
     summary:
-      'Approve, with its whole group; with enough approvals the stored ciphertext is applied exactly as proposed',
+      'Approve a change with its whole group. The last needed approval applies the stored ciphertext exactly as proposed',
     body: Approval,
     responses: {
       200: Strict({
@@ -150,14 +151,14 @@ export const changes = {
     ],
   }),
   reject: post('/v1/orgs/:orgId/change-requests/:changeRequestId/reject', {
-    summary: 'Reject, with its whole group; one rejection closes it',
+    summary: 'Reject a change with its whole group. One rejection closes it',
     body: Comment,
     responses: { 200: One },
     refuses: ['conflict'],
     audits: ['change_request.rejected'],
   }),
   withdraw: post('/v1/orgs/:orgId/change-requests/:changeRequestId/withdraw', {
-    summary: 'Take a change request off the queue, with its whole group: its proposer, or an admin',
+    summary: 'Withdraw a change request with its whole group. The caller must be its proposer or an admin',
     responses: { 200: One },
     refuses: ['conflict'],
     audits: ['change_request.withdrawn'],

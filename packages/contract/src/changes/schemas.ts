@@ -67,14 +67,14 @@ export const ListedChange = Strict({
   ...ChangeRequest.properties,
   stale: Type.Boolean({
     description:
-      'It is open and can no longer be applied, because a secret or a reader changed: an approval only closes it',
+      'The change is open but can no longer be applied, because a secret or a reader has changed. An approval only closes it',
   }),
 })
 
 export const changeNote = {
   [changeNoteHeader]: {
     ...FreeText,
-    description: 'why, for those who approve, in a protected environment; percent-encoded UTF-8',
+    description: 'In a protected environment: a note for the approvers, as percent-encoded UTF-8',
   },
 }
 

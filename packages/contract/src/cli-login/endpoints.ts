@@ -11,7 +11,7 @@ const CliLoginStatus = Type.Union([
 
 export const cliLogin = {
   create: post('/v1/cli-login', {
-    summary: 'Ask for a CLI session; a person approves it in a browser',
+    summary: 'Request a CLI session. A person approves it in a browser',
     surface: 'none',
     body: Strict({
       sessionId: Id('cliSession'),
@@ -34,7 +34,7 @@ export const cliLogin = {
     unaudited: 'nobody stands behind the request until it is approved',
   }),
   poll: post('/v1/cli-login/poll', {
-    summary: 'What has become of a request',
+    summary: 'Get the state of a sign-in request',
     surface: 'none',
     body: Strict({ code: CliLoginCode }),
     responses: {
@@ -49,7 +49,7 @@ export const cliLogin = {
     unaudited: 'reads',
   }),
   get: get('/v1/cli-login/:code', {
-    summary: 'What a person is asked to approve; label and client are what the requester says of itself',
+    summary: 'Get the CLI sign-in that a person should approve. The requester chooses label and client',
     responses: {
       200: Strict({
         request: Strict({

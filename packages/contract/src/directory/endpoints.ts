@@ -6,30 +6,33 @@ import { Claim, Directory, DirectoryHash, EntryKey, EntryText, Signed, trustQuer
 
 const EntryKeys = Type.Array(EntryKey, {
   maxItems: limits.directoryProofsMax,
-  description: 'the key of an entry; repeatable',
+  description: 'The key of an entry. You can repeat the parameter',
 })
 
 /** The signed directory of an organization: what its signers vouch for, so that a client need not believe the server. */
 export const directory = {
   get: get('/v1/orgs/:orgId/directory', {
-    summary: 'The chains of roots and heads, and proofs of the entries that are asked for; null without a directory',
+    summary: 'Get the chains of roots and heads, and proofs of the requested entries. null without a directory',
     query: Strict({ ...trustQuery, key: Type.Optional(EntryKeys) }),
     responses: {
       200: Strict({ directory: Nullable(Directory) }),
     },
   }),
   entries: get('/v1/orgs/:orgId/directory/entries', {
-    summary: 'All entries of the newest head, by key. A signer computes the tree over them',
+    summary: 'List all entries of the newest head, by key. A signer computes the tree over them',
     query: PageOf(limits.directoryEntriesDefault, limits.directoryEntriesMax),
     responses: {
       200: Strict({ head: Nullable(Version), entries: Type.Array(EntryText), nextCursor: NextCursor }),
     },
   }),
   claims: get('/v1/orgs/:orgId/directory/claims', {
-    summary: 'What the server believes about entries, for a signer who is about to sign them',
+    summary: 'Get the server’s current state of entries, for a signer who wants to sign them',
     query: Strict({
       ...PageOf(limits.directoryEntriesDefault, limits.directoryEntriesMax).properties,
-      key: Type.Optional({ ...EntryKeys, description: 'the key of an entry; repeatable; all unless given' }),
+      key: Type.Optional({
+        ...EntryKeys,
+        description: 'The key of an entry. You can repeat the parameter. Default: all',
+      }),
     }),
     responses: { 200: Strict({ claims: Type.Array(Claim), nextCursor: NextCursor }) },
   }),

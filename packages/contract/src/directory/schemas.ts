@@ -20,7 +20,7 @@ export const DirectoryHash = Type.String({ pattern: '^[A-Za-z0-9_-]{43}$', descr
 const EntryKey = Type.String({
   maxLength: 150,
   pattern: '^(?:person|token|worker|environment|key)/[A-Za-z0-9_:/-]+$',
-  description: 'such as `environment/shop/production`',
+  description: 'For example `environment/shop/production`',
 })
 
 const EntryText = Type.String({ minLength: 1, maxLength: limits.directoryEntryCharacters })
@@ -31,7 +31,7 @@ export const Signed = Strict({
   head: HeadText,
   entries: Type.Array(Strict({ key: EntryKey, text: Nullable(EntryText) }), {
     maxItems: limits.directoryEntriesAtOnceMax,
-    description: 'The entries that change; the text is null if the entry ends',
+    description: 'The changed entries. The text is null if the entry ends',
   }),
 })
 
@@ -48,13 +48,13 @@ export const EntryProof = Strict({ entry: EntryText, index: Type.Integer(), path
 export const Directory = Strict({
   roots: Type.Array(RootText, {
     description:
-      'Oldest first, up to the newest. Begins with the oldest root that the query names and the server has; without one, with the first root',
+      'Roots, oldest first, up to the newest. The list begins with the oldest root in the query that the server has. Without a root in the query, it begins with the first root',
   }),
   heads: Type.Array(HeadText, {
     description:
-      'Oldest first, up to the newest. Begins after the version that the query names; without one, only the newest',
+      'Heads, oldest first, up to the newest. The list begins after the version in the query. Without a version, it has only the newest head',
   }),
-  proofs: Type.Array(EntryProof, { description: 'The entries that were asked for and exist' }),
+  proofs: Type.Array(EntryProof, { description: 'The requested entries that exist' }),
 })
 
 /** The query by which a client says what it trusts already. */
@@ -76,7 +76,7 @@ const Reader = Type.Unsafe<[entryKey: string, kid: string]>(
   Type.Array(ReaderPart, {
     minItems: 2,
     maxItems: 2,
-    description: 'Of an environment or a managed key: the key of the reader’s entry, and the thumbprint',
+    description: 'For an environment or a managed key: the key of the reader’s entry, and the thumbprint',
   }),
 )
 
@@ -85,10 +85,10 @@ export const Claim = Strict({
   key: EntryKey,
   /** The members of the entry that the server knows. Commitments and the hash of the readers are the signer’s to make. */
   value: Nullable(Type.Record(Type.String(), Type.Unknown(), { description: 'null if the server has no such object' })),
-  readers: Nullable(Type.Array(Reader, { description: 'Who has the key now; null for other entries' })),
+  readers: Nullable(Type.Array(Reader, { description: 'The current holders of the key. null for other entries' })),
   signedReaders: Nullable(
     Type.Array(Reader, {
-      description: 'The list behind the hash in the newest entry. Compare its hash before you use it',
+      description: 'The list whose hash is in the newest entry. Compare its hash before you use the list',
     }),
   ),
 })

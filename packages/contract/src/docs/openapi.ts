@@ -32,7 +32,7 @@ export const headingTitles: Record<keyof typeof endpoints, string> = {
   members: 'Members',
   mfaPolicy: 'Second factor policy',
   invites: 'Invitations',
-  ownInvites: 'One’s own invitations',
+  ownInvites: 'Your own invitations',
   apps: 'Applications',
   envs: 'Environments',
   rekey: 'Re-key',
@@ -142,13 +142,13 @@ const securitySchemes = {
   vaultClaim: {
     type: 'http',
     scheme: 'bearer',
-    description: 'What a browser got for a Connect link (`vcl_...`), good for 30 minutes',
+    description: 'The claim token that a browser got for a Connect link (`vcl_...`). It is valid for 30 minutes',
   },
   refreshCookie: {
     type: 'apiKey',
     in: 'cookie',
     name: 'skerry',
-    description: 'What signing in has set. Over TLS it is called `__Host-skerry`',
+    description: 'The cookie that a sign-in sets. Over TLS, its name is `__Host-skerry`',
   },
   identityCookie: {
     type: 'apiKey',
@@ -180,8 +180,8 @@ export function openApiDocument(): OpenApiDocument {
       title: 'Skerry',
       version,
       description:
-        'A control plane for secrets that only ever holds ciphertext: clients encrypt and decrypt, the server stores ' +
-        'and relays. Every body is JSON, and every refusal has the form of `ErrorBody`, but for `/oauth/token`.',
+        'Skerry is a control plane for secrets. Clients encrypt and decrypt, and the server stores only ciphertext. ' +
+        'Every body is JSON. Every error has the form of `ErrorBody`, except errors of `/oauth/token`.',
       license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
     },
     tags: Object.entries(headingTitles).map(([name, description]) => ({ name, description })),
@@ -283,7 +283,7 @@ function responsesOf(endpoint: Endpoint): OpenApiOperation['responses'] {
       : { $ref: `#/components/responses/${refusalName(codes)}` },
   ])
   const unchanged: [string, Response][] = endpoint.tagged
-    ? [['304', { description: 'Not changed since the answer with the ETag that `If-None-Match` names', headers: etag }]]
+    ? [['304', { description: 'The answer has not changed since the ETag in `If-None-Match`', headers: etag }]]
     : []
   return Object.fromEntries([...answers, ...unchanged, ...refusals])
 }
@@ -302,11 +302,12 @@ function refusalOf(status: number, codes: ErrorCode[]): Response {
 const limitHeaders = {
   'Retry-After': { description: 'Seconds to wait', schema: { type: 'integer', minimum: 1 } },
   'RateLimit-Policy': {
-    description: 'The limit that counted: how many at once (`q`), and the seconds until as many are back (`w`)',
+    description:
+      'The limit that applies: the number of requests at once (`q`), and the seconds in which so many become available (`w`)',
     schema: { type: 'string' },
   },
   RateLimit: {
-    description: 'What it has left (`r`), and the seconds until all of it is back (`t`)',
+    description: 'The remaining requests (`r`), and the seconds until the full limit is available again (`t`)',
     schema: { type: 'string' },
   },
 }

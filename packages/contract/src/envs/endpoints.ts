@@ -14,21 +14,21 @@ const Grantee = Strict({
 const One = Strict({ environment: Environment })
 
 export const envs = {
-  get: get('/v1/orgs/:orgId/envs/:envId', { summary: 'One environment', responses: { 200: One } }),
+  get: get('/v1/orgs/:orgId/envs/:envId', { summary: 'Get an environment', responses: { 200: One } }),
   update: patch('/v1/orgs/:orgId/envs/:envId', {
-    summary: 'Rename an environment; its slug is fixed',
+    summary: 'Rename an environment. Its slug does not change',
     body: Strict({ name: DisplayName }),
     responses: { 200: One },
     audits: ['env.updated'],
   }),
   delete: del('/v1/orgs/:orgId/envs/:envId', {
-    summary: 'Delete an environment, or tear down a branch, with everything that hangs on it',
+    summary: 'Delete an environment or a branch with all its data',
     body: Strict({ ...trusted }),
     responses: { 200: Ok },
     audits: ['env.deleted', 'branch.deleted'],
   }),
   grantees: get('/v1/orgs/:orgId/envs/:envId/grantees', {
-    summary: 'Public keys of those who hold a key grant',
+    summary: 'Public keys of the holders of a key grant',
     query: Page,
     responses: { 200: Strict({ grantees: Type.Array(Grantee), nextCursor: NextCursor }) },
   }),

@@ -10,7 +10,7 @@ const ArchiveSection = Strict({
   name: Type.String({ description: 'the key in `data`' }),
   rows: RowCount,
   sha256: { ...HexDigest, description: 'SHA-256 over the RFC 8785 form of each row, newline-joined; hex' },
-  truncated: Type.Boolean({ description: 'rows that there are were left out, by `auditLimit`' }),
+  truncated: Type.Boolean({ description: 'True if `auditLimit` left out rows' }),
 })
 
 const ArchiveManifest = Strict({
@@ -29,25 +29,24 @@ const ArchiveManifest = Strict({
 
 const ArchiveSignature = Strict({
   algorithm: Type.Literal('Ed25519'),
-  keyId: Type.String({ description: 'of the key that `/.well-known/skerry-export-signing-key` answers' }),
+  keyId: Type.String({ description: 'Id of the key at `/.well-known/skerry-export-signing-key`' }),
   value: SignatureValue,
 })
 
 /** Everything that an organization has on this server, in one file that can be checked without the server. */
 export const exporting = {
   create: post('/v1/orgs/:orgId/export', {
-    summary:
-      'An archive of the organization as it is at one moment, streamed: structure, ciphertext, wrapped keys, audit',
+    summary: 'Stream an archive of the organization at one moment: structure, ciphertext, wrapped keys and audit log',
     unit: 'manual',
     body: Strict({
-      includeVersions: Type.Optional(Type.Boolean({ description: 'true unless given' })),
-      includeAudit: Type.Optional(Type.Boolean({ description: 'true unless given' })),
+      includeVersions: Type.Optional(Type.Boolean({ description: 'Default: true' })),
+      includeAudit: Type.Optional(Type.Boolean({ description: 'Default: true' })),
       auditLimit: Type.Optional(
         Nullable(
           Type.Integer({
             minimum: 1,
             maximum: Number.MAX_SAFE_INTEGER,
-            description: 'the newest so many entries; null, as without it: all',
+            description: 'The number of newest entries. null (default): all entries',
           }),
         ),
       ),

@@ -21,16 +21,17 @@ const Planned = Strict({
 
 export const grants = {
   own: get('/v1/orgs/:orgId/envs/:envId/key', {
-    summary: 'The environment’s key, wrapped to the caller',
+    summary: 'The environment’s key, wrapped for the caller',
     responses: { 200: Strict({ wrappedDek: Type.String() }) },
   }),
   list: get('/v1/orgs/:orgId/envs/:envId/keys', {
-    summary: 'Every key grant of an environment',
+    summary: 'List every key grant of an environment',
     query: Page,
     responses: { 200: Strict({ grants: Type.Array(KeyGrant), nextCursor: NextCursor }) },
   }),
   readers: get('/v1/orgs/:orgId/envs/:envId/readers', {
-    summary: 'Who can read an environment, since when, and through which grant; and who could open it together',
+    summary:
+      'List the readers of an environment with their grants, and the custodians who could recover its key together',
     responses: { 200: Strict({ readers: Type.Array(Reader), recovery: Nullable(RecoveryReaders) }) },
   }),
   overview: get('/v1/orgs/:orgId/grants', {
@@ -43,7 +44,7 @@ export const grants = {
   }),
   create: post('/v1/orgs/:orgId/envs/:envId/keys', {
     summary:
-      'Grant an environment’s key, wrapped to a principal, by an admin who holds it; `seconds` makes the access temporary, and the last grant that a person asked for closes the request',
+      'Grant an environment’s key, wrapped for a principal. The caller must be an admin who holds the key. `seconds` makes the access temporary. The last grant that a person asked for closes the request',
     body: Strict({ ...trusted, ...BranchGrant.properties, seconds: Type.Optional(GrantSeconds) }),
     responses: { 201: Strict({ grant: KeyGrant }) },
     refuses: ['conflict'],
@@ -57,7 +58,7 @@ export const grants = {
   }),
   missing: get('/v1/orgs/:orgId/missing-grants', {
     summary:
-      'List the keys that people should have because of a team or a plan, and do not have yet: all for admins, else the caller’s own',
+      'List the keys that people should have because of a team or a plan, and do not have yet. Admins see all. Other callers see their own',
     query: Strict({
       ...PageOf(limits.missingGrantsDefault).properties,
       teamId: Type.Optional(Id('team')),
@@ -67,7 +68,7 @@ export const grants = {
   }),
   createMany: post('/v1/orgs/:orgId/grants', {
     summary:
-      'Grant keys of several environments, by an admin who holds each; every row has its own result, and rows that cannot be granted do not stop the others',
+      'Grant keys of several environments. The caller must be an admin who holds each key. Every row has its own result. A row that fails does not block the other rows',
     body: Strict({ ...trusted, grants: Type.Array(GivenGrant, { minItems: 1, maxItems: limits.grantsAtOnceMax }) }),
     responses: { 200: Strict({ results: Type.Array(GrantResult, { description: 'In the order of the body' }) }) },
     audits: ['key.granted', 'access_request.granted'],
@@ -77,7 +78,7 @@ export const grants = {
     responses: { 200: Planned },
   }),
   plan: put('/v1/orgs/:orgId/members/:userId/planned-grants', {
-    summary: 'Plan the environments whose keys a person should get without a team; replaces the former plan',
+    summary: 'Plan the environments whose keys a person should get without a team. This replaces the former plan',
     body: Strict({
       environmentIds: Type.Array(Id('environment'), { maxItems: limits.plannedGrantsMax, uniqueItems: true }),
     }),

@@ -19,7 +19,7 @@ export const KeyGrant = Strict({
   endsAt: EndsAt,
 })
 
-const Name = Nullable(Type.String({ description: 'as it is now' }))
+const Name = Nullable(Type.String({ description: 'The current name' }))
 
 export const Reader = Strict({
   grantId: Id('keyGrant'),
@@ -32,7 +32,7 @@ export const Reader = Strict({
   grantedById: Type.String(),
   grantedByName: Name,
   inForce: Type.Boolean({
-    description: 'false of a token that was revoked or has run out: it holds the key, and gets nothing',
+    description: 'False for a token that is revoked or has expired. It holds the key, but cannot use it',
   }),
 })
 
@@ -50,7 +50,7 @@ export const Access = Strict({
 
 export const RecoveryReaders = Strict({
   since: Instant,
-  threshold: Type.Integer({ description: 'so many of these custodians together' }),
+  threshold: Type.Integer({ description: 'Number of these custodians who must act together' }),
   custodians: Type.Array(Strict({ userId: Id('user'), name: Name })),
 })
 
@@ -73,10 +73,10 @@ export const GivenGrant = Strict({
   principalType: PrincipalType,
   principalId: PrincipalId,
   wrappedDek: WrappedKey,
-  publicKeyJwk: Type.Unsafe<string>({ ...PublicKeyJwk, description: 'The public key that the key is wrapped to' }),
+  publicKeyJwk: Type.Unsafe<string>({ ...PublicKeyJwk, description: 'The public key for which the key is wrapped' }),
   ownWrappedDek: Type.Unsafe<string>({
     ...WrappedKey,
-    description: 'The caller’s wrapped key. If the server has a different one, the environment was re-keyed',
+    description: 'The caller’s wrapped key. If the server has a different wrapped key, the environment was re-keyed',
   }),
   direct: Type.Optional(
     Type.Boolean({

@@ -15,18 +15,18 @@ export const groups = {
     responses: { 200: Strict({ groups: Type.Array(Group), nextCursor: NextCursor }) },
   }),
   create: post('/v1/orgs/:orgId/groups', {
-    summary: 'Create a group: a bag of secrets that applications share',
+    summary: 'Create a group: secrets that several applications share',
     body: Strict({ name: DisplayName, slug: Slug }),
     responses: { 201: One },
     refuses: ['conflict'],
     audits: ['group.created'],
   }),
   get: get('/v1/orgs/:orgId/groups/:groupId', {
-    summary: 'One group with its environments',
+    summary: 'Get a group with its environments',
     responses: { 200: Strict({ group: Group, environments: Type.Array(EnvironmentWithAccess) }) },
   }),
   update: patch('/v1/orgs/:orgId/groups/:groupId', {
-    summary: 'Rename a group; its slug is fixed',
+    summary: 'Rename a group. Its slug does not change',
     body: Strict({ name: DisplayName }),
     responses: { 200: One },
     audits: ['group.updated'],
@@ -43,7 +43,7 @@ export const groups = {
     responses: { 200: Strict({ environments: Type.Array(EnvironmentWithAccess), nextCursor: NextCursor }) },
   }),
   createEnv: post('/v1/orgs/:orgId/groups/:groupId/envs', {
-    summary: 'Create an environment of a group; its key is granted to the caller',
+    summary: 'Create an environment of a group. The caller gets its key',
     body: CreateEnvironment,
     responses: { 201: Strict({ environment: Environment }) },
     refuses: ['conflict', 'quota_exceeded'],
@@ -53,11 +53,11 @@ export const groups = {
 
 export const composition = {
   list: get('/v1/orgs/:orgId/envs/:envId/groups', {
-    summary: 'Groups composed into an environment, lowest precedence first',
+    summary: 'List the groups that are composed into an environment, lowest precedence first',
     responses: { 200: Strict({ groups: Type.Array(Composition) }) },
   }),
   set: post('/v1/orgs/:orgId/envs/:envId/groups', {
-    summary: 'Compose a group into an environment, or move it; appended when no position is given',
+    summary: 'Compose a group into an environment, or move it. Without a position, the group is added at the end',
     body: Strict({
       ...trusted,
       groupId: Id('group'),
@@ -68,7 +68,7 @@ export const composition = {
     audits: ['composition.set'],
   }),
   delete: del('/v1/orgs/:orgId/envs/:envId/groups/:groupId', {
-    summary: 'Take a group out of an environment',
+    summary: 'Remove a group from an environment',
     body: Strict({ ...trusted }),
     responses: { 200: Ok },
     audits: ['composition.removed'],

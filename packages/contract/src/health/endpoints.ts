@@ -4,18 +4,18 @@ import { Strict } from '../schema.ts'
 
 export const health = {
   live: get('/health', {
-    summary: 'Liveness: the process answers',
+    summary: 'Check that the process answers',
     surface: 'none',
     responses: { 200: Strict({ status: Type.Literal('ok') }) },
   }),
   ready: get('/ready', {
-    summary: 'Readiness for reads: the database answers and its schema matches this release',
+    summary: 'Check that reads work: the database answers, and its schema matches this release',
     surface: 'none',
     refuses: ['unavailable'],
     responses: { 200: Strict({ status: Type.Literal('ready') }) },
   }),
   readyWrites: get('/ready/writes', {
-    summary: 'Readiness for writes: ready for reads, and the database is not read-only and has room on its disk',
+    summary: 'Check that reads and writes work: the database also accepts writes, and its disk has free space',
     surface: 'none',
     refuses: ['unavailable'],
     responses: { 200: Strict({ status: Type.Literal('ready') }) },

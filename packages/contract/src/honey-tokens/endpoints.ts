@@ -10,7 +10,7 @@ import { HoneyToken } from './schemas.ts'
  */
 export const honeyTokens = {
   list: get('/v1/orgs/:orgId/honey-tokens', {
-    summary: 'Decoys, with how often and from where they were tried; never a hash',
+    summary: 'List decoys, with the number and the addresses of their uses, but without hashes',
     query: Page,
     responses: { 200: Strict({ honeyTokens: Type.Array(HoneyToken), nextCursor: NextCursor }) },
     refuses: ['quota_exceeded'],
@@ -36,7 +36,7 @@ export const honeyTokens = {
     audits: ['honey_token.created'],
   }),
   delete: del('/v1/orgs/:orgId/honey-tokens/:honeyTokenId', {
-    summary: 'Delete a decoy for good; it stays as unknown as it always was',
+    summary: 'Delete a decoy permanently. Its token still never works',
     responses: { 200: Ok },
     refuses: ['quota_exceeded'],
     audits: ['honey_token.deleted'],

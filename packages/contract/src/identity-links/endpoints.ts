@@ -14,7 +14,7 @@ const Factors = Strict({
 
 export const identityLinks = {
   get: get('/v1/sign-in/identity-link', {
-    summary: 'The sign-in at the issuer that this browser has not confirmed yet; null if there is none',
+    summary: 'Get the sign-in at the issuer that this browser has not confirmed yet. null if there is none',
     surface: 'none',
     responses: {
       200: Strict({
@@ -31,7 +31,7 @@ export const identityLinks = {
     },
   }),
   requestMail: post('/v1/sign-in/identity-link/mail', {
-    summary: 'Mail a confirmation link to the address of the existing person; it works in this browser only',
+    summary: 'Mail a confirmation link to the address of the existing person. The link works only in this browser',
     surface: 'none',
     responses: { 200: Ok },
     refuses: ['unauthorized', 'forbidden', 'conflict'],
@@ -39,7 +39,7 @@ export const identityLinks = {
   }),
   confirm: post('/v1/sign-in/identity-link/confirm', {
     summary:
-      'Confirm the mailbox with the token of the mailed link, once. Links the identity, unless a second factor is needed',
+      'Confirm the mailbox with the token of the mailed link, which works once. If no second factor is needed, the identity is linked',
     surface: 'none',
     body: Strict({ token: LinkToken }),
     responses: {

@@ -8,13 +8,13 @@ import { grantFields, KmsKey, KmsVersion, NewKmsGrant, Purpose, Spec } from './s
 const NewGrants = Type.Array(NewKmsGrant, {
   minItems: 1,
   maxItems: limits.kmsGrantsMax,
-  description: 'the key, wrapped to each who may use it; one for each principal',
+  description: 'The key, wrapped once for each principal who may use it',
 })
 
 const PublicKey = Type.Optional(
   Type.String({
     ...PublicKeyJwk,
-    description: 'JWK JSON of the public key, as a string; of a key that signs, and needed there',
+    description: 'JWK JSON of the public key, as a string. A signing key needs it. Other keys have none',
   }),
 )
 
@@ -23,7 +23,7 @@ const oneKey = { responses: { 200: Strict({ key: KmsKey }) } }
 /** Keys that clients make and use. The server stores them wrapped, with a grant for each holder. */
 export const kms = {
   list: get('/v1/orgs/:orgId/kms/keys', {
-    summary: 'Managed keys: all of them for admins, for others those that they hold a grant for',
+    summary: 'List managed keys. Admins see all keys. Other callers see the keys for which they hold a grant',
     query: Page,
     responses: { 200: Strict({ keys: Type.Array(KmsKey), nextCursor: NextCursor }) },
   }),
@@ -43,12 +43,11 @@ export const kms = {
     audits: ['kms_key.created'],
   }),
   get: get('/v1/orgs/:orgId/kms/keys/:kmsKeyId', {
-    summary: 'One managed key with its versions',
+    summary: 'Get a managed key with its versions',
     responses: { 200: Strict({ key: KmsKey, versions: Type.Array(KmsVersion) }) },
   }),
   own: get('/v1/orgs/:orgId/kms/keys/:kmsKeyId/key', {
-    summary:
-      'The versions of a managed key that the caller was granted, wrapped to the caller; refused while it is disabled',
+    summary: 'Get the granted versions of a managed key, wrapped for the caller. Refused while the key is disabled',
     responses: {
       200: Strict({
         purpose: Purpose,
@@ -59,7 +58,8 @@ export const kms = {
     },
   }),
   public: get('/v1/orgs/:orgId/kms/keys/:kmsKeyId/public', {
-    summary: 'Public keys of a managed key that signs; also while it is disabled, for what it has signed',
+    summary:
+      'Get the public keys of a signing key. This also works while it is disabled, so that old signatures can be verified',
     responses: {
       200: Strict({
         purpose: Purpose,
@@ -70,7 +70,7 @@ export const kms = {
     },
   }),
   grants: get('/v1/orgs/:orgId/kms/keys/:kmsKeyId/grants', {
-    summary: 'Who holds which versions of a managed key',
+    summary: 'List the holders of each version of a managed key',
     responses: {
       200: Strict({
         grants: Type.Array(
@@ -80,7 +80,7 @@ export const kms = {
     },
   }),
   grant: post('/v1/orgs/:orgId/kms/keys/:kmsKeyId/grants', {
-    summary: 'Grant the current version of a managed key, wrapped to a principal',
+    summary: 'Grant the current version of a managed key, wrapped for a principal',
     body: Strict({
       ...trusted,
       ...grantFields,
@@ -88,7 +88,7 @@ export const kms = {
         Type.Integer({
           minimum: 1,
           maximum: 2_147_483_647,
-          description: 'the version that was wrapped: refused with 409 unless it is the current one',
+          description: 'The wrapped version. If it is not the current version, the answer is 409',
         }),
       ),
     }),
@@ -99,31 +99,31 @@ export const kms = {
     audits: ['kms_grant.created'],
   }),
   revoke: del('/v1/orgs/:orgId/kms/keys/:kmsKeyId/grants', {
-    summary: 'Revoke all versions of a managed key from a principal; both parameters are needed',
+    summary: 'Revoke all versions of a managed key from a principal. Both parameters are required',
     body: Strict({ ...trusted }),
     query: Strict({ principalType: Type.Optional(PrincipalType), principalId: Type.Optional(grantFields.principalId) }),
     responses: { 200: Ok },
     audits: ['kms_grant.revoked'],
   }),
   rotate: post('/v1/orgs/:orgId/kms/keys/:kmsKeyId/rotate', {
-    summary: 'Add a version to a managed key, which is the current one from then on',
+    summary: 'Add a version to a managed key. The new version becomes the current version',
     body: Strict({ ...trusted, publicKeyJwk: PublicKey, grants: NewGrants }),
     ...oneKey,
     refuses: ['conflict'],
     audits: ['kms_key.rotated'],
   }),
   disable: post('/v1/orgs/:orgId/kms/keys/:kmsKeyId/disable', {
-    summary: 'Stop all use, grants and rotations of a managed key; who holds it stays known. Again is fine',
+    summary: 'Stop all use, grants and rotations of a managed key. Its grants stay stored. You can repeat the call',
     ...oneKey,
     audits: ['kms_key.disabled'],
   }),
   enable: post('/v1/orgs/:orgId/kms/keys/:kmsKeyId/enable', {
-    summary: 'Let a managed key be used again. Again is fine',
+    summary: 'Enable a disabled managed key. You can repeat the call',
     ...oneKey,
     audits: ['kms_key.enabled'],
   }),
   delete: del('/v1/orgs/:orgId/kms/keys/:kmsKeyId', {
-    summary: 'Delete a managed key: nothing shows it any more, and its name is free',
+    summary: 'Delete a managed key. It is no longer listed, and its name can be used again',
     body: Strict({ ...trusted }),
     responses: { 200: Ok },
     audits: ['kms_key.deleted'],

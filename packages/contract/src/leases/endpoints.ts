@@ -17,21 +17,20 @@ const results = {
 /** Accounts that live for minutes, made on the customer's targets. */
 export const leases = {
   brokerKey: get('/v1/orgs/:orgId/leases/broker-key', {
-    summary:
-      'The public key to which admin credentials of targets are wrapped; the server can open what is wrapped to it',
+    summary: 'Get the public key for which clients wrap admin credentials of targets. The server can decrypt them',
     unit: 'transaction',
     unaudited: 'the keypair is made with the first request, and gives nobody anything',
     responses: { 200: Strict({ publicKeyJwk: PublicKeyJwk }) },
     refuses: ['conflict'],
   }),
   targets: get('/v1/orgs/:orgId/leases/targets', {
-    summary: 'Lease targets; never a credential',
+    summary: 'List lease targets, without credentials',
     query: Page,
     responses: { 200: Strict({ targets: Type.Array(LeaseTarget), nextCursor: NextCursor }) },
   }),
   createTarget: post('/v1/orgs/:orgId/leases/targets', {
     summary:
-      'Register a target, after signing in to it with the credential; a provisioner has 20 seconds for that, then it is untested',
+      'Register a target. The server first signs in with the credential. If a provisioner needs longer than 20 seconds for this, the target is untested',
     unit: 'manual',
     body: Strict({ name: Type.Optional(DisplayName), config: Config, wrappedAdminSecret: AdminSecret }),
     responses: { 201: Strict({ target: LeaseTarget }) },
@@ -47,7 +46,7 @@ export const leases = {
     audits: ['lease_target.updated'],
   }),
   verifyTarget: post('/v1/orgs/:orgId/leases/targets/:targetId/verify', {
-    summary: 'Sign in to a target again, and record what it says',
+    summary: 'Sign in to a target again, and record the result',
     unit: 'manual',
     responses: { 200: Strict({ target: LeaseTarget }) },
     refuses: ['conflict'],
@@ -55,14 +54,14 @@ export const leases = {
   }),
   deleteTarget: del('/v1/orgs/:orgId/leases/targets/:targetId', {
     summary:
-      'Delete a target that no rotation policy uses; with live leases only by force, which leaves their accounts where they are',
+      'Delete a target that no rotation policy uses. A target with live leases needs force, and their accounts stay on the target',
     query: Strict({ force: Type.Optional(Type.Union([Type.Literal('true'), Type.Literal('false')])) }),
     responses: { 200: Ok },
     refuses: ['conflict'],
     audits: ['lease_target.deleted'],
   }),
   list: get('/v1/orgs/:orgId/leases', {
-    summary: 'The ledger of leases, newest first',
+    summary: 'List leases, newest first',
     query: Strict({
       ...Page.properties,
       requestedById: Type.Optional(
@@ -81,12 +80,12 @@ export const leases = {
     responses: { 200: Strict({ leases: Type.Array(Lease), nextCursor: NextCursor }) },
   }),
   get: get('/v1/orgs/:orgId/leases/:leaseId', {
-    summary: 'One lease',
+    summary: 'Get a lease',
     responses: { 200: Strict({ lease: Lease }) },
   }),
   create: post('/v1/orgs/:orgId/leases', {
     summary:
-      'Mint a lease; the fields beside provider, target and lifetime are those of the provider. Where a provisioner takes longer than 20 seconds, it is answered while it is pending',
+      'Make a lease. Besides provider, target and lifetime, the body has fields of the provider. If a provisioner takes longer than 20 seconds, the answer shows a pending lease',
     unit: 'manual',
     body: Strict({
       provider: Provider,
@@ -105,14 +104,14 @@ export const leases = {
     audits: ['lease.created', 'lease.requested'],
   }),
   revoke: del('/v1/orgs/:orgId/leases/:leaseId', {
-    summary: 'Revoke a lease: its account is removed and its sessions end; again is fine',
+    summary: 'Revoke a lease. Its account is removed and its sessions end. You can repeat the call',
     unit: 'manual',
     responses: { 200: Strict({ lease: Lease }) },
     refuses: ['conflict'],
     audits: ['lease.revoked'],
   }),
   forget: post('/v1/orgs/:orgId/leases/:leaseId/forget', {
-    summary: 'Close the entry of an orphaned lease; the account may still be on the target',
+    summary: 'Close the entry of an orphaned lease. Its account may still exist on the target',
     responses: { 200: Strict({ lease: Lease }) },
     refuses: ['conflict'],
     audits: ['lease.forgotten'],

@@ -13,7 +13,7 @@ const Connection = Strict({
   host: Type.String(),
   port: Type.Integer(),
   database: Type.Union([Type.String(), Type.Integer()], {
-    description: 'Name of the database; for Redis the index of the logical one',
+    description: 'Name of the database. For Redis: the index of the logical database',
   }),
   username: Type.String(),
   expiresAt: Instant,

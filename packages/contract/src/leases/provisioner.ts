@@ -19,7 +19,7 @@ const Objects = (description: string) =>
 const ProvisionerLease = Strict({
   id: Id('lease'),
   resourceRef: Type.String({ description: 'name of the account' }),
-  verifier: Nullable(Type.String({ description: 'of its password, where the account is to be made' })),
+  verifier: Nullable(Type.String({ description: 'The verifier of its password, if the account should be made' })),
   verifierDigest: Nullable(Type.String({ description: 'SHA-256 of the verifier in hex' })),
   expiresAt: Instant,
 })
@@ -29,10 +29,12 @@ const Job = Strict({
   kind: Type.Unsafe<(typeof provisionerJobKinds)[number]>(
     Type.Union(
       provisionerJobKinds.map((kind) => Type.Literal(kind)),
-      { description: 'what is to be done: sign in and tell what is there, make an account, or remove one' },
+      { description: 'The kind of work: sign in and report, make an account, or remove an account' },
     ),
   ),
-  attempt: Type.Integer({ description: 'from 2 on somebody had this work before, and may have done a part of it' }),
+  attempt: Type.Integer({
+    description: 'From 2 on, another process had this job before, and may have done a part of it',
+  }),
   target: Strict({
     id: LeaseTarget.properties.id,
     name: LeaseTarget.properties.name,
@@ -55,7 +57,7 @@ export const provisioner = {
         Type.Integer({
           minimum: 0,
           maximum: limits.provisionerWaitSecondsMax,
-          description: 'how long to wait where there is no work; 20 unless given',
+          description: 'How many seconds to wait if there is no work. Default: 20',
         }),
       ),
     }),
@@ -63,25 +65,26 @@ export const provisioner = {
     unaudited: 'it says who works on what; what comes of it is audited with the report',
   }),
   report: post('/v1/provisioner/jobs/:jobId/report', {
-    summary: 'Say what came of a job; one that was given out again has another id, and the earlier one is not found',
+    summary:
+      'Report the result of a job. If the job was given out again, it has a new id, and the earlier id is not found',
     unit: 'manual',
     body: Strict({
       ok: Type.Boolean(),
       error: Type.Optional(
         Strict({
           message: Told,
-          changedNothing: Type.Boolean({ description: 'true where nothing on the target is otherwise than before' }),
+          changedNothing: Type.Boolean({ description: 'True if nothing on the target has changed' }),
           crashed: Type.Optional(
             Type.Boolean({
-              description: '(+) true where the target made its driver crash, hang or use too much memory',
+              description: '(+) true if the target made its driver crash, hang or use too much memory',
             }),
           ),
         }),
       ),
       server: Type.Optional(Told),
       notes: Type.Optional(Type.Array(Told, { maxItems: 20 })),
-      dropped: Objects('objects of the account that ran with its rights, and were dropped'),
-      reassigned: Objects('objects of the account that passed to a role which cannot sign in'),
+      dropped: Objects('Deleted objects of the account, which ran with its rights'),
+      reassigned: Objects('Objects of the account that now belong to a role that cannot sign in'),
     }),
     responses: { 200: Ok },
     refuses: ['not_found'],

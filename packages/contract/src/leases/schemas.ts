@@ -29,11 +29,14 @@ export const LeaseTarget = Strict({
   config: Config,
   status: Type.Union(
     [Type.Literal('untested'), Type.Literal('ready'), Type.Literal('failing'), Type.Literal('paused')],
-    { description: '`paused` (+): the target crashed its driver three times in a row; verify it to use it again' },
+    {
+      description:
+        '`paused` (+): the target crashed its driver three times in a row. Verify the target to use it again',
+    },
   ),
   lastError: Nullable(Type.String()),
-  server: Nullable(Type.String({ description: 'what the target said it is when it was last verified' })),
-  notes: Type.Array(Type.String(), { description: 'what an admin should know of it' }),
+  server: Nullable(Type.String({ description: 'Version that the target reported at its last verification' })),
+  notes: Type.Array(Type.String(), { description: 'Notes for an admin' }),
   createdAt: Instant,
   updatedAt: Instant,
 })

@@ -9,18 +9,18 @@ const unaudited = `looking at an application changes nothing: the server remembe
 export const live = {
   events: get('/v1/orgs/:orgId/events', {
     summary:
-      'Stream committed changes that the caller may see, and the people at each application, as server-sent events; load your data again after each `hello`',
+      'Stream committed changes that the caller may see, and the people at each application, as server-sent events. Load your data again after each `hello`',
     mediaType: 'text/event-stream',
     responses: { 200: Type.Union([Hello, LiveChange, Presence]) },
   }),
   look: put('/v1/orgs/:orgId/apps/:appId/presence', {
-    summary: `Show others that you look at an application; repeat it within ${limits.presenceSeconds} seconds`,
+    summary: `Show other people that you have an application open. Repeat the call within ${limits.presenceSeconds} seconds`,
     responses: { 200: Ok },
     unit: 'manual',
     unaudited,
   }),
   leave: del('/v1/orgs/:orgId/apps/:appId/presence', {
-    summary: 'No longer show that you look at an application',
+    summary: 'Stop showing that you have an application open',
     responses: { 200: Ok },
     unit: 'manual',
     unaudited,

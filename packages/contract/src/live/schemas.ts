@@ -23,5 +23,5 @@ export const Presence = Strict({
 
 /** The beginning of a stream, or a gap in it: everything read before may be stale. */
 export const Hello = Strict({
-  generation: Type.String({ description: 'A new value for each stream and each gap' }),
+  generation: Type.String({ description: 'A value that changes with each stream and after each gap' }),
 })

@@ -10,16 +10,17 @@ const One = Strict({ logSink: LogSink })
 /** The destination of an organization's audit log, as OpenTelemetry log records (OTLP over HTTP, JSON). */
 export const logSink = {
   get: get('/v1/orgs/:orgId/log-sink', {
-    summary: 'The log sink and how delivery goes; null where there is none',
+    summary: 'Get the log sink and the state of its deliveries. null if there is no log sink',
     responses: { 200: Strict({ logSink: Nullable(LogSink) }) },
   }),
   set: put('/v1/orgs/:orgId/log-sink', {
-    summary: 'Send the audit trail to a collector from now on; `headers` that are left out stay, `{}` drops them',
+    summary:
+      'Send the audit log to a collector from now on. Without `headers`, the stored headers stay. `{}` deletes them',
     body: Strict({
       endpoint: Type.String({
         maxLength: limits.urlCharacters,
         pattern: '^https?://[\\u0021-\\u007e]+$',
-        description: 'used as given, such as https://collector.example.com/v1/logs',
+        description: 'Address of the collector, for example https://collector.example.com/v1/logs',
       }),
       headers: Type.Optional(
         Type.Record(
@@ -35,12 +36,12 @@ export const logSink = {
     audits: ['log_sink.updated'],
   }),
   delete: del('/v1/orgs/:orgId/log-sink', {
-    summary: 'Send the trail no longer, and forget where to',
+    summary: 'Stop sending the audit log, and delete the settings',
     responses: { 200: Ok },
     audits: ['log_sink.deleted'],
   }),
   test: post('/v1/orgs/:orgId/log-sink/test', {
-    summary: 'Send one made-up record now; what became of it is the answer',
+    summary: 'Send a sample record now. The answer has the result',
     unit: 'manual',
     responses: {
       200: Strict({ ok: Type.Boolean(), status: Nullable(Type.Integer()), error: Nullable(Type.String()) }),

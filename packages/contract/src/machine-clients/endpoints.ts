@@ -5,30 +5,30 @@ import { MachineClient } from './schemas.ts'
 
 const WithSecret = Strict({
   client: MachineClient,
-  clientSecret: Type.String({ description: 'Shown this once' }),
+  clientSecret: Type.String({ description: 'It is shown only in this answer' }),
 })
 
 /** Credentials that administer the organization but have no key. The first one comes from signup. */
 export const machineClients = {
   list: get('/v1/orgs/:orgId/clients', {
-    summary: 'List machine clients, revoked ones too; never a secret',
+    summary: 'List machine clients, including revoked ones, without secrets',
     query: Page,
     responses: { 200: Strict({ clients: Type.Array(MachineClient), nextCursor: NextCursor }) },
   }),
   create: post('/v1/orgs/:orgId/clients', {
-    summary: 'Make a machine client; its secret is shown this once',
+    summary: 'Make a machine client. Its secret is shown only in this answer',
     body: Strict({ name: DisplayName }),
     responses: { 201: WithSecret },
     audits: ['machine_client.created'],
   }),
   renewSecret: post('/v1/orgs/:orgId/clients/:clientId/secret', {
-    summary: 'Give a machine client a new secret; the old one and the access tokens that it got end at once',
+    summary: 'Give a machine client a new secret. The old secret and its access tokens end at once',
     responses: { 200: WithSecret },
     refuses: ['conflict'],
     audits: ['machine_client.secret_renewed'],
   }),
   revoke: del('/v1/orgs/:orgId/clients/:clientId', {
-    summary: 'Revoke a machine client and its access tokens; again is fine',
+    summary: 'Revoke a machine client and its access tokens. You can repeat the call',
     responses: { 200: Ok },
     audits: ['machine_client.revoked'],
   }),

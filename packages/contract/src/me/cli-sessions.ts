@@ -6,7 +6,7 @@ const CliSession = Strict({
   id: Id('cliSession'),
   deviceLabel: Type.String(),
   client: Nullable(Type.String()),
-  ipAddress: Nullable(Type.String({ description: 'Where it was asked for' })),
+  ipAddress: Nullable(Type.String({ description: 'Where the session was requested' })),
   createdAt: Instant,
   lastUsedAt: Nullable(Instant),
   expiresAt: Instant,
@@ -15,7 +15,7 @@ const CliSession = Strict({
 
 export const cliSessions = {
   list: get('/v1/me/cli-sessions', {
-    summary: 'The caller’s CLI sessions, revoked and expired ones too, newest first',
+    summary: 'List the caller’s CLI sessions, including revoked and expired ones, newest first',
     query: Page,
     responses: {
       200: Strict({
@@ -27,7 +27,7 @@ export const cliSessions = {
     refuses: ['forbidden'],
   }),
   revoke: del('/v1/me/cli-sessions/:cliSessionId', {
-    summary: 'Revoke a CLI session; it stops working on its next request; again is fine',
+    summary: 'Revoke a CLI session. It stops working at its next request. You can repeat the call',
     responses: { 200: Ok },
     refuses: ['forbidden', 'not_found'],
     audits: ['cli_session.revoked'],

@@ -9,7 +9,7 @@ const SealedPrivateKey = Blob(limits.sealedPrivateKeyCharacters, 'pk1')
 
 export const me = {
   get: get('/v1/me', {
-    summary: 'Who the caller is: the user, if a person, and the organizations in reach',
+    summary: 'Get the caller: the user, if the caller is a person, and the caller’s organizations',
     responses: {
       200: Strict({
         user: Nullable(User),
@@ -22,7 +22,7 @@ export const me = {
           Strict({
             kind: Type.Union([Type.Literal('browser'), Type.Literal('cli')]),
             id: Nullable(Type.String()),
-            secondFactor: Type.Boolean({ description: 'The person has one' }),
+            secondFactor: Type.Boolean({ description: 'The person has a recovery kit' }),
             mfaAt: Nullable(Instant),
           }),
         ),
@@ -30,7 +30,7 @@ export const me = {
     },
   }),
   getKeys: get('/v1/me/keys', {
-    summary: 'The caller’s public key and passphrase-encrypted private key; null before the upload',
+    summary: 'Get the caller’s public key and the private key, encrypted under the passphrase. null before the upload',
     responses: {
       200: Strict({ publicKeyJwk: Nullable(Type.String()), encryptedPrivateKey: Nullable(Type.String()) }),
     },
@@ -45,7 +45,7 @@ export const me = {
   }),
   patchKeys: patch('/v1/me/keys', {
     summary:
-      'Store the same private key sealed under another passphrase; passkeys and a recovery kit stay; asks for a fresh second factor',
+      'Store the same private key, encrypted under another passphrase. Passkeys and the recovery kit stay. The call needs a fresh second factor',
     body: Strict({
       encryptedPrivateKey: SealedPrivateKey,
       publicKeyJwk: Type.Optional(PublicKeyJwk),
@@ -61,7 +61,7 @@ export const me = {
   }),
   replaceKeys: post('/v1/me/keys/replacement', {
     summary:
-      'Replace the caller’s keypair: every key grant, recovery share, keyring passkey and recovery kit goes, admins are told; asks for a fresh second factor',
+      'Replace the caller’s key pair. Every key grant, recovery share, keyring passkey and recovery kit is deleted. The server tells the admins. The call needs a fresh second factor',
     body: Strict({ publicKeyJwk: PublicKeyJwk, encryptedPrivateKey: SealedPrivateKey }),
     responses: { 200: Strict({ lost: Type.Array(KeyHolding) }) },
     refuses: ['forbidden', 'mfa_required', 'conflict'],

@@ -12,19 +12,19 @@ export const RecoveryKit = Strict({ encryptedPrivateKey: SealedUnderCode, create
  */
 export const recoveryKit = {
   get: get('/v1/me/keys/recovery-kit', {
-    summary: 'The caller’s private key sealed under the code of the recovery kit; null without a kit',
+    summary: 'Get the caller’s private key, encrypted under the code of the recovery kit. null without a kit',
     responses: { 200: Strict({ kit: Nullable(RecoveryKit) }) },
     refuses: ['forbidden'],
   }),
   put: put('/v1/me/keys/recovery-kit', {
-    summary: 'Store a recovery kit in place of an earlier one; asks for a fresh second factor',
+    summary: 'Store a recovery kit in place of an earlier kit. The call needs a fresh second factor',
     body: Strict({ encryptedPrivateKey: SealedUnderCode, publicKeyJwk: PublicKeyJwk }),
     responses: { 200: Strict({ kit: RecoveryKit }) },
     refuses: ['forbidden', 'mfa_required', 'conflict'],
     audits: ['user.recovery_kit_made'],
   }),
   delete: del('/v1/me/keys/recovery-kit', {
-    summary: 'Remove the recovery kit, whose code then opens nothing; asks for a fresh second factor',
+    summary: 'Remove the recovery kit. Its code then opens nothing. The call needs a fresh second factor',
     responses: { 200: Ok },
     refuses: ['forbidden', 'mfa_required', 'not_found'],
     audits: ['user.recovery_kit_removed'],

@@ -23,6 +23,6 @@ export const KeyHolding = Strict({
   environmentId: Id('environment'),
   label: Type.String({ description: '`app/env`, `app/env@branch` or `group:env`' }),
   grantableBy: Type.Array(KeyHolder, {
-    description: 'Admins, in person or by token, who hold the key too; without one of them it is lost',
+    description: 'Other admins and admin tokens that hold the key. If the list is empty, the key is lost',
   }),
 })

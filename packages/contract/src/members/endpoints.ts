@@ -7,14 +7,14 @@ import { Invite, Joining, Member } from './schemas.ts'
 
 export const members = {
   update: patch('/v1/orgs/:orgId/members/:userId', {
-    summary: 'Change a member’s role; only an owner makes or unmakes owners, and the last owner stays one',
+    summary: 'Change a member’s role. Only an owner can add or remove the role owner. The last owner cannot lose it',
     body: Strict({ ...trusted, role: Role }),
     responses: { 200: Strict({ member: Member }) },
     refuses: ['conflict'],
     audits: ['member.role_changed'],
   }),
   remove: del('/v1/orgs/:orgId/members/:userId', {
-    summary: 'Remove a member with every key grant; anyone may leave, but the last owner stays',
+    summary: 'Remove a member with every key grant. Members can remove themselves. The last owner cannot be removed',
     body: Strict({ ...trusted }),
     responses: { 200: Ok },
     refuses: ['conflict'],
@@ -24,12 +24,12 @@ export const members = {
 
 export const invites = {
   list: get('/v1/orgs/:orgId/invites', {
-    summary: 'Pending invitations; accepted ones on request',
+    summary: 'List pending invitations. Accepted invitations are listed on request',
     query: Strict({
       ...Page.properties,
       status: Type.Optional(
         Type.Union([Type.Literal('pending'), Type.Literal('accepted'), Type.Literal('all')], {
-          description: 'pending unless given; all leaves out expired ones',
+          description: 'Default: pending. `all` leaves out expired invitations',
         }),
       ),
     }),
@@ -40,7 +40,7 @@ export const invites = {
     body: Strict({
       email: Email,
       role: Type.Optional(
-        Type.Union([Type.Literal('member'), Type.Literal('admin')], { description: 'member unless given' }),
+        Type.Union([Type.Literal('member'), Type.Literal('admin')], { description: 'Default: member' }),
       ),
       teamIds: Type.Optional(
         Type.Array(Id('team'), {
@@ -53,7 +53,7 @@ export const invites = {
         Type.Array(Id('environment'), {
           maxItems: limits.plannedGrantsMax,
           uniqueItems: true,
-          description: 'Environments whose keys the person shall get without a team',
+          description: 'List the environments whose keys the person should get without a team',
         }),
       ),
       joining: Type.Optional(Joining),
@@ -63,7 +63,7 @@ export const invites = {
     audits: ['invite.created'],
   }),
   resend: post('/v1/orgs/:orgId/invites/:inviteId/resend', {
-    summary: 'Mail a pending invitation again, for another seven days; the link in the earlier mail stops working',
+    summary: 'Mail a pending invitation again, for another seven days. The link in the earlier mail stops working',
     body: Strict({ joining: Type.Optional(Joining) }),
     responses: { 200: Strict({ invite: Invite }) },
     audits: ['invite.resent'],

@@ -7,11 +7,13 @@ import { Joining, JoiningAnswer } from './schemas.ts'
 /** An invitation as the holder of its link sees it. */
 export const ShownInvite = Strict({
   id: Id('invitation'),
-  orgName: Type.String({ description: 'as the organization calls itself, which may be a stranger’s' }),
+  orgName: Type.String({
+    description: 'The name that the organization chose. The organization may belong to a stranger',
+  }),
   orgSlug: Type.String(),
   role: Type.Union([Type.Literal('admin'), Type.Literal('member')]),
   invitedBy: Nullable(Type.String({ description: 'Address of the person; null for a token or a machine client' })),
-  invitedByName: Nullable(Type.String({ description: 'as the person calls themselves' })),
+  invitedByName: Nullable(Type.String({ description: 'The name that the person chose' })),
   createdAt: Instant,
   expiresAt: Instant,
 })
@@ -31,14 +33,14 @@ export const ownInvites = {
     refuses: ['forbidden'],
   }),
   accept: post('/v1/me/invites/:inviteId/accept', {
-    summary: 'Join the organization; its first admin in person owns what nobody owns',
+    summary: 'Join the organization. If it has no owner, the first person who joins as an admin becomes its owner',
     body: Strict({ joiningAnswer: Type.Optional(JoiningAnswer) }),
     responses: { 200: Strict({ org: Organization }) },
     refuses: ['forbidden', 'not_found'],
     audits: ['member.joined'],
   }),
   decline: post('/v1/me/invites/:inviteId/decline', {
-    summary: 'Decline an invitation, which is then gone',
+    summary: 'Decline an invitation, and delete it',
     responses: { 200: Ok },
     refuses: ['forbidden', 'not_found'],
     audits: ['invite.declined'],

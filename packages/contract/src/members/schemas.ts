@@ -18,8 +18,11 @@ const underCode = (prefix: 'ji1' | 'ja1', description: string) =>
   })
 
 /** Only somebody with the joining code can make these texts. Their format is in docs/directory-format.md. */
-export const Joining = underCode('ji1', 'Says which signed directory is the right one, under the joining code')
-export const JoiningAnswer = underCode('ja1', 'Says which key the invited person has, under the joining code')
+export const Joining = underCode('ji1', 'Shows the right signed directory, authenticated with the joining code')
+export const JoiningAnswer = underCode(
+  'ja1',
+  'Shows the key of the invited person, authenticated with the joining code',
+)
 
 export const Invite = Strict({
   id: Id('invitation'),
@@ -30,7 +33,7 @@ export const Invite = Strict({
   expiresAt: Instant,
   sentAt: Instant,
   linkUsedAt: Nullable(
-    Type.String({ description: 'When the link in the mail signed somebody in; null after it expired' }),
+    Type.String({ description: 'When the link in the mail signed somebody in. null after it expired' }),
   ),
   acceptedAt: Nullable(Instant),
   teamIds: Type.Array(Id('team')),

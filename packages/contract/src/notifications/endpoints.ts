@@ -7,7 +7,7 @@ const PartialPrefs = Type.Partial(Prefs, { additionalProperties: false })
 
 export const notifications = {
   get: get('/v1/me/notifications', {
-    summary: 'Which events are mailed to the caller, defaults applied',
+    summary: 'List the events for which the caller gets mails',
     responses: { 200: Strict({ prefs: Prefs }) },
     refuses: ['forbidden'],
   }),

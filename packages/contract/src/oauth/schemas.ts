@@ -4,8 +4,8 @@ import { Strict } from '../schema.ts'
 
 /** RFC 6749 section 5.2: OAuth libraries read these two members, and know nothing of `ErrorBody`. */
 export const OAuthErrorBody = Strict({
-  error: Type.String({ description: 'Stable, for programs, such as `invalid_client`' }),
-  error_description: Type.String({ description: 'For people' }),
+  error: Type.String({ description: 'Stable text for programs, such as `invalid_client`' }),
+  error_description: Type.String({ description: 'Text for people' }),
 })
 
 export type OAuthErrorBody = Static<typeof OAuthErrorBody>

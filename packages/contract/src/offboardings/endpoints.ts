@@ -20,13 +20,14 @@ export const offboardings = {
     query: Strict({
       ...Page.properties,
       status: Type.Optional(
-        Type.Union([Type.Literal('running'), Type.Literal('finished')], { description: 'All unless given' }),
+        Type.Union([Type.Literal('running'), Type.Literal('finished')], { description: 'Default: all' }),
       ),
     }),
     responses: { 200: Strict({ offboardings: Type.Array(Offboarding), nextCursor: NextCursor }) },
   }),
   start: post('/v1/orgs/:orgId/offboardings', {
-    summary: 'Remove a member, revoke what they made, and list what remains; also for a member who was removed before',
+    summary:
+      'Remove a member, revoke the tokens and clients that they made, and list the remaining work. This also works for a member who was removed before',
     body: Strict({ ...trusted, userId: Id('user'), confirmEmail: Type.Optional(Email) }),
     responses: { 201: One },
     refuses: ['conflict'],
@@ -48,7 +49,8 @@ export const offboardings = {
     responses: { 200: One },
   }),
   rows: get('/v1/orgs/:orgId/offboardings/:offboardingId/rows', {
-    summary: 'The rows of an offboarding: the recovery share, the environments to re-key, then the values to rotate',
+    summary:
+      'List the rows of an offboarding: the recovery share, the environments to re-key, and the values to replace',
     query: Page,
     responses: { 200: Strict({ rows: Type.Array(OffboardingRow), nextCursor: NextCursor }) },
   }),
@@ -57,7 +59,8 @@ export const offboardings = {
     body: Strict({
       state: Type.Optional(
         Type.Union([Type.Literal('done'), Type.Literal('not_needed'), Type.Literal('waiting')], {
-          description: 'done is for values that were replaced at their source; the server sees the other kinds itself',
+          description:
+            'done is for values that were replaced at their source. The server sets the state of other rows itself',
         }),
       ),
       note: Type.Optional(Nullable(FreeText)),
@@ -68,13 +71,13 @@ export const offboardings = {
     audits: ['offboarding.row_changed'],
   }),
   remind: post('/v1/orgs/:orgId/offboardings/:offboardingId/rows/:offboardingRowId/remind', {
-    summary: 'Remind the admin to whom an open row was handed, by mail; once an hour for each row',
+    summary: 'Remind the admin to whom an open row was handed, by mail. This works once an hour for each row',
     responses: { 200: Strict({ row: OffboardingRow }) },
     refuses: ['conflict'],
     audits: ['offboarding.row_reminded'],
   }),
   finish: post('/v1/orgs/:orgId/offboardings/:offboardingId/finish', {
-    summary: 'Finish an offboarding; with open rows only if they are accepted',
+    summary: 'Finish an offboarding. If rows are open, the body must accept them',
     body: Strict({ acceptOpen: Type.Optional(Type.Literal(true)) }),
     responses: { 200: One },
     refuses: ['conflict'],

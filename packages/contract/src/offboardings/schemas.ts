@@ -18,13 +18,13 @@ export const OffboardingRevoked = Strict({
 const Recovery = Nullable(
   Strict({
     sharesLeft: Type.Integer({ description: 'Custodians who hold a share, without the person' }),
-    threshold: Type.Integer({ description: 'How many shares a recovery needs' }),
+    threshold: Type.Integer({ description: 'Number of shares that a recovery needs' }),
   }),
 )
 
 const Via = Type.Union([Type.Literal('grant'), Type.Literal('token')], {
   description:
-    '`grant`: the person held the key; `token`: only a service token that they made held it. Keys that were lost since the last re-key count',
+    '`grant`: the person held the key. `token`: only a service token that they made held it. Keys that they lost since the last re-key also count',
 })
 
 export const Offboarding = Strict({
@@ -56,16 +56,23 @@ export const OffboardingRow = Strict({
       Type.Literal('not_needed'),
       Type.Literal('deleted'),
     ],
-    { description: 'rotated: by the rotator; deleted: the environment or the secret no longer exists' },
+    {
+      description:
+        'rotated: the rotator has replaced the value. deleted: the environment or the secret no longer exists',
+    },
   ),
   environmentId: Nullable(Id('environment')),
-  label: Nullable(Type.String({ description: '`app/env`, `app/env@branch` or `group:env`, as at the start' })),
+  label: Nullable(
+    Type.String({
+      description: '`app/env`, `app/env@branch` or `group:env`, with the names at the start of the offboarding',
+    }),
+  ),
   secretName: Nullable(Type.String()),
   via: Nullable(Via),
   protected: Type.Boolean({ description: 'A re-key waits for approval' }),
   changeRequestId: {
     ...Nullable(Id('changeRequest')),
-    description: 'The proposed re-key of the environment that waits for approval, unless it is stale',
+    description: 'Get the proposed re-key of the environment that waits for approval, unless it is stale',
   },
   held: Type.Boolean({ description: 'The caller holds the key' }),
   holderIds: Type.Array(Id('user'), { description: 'Admins who hold the key' }),
@@ -91,7 +98,7 @@ export const OffboardingPreview = Strict({
       held: Type.Boolean(),
       rekeyed: Type.Boolean({ description: 'True if it was re-keyed after the person was removed' }),
       secrets: Type.Integer(),
-      rotated: Type.Integer({ description: 'How many of the secrets have a rotation' }),
+      rotated: Type.Integer({ description: 'Number of secrets with a rotation' }),
       deleted: Type.Integer({ description: 'Deleted secrets that can be restored until the environment is re-keyed' }),
     }),
   ),

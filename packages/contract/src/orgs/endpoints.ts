@@ -8,20 +8,20 @@ const One = Strict({ org: Organization })
 
 export const orgs = {
   list: get('/v1/orgs', {
-    summary: 'Organizations in the caller’s reach',
+    summary: 'List the caller’s organizations',
     query: Page,
     responses: { 200: Strict({ orgs: Type.Array(Organization), nextCursor: NextCursor }) },
   }),
   create: post('/v1/orgs', {
-    summary: 'Create an organization; the caller becomes its owner',
+    summary: 'Create an organization. The caller becomes its owner',
     body: Strict({ name: DisplayName, slug: Slug }),
     responses: { 201: One },
     refuses: ['forbidden', 'conflict'],
     audits: ['org.created'],
   }),
-  get: get('/v1/orgs/:orgId', { summary: 'One organization and the caller’s role', responses: { 200: One } }),
+  get: get('/v1/orgs/:orgId', { summary: 'Get an organization and the caller’s role', responses: { 200: One } }),
   update: patch('/v1/orgs/:orgId', {
-    summary: 'Rename an organization; its slug is fixed',
+    summary: 'Rename an organization. Its slug does not change',
     body: Strict({ name: DisplayName }),
     responses: { 200: One },
     audits: ['org.updated'],
@@ -35,16 +35,16 @@ export const orgs = {
 
 const MfaPolicy = Strict({
   required: Type.Boolean(),
-  configured: Type.Boolean({ description: 'false where this server has no way to sign people in' }),
+  configured: Type.Boolean({ description: 'False if this server cannot sign people in' }),
 })
 
 export const mfaPolicy = {
   get: get('/v1/orgs/:orgId/mfa-policy', {
-    summary: 'Whether members need a second factor here',
+    summary: 'Get whether members need a second factor',
     responses: { 200: MfaPolicy },
   }),
   update: patch('/v1/orgs/:orgId/mfa-policy', {
-    summary: 'Ask every member for a second factor, or no longer',
+    summary: 'Require a second factor from every member, or end this requirement',
     body: Strict({ required: Type.Boolean() }),
     responses: { 200: MfaPolicy },
     refuses: ['mfa_required', 'conflict'],

@@ -9,12 +9,12 @@ const One = Strict({ override: Override })
 /** Values that a person stores for themselves alone, in an environment whose key they hold. */
 export const overrides = {
   list: get('/v1/orgs/:orgId/envs/:envId/overrides', {
-    summary: 'Your own overrides in an environment, for a person who holds its key',
+    summary: 'List your own overrides in an environment. You must hold its key',
     tagged: true,
     responses: { 200: Strict({ overrides: Type.Array(Override) }) },
   }),
   count: get('/v1/orgs/:orgId/envs/:envId/overrides/count', {
-    summary: 'Count the overrides of each person in an environment; names and values stay encrypted',
+    summary: 'Count the overrides of each person in an environment. Names and values stay encrypted',
     responses: { 200: Strict({ counts: Type.Array(OverrideCount) }) },
   }),
   create: post('/v1/orgs/:orgId/envs/:envId/overrides', {
@@ -25,7 +25,7 @@ export const overrides = {
         maxItems: limits.overridesMax,
         uniqueItems: true,
         description:
-          'the ids of all your overrides in the environment; refused with 409 if others exist, because they may have the same name',
+          'The ids of all your overrides in the environment. If other overrides exist, the answer is 409, because they may have the same name',
       }),
     }),
     responses: { 201: One },
@@ -36,14 +36,14 @@ export const overrides = {
     summary: 'Replace one of your overrides',
     body: Strict({
       ...NewOverride,
-      expectedRevision: { ...OverrideRevision, description: 'refused with 409 unless this is the current revision' },
+      expectedRevision: { ...OverrideRevision, description: 'If this is not the current revision, the answer is 409' },
     }),
     responses: { 200: One },
     refuses: ['conflict', 'quota_exceeded'],
     audits: ['override.stored'],
   }),
   delete: del('/v1/orgs/:orgId/envs/:envId/overrides/:overrideId', {
-    summary: 'Remove one of your overrides; the shared value counts again',
+    summary: 'Remove one of your overrides. You then get the shared value again',
     responses: { 200: Ok },
     audits: ['override.deleted'],
   }),

@@ -10,7 +10,7 @@ import { CredentialId, Passkey, PrfInput } from './schemas.ts'
  */
 export const passkeys = {
   list: get('/v1/me/passkeys', {
-    summary: 'Passkeys that unlock the caller’s keyring',
+    summary: 'List passkeys that unlock the caller’s keyring',
     responses: { 200: Strict({ passkeys: Type.Array(Passkey) }) },
     refuses: ['forbidden'],
   }),
@@ -27,7 +27,7 @@ export const passkeys = {
     audits: ['user.passkey_enrolled'],
   }),
   delete: del('/v1/me/passkeys/:passkeyId', {
-    summary: 'Stop a passkey from unlocking the keyring; private key and grants stay as they are',
+    summary: 'Stop a passkey from unlocking the keyring. The private key and grants do not change',
     responses: { 200: Ok },
     refuses: ['forbidden', 'not_found'],
     audits: ['user.passkey_removed'],

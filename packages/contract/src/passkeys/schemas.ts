@@ -11,7 +11,7 @@ export const CredentialId = Type.String({
 
 export const PrfInput = Type.String({
   pattern: '^[A-Za-z0-9_-]{16,128}$',
-  description: 'base64url; what the passkey’s PRF is evaluated on',
+  description: 'base64url input of the passkey’s PRF',
 })
 
 export const Passkey = Strict({

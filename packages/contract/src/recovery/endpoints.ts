@@ -35,42 +35,42 @@ const Configured = Strict({ recovery: Nullable(Recovery), coverage: RecoveryCove
  */
 export const recovery = {
   get: get('/v1/orgs/:orgId/recovery', {
-    summary: 'The recovery key, its custodians, and which environments it covers',
+    summary: 'Get the recovery key, its custodians and the covered environments',
     responses: { 200: Configured },
   }),
   publicKey: get('/v1/orgs/:orgId/recovery/public-key', {
-    summary: 'The key to which clients wrap the keys of new environments; null without recovery',
+    summary: 'The key for which clients wrap the keys of new environments. null without recovery',
     responses: { 200: Strict({ recoveryPublicKeyJwk: Nullable(PublicKeyJwk) }) },
   }),
   enable: post('/v1/orgs/:orgId/recovery', {
-    summary: 'Set recovery up; 409 where it is',
+    summary: 'Set up recovery. If it is set up already, the answer is 409',
     body: KeyAndShares,
     responses: { 201: Configured },
     refuses: ['conflict', 'quota_exceeded'],
     audits: ['recovery.enabled'],
   }),
   rotate: post('/v1/orgs/:orgId/recovery/rotate', {
-    summary: 'Another recovery key, with other shares; what `grants` leave out is covered no longer',
+    summary: 'Replace the recovery key and its shares. Environments that are not in `grants` are no longer covered',
     body: KeyAndShares,
     responses: { 200: Configured },
     refuses: ['conflict'],
     audits: ['recovery.rotated', 'recovery_request.cancelled'],
   }),
   disable: del('/v1/orgs/:orgId/recovery', {
-    summary: 'End recovery; every key wrapped to the recovery key is deleted',
+    summary: 'End recovery. Every key that is wrapped for the recovery key is deleted',
     body: Strict({ ...trusted }),
     responses: { 200: Ok },
     audits: ['recovery.disabled', 'recovery_request.cancelled'],
   }),
   cover: post('/v1/orgs/:orgId/recovery/grants', {
-    summary: 'Wrap the keys of environments to the recovery key',
+    summary: 'Wrap the keys of environments for the recovery key',
     body: Strict({ grants: Grants }),
     responses: { 200: Configured },
     refuses: ['conflict'],
     audits: ['recovery.environments_covered'],
   }),
   share: get('/v1/orgs/:orgId/recovery/share', {
-    summary: 'The caller’s own share of the recovery key, wrapped to the caller',
+    summary: 'Get the caller’s own share of the recovery key, wrapped for the caller',
     responses: {
       200: Strict({
         share: Strict({
@@ -83,7 +83,7 @@ export const recovery = {
     },
   }),
   envKeys: get('/v1/orgs/:orgId/recovery/env-keys', {
-    summary: 'Every key that is wrapped to the recovery key',
+    summary: 'List every key that is wrapped for the recovery key',
     query: Page,
     responses: { 200: Strict({ grants: Type.Array(EnvironmentGrant), nextCursor: NextCursor }) },
   }),
@@ -103,12 +103,13 @@ const WithShares = Strict({ request: RecoveryRequest, shares: Type.Array(Contrib
 /** A recovery: custodians wrap their shares to the target. The shares come together only on the target's machine. */
 export const recoveryRequests = {
   list: get('/v1/orgs/:orgId/recovery/requests', {
-    summary: 'Requests, oldest first; custodians see those that are open, and a target its own',
+    summary: 'List requests, oldest first. Custodians see open requests. A target sees its own requests',
     query: Page,
     responses: { 200: Strict({ requests: Type.Array(RecoveryRequest), nextCursor: NextCursor }) },
   }),
   open: post('/v1/orgs/:orgId/recovery/requests', {
-    summary: 'Ask the custodians for their shares, for a target or for a drill; a repeated call gets the open request',
+    summary:
+      'Ask the custodians for their shares, for a target or for a drill. A repeated call returns the open request',
     body: Strict({
       targetPublicKeyJwk: PublicKeyJwk,
       targetType: Type.Optional(PrincipalType),
@@ -121,18 +122,18 @@ export const recoveryRequests = {
     audits: ['recovery_request.opened'],
   }),
   get: get('/v1/orgs/:orgId/recovery/requests/:recoveryRequestId', {
-    summary: 'A request, with the shares that custodians have wrapped to its target',
+    summary: 'Get a request, with the shares that custodians have wrapped for its target',
     responses: { 200: WithShares },
   }),
   contribute: post('/v1/orgs/:orgId/recovery/requests/:recoveryRequestId/shares', {
-    summary: 'A custodian’s own share, wrapped to the target',
+    summary: 'The custodian’s own share, wrapped for the target of the request',
     body: Strict({ shareIndex: ShareIndex, contributedShare: WrappedKey }),
     responses: { 201: One },
     refuses: ['conflict'],
     audits: ['recovery_request.share_contributed'],
   }),
   complete: post('/v1/orgs/:orgId/recovery/requests/:recoveryRequestId/complete', {
-    summary: 'Give the target the keys that its machine has opened; a drill ends without any',
+    summary: 'Give the target the keys that its machine has decrypted. A drill ends without keys',
     body: Strict({
       ...trusted,
       principalType: Type.Optional(PrincipalType),

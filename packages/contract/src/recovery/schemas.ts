@@ -27,7 +27,7 @@ export const RecoveryCoverage = Strict({
   protectedEnvIds: Type.Array(Id('environment')),
   unprotectedEnvIds: Type.Array(Id('environment')),
   custodiansGone: Type.Integer({
-    description: 'custodians who left, or replaced their keys, since the shares were made',
+    description: 'Custodians who left, or replaced their keys, after the shares were made',
   }),
 })
 
@@ -41,7 +41,7 @@ export const KeyAndShares = Strict({
   shares: Type.Array(CustodianShare, {
     minItems: limits.recoveryThresholdMin,
     maxItems: limits.recoverySharesMax,
-    description: 'one for each custodian, a member with keys; the client makes them, and nobody else can',
+    description: 'One share for each custodian. A custodian is a member with keys. The client makes the shares',
   }),
   grants: Grants,
 })
@@ -54,7 +54,7 @@ const literals = <const T extends string>(texts: readonly T[]) =>
 export const RecoveryRequest = Strict({
   id: Id('recoveryRequest'),
   status: literals(recoveryRequestStatuses),
-  drill: Type.Boolean({ description: 'shows that the threshold can be met; gives nobody anything' }),
+  drill: Type.Boolean({ description: 'A drill shows that enough custodians can take part. It gives nobody access' }),
   targetPublicKeyJwk: PublicKeyJwk,
   targetType: Nullable(PrincipalType),
   targetId: Nullable(Type.String()),

@@ -19,18 +19,19 @@ export const Rekey = Strict({
   expectedVersions: Type.Record(Type.String({ pattern: secretNamePattern }), Version, {
     additionalProperties: false,
     maxProperties: limits.rekeySecretsMax,
-    description: 'The current version of every secret, by name; 409 when one has moved on, appeared or gone',
+    description:
+      'The current version of every secret, by name. If a version has changed, or a secret was added or deleted, the answer is 409',
   }),
   grants: Type.Array(RekeyGrant, {
     minItems: 1,
     maxItems: limits.rekeyGrantsMax,
-    description: 'The new key, wrapped to each holder who keeps access; a holder who is not named loses it',
+    description: 'The new key, wrapped for each holder who keeps access. All other holders lose access',
   }),
   dropReaders: Type.Optional(
     Type.Array(Strict({ principalType: ReaderType, principalId: PrincipalId }), {
       maxItems: limits.rekeyGrantsMax,
       description:
-        'Rotator and sync connections that lose the key on purpose: 409 unless each that holds it is here or in `grants`',
+        'Rotator and sync connections that should lose the key. Each holder must be here or in `grants`. Otherwise the answer is 409',
     }),
   ),
   secrets: Type.Array(ResealedSecret, { maxItems: limits.rekeySecretsMax }),
@@ -38,7 +39,7 @@ export const Rekey = Strict({
     Type.Array(RekeyDetails, {
       maxItems: limits.rekeySecretsMax,
       description:
-        'Every description, encrypted under the new key; 409 when one is missing or has changed. Without the list, all descriptions are dropped',
+        'Every description, encrypted under the new key. If one is missing or has changed, the answer is 409. Without the list, all descriptions are deleted',
     }),
   ),
   recoveryWrappedDek: Type.Optional(WrappedKey),
@@ -46,7 +47,7 @@ export const Rekey = Strict({
     Type.Array(Strict({ environmentId: Id('environment'), manifest: BranchManifest }), {
       maxItems: limits.rekeyManifestsMax,
       description:
-        'New manifests of branches of this environment, or of itself if it is a branch. All others are dropped, because they are of the key before',
+        'New manifests of branches of this environment, or of itself if it is a branch. All other manifests are deleted, because they belong to the old key',
     }),
   ),
 })
@@ -57,11 +58,12 @@ export const Rekey = Strict({
  */
 export const ProposedRekey = Strict({
   stale: Type.Boolean({
-    description: 'A secret, a description or a grant has changed since, so an approval only closes the change',
+    description:
+      'A secret, a description or a grant has changed since the proposal, so an approval only closes the change',
   }),
-  grants: Type.Array(Holder, { description: 'Who gets the new key; every other holder loses access' }),
+  grants: Type.Array(Holder, { description: 'The holders who get the new key. Every other holder loses access' }),
   covered: Type.Boolean({ description: 'The new key is also wrapped to the recovery key' }),
-  wrappedDek: { ...Nullable(WrappedKey), description: 'The new key, wrapped to the caller' },
+  wrappedDek: { ...Nullable(WrappedKey), description: 'The new key, wrapped for the caller' },
   secrets: Nullable(Type.Array(Strict({ ...ResealedSecret.properties, expectedVersion: Version }))),
   details: {
     ...Nullable(Type.Array(Strict({ name: SecretName, sealed: Nullable(SealedDetails) }))),

@@ -8,7 +8,7 @@ import { Layer, Scope } from './schemas.ts'
 
 export const resolve = {
   get: get('/v1/resolve', {
-    summary: 'Everything a program needs to start: layers of ciphertext and keys, lowest precedence first',
+    summary: 'Get everything that a program needs to start: layers of ciphertext and keys, lowest precedence first',
     tagged: true,
     query: Strict({
       env: Type.Optional(Id('environment')),
@@ -18,7 +18,9 @@ export const resolve = {
           description: 'group slug:environment slug; repeatable',
         }),
       ),
-      proof: Type.Optional(Type.Literal('1', { description: 'adds the signed directory and proofs of the layers' })),
+      proof: Type.Optional(
+        Type.Literal('1', { description: 'Adds the signed directory and proofs of the layers to the answer' }),
+      ),
       ...trustQuery,
       branch: Type.Optional(
         Type.String({ pattern: `^(?:${slugForm}|env_[0-9A-Za-z]{22})$`, description: 'slug or id of a branch' }),

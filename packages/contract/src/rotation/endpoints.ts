@@ -9,21 +9,21 @@ import { Config, Rotation, Status } from './schemas.ts'
 const IntervalSeconds = Type.Integer({
   minimum: limits.rotationIntervalMinSeconds,
   maximum: limits.rotationIntervalMaxSeconds,
-  description: 'seconds from one rotation to the next',
+  description: 'Seconds between two rotations',
 })
 
 const One = Strict({ rotation: Rotation })
 
 const Configured = Strict({
   rotation: Rotation,
-  version: Type.Optional({ ...Version, description: 'of the secret, where `rotateNow` has written one' }),
+  version: Type.Optional({ ...Version, description: 'The version of the secret that `rotateNow` has written' }),
 })
 
 /** Secrets that the server replaces at intervals. A client must grant it the key of the environment. */
 export const rotation = {
   rotatorKey: get('/v1/orgs/:orgId/rotation/rotator-key', {
     summary:
-      'The public key to which environments’ keys are wrapped for rotation, and the environments that the server can read so',
+      'Get the public key for which clients wrap environment keys for rotation, and the environments that the server can read because of this',
     unit: 'transaction',
     unaudited: 'the keypair is made with the first request, and gives nobody anything',
     responses: {
@@ -32,12 +32,12 @@ export const rotation = {
     refuses: ['conflict'],
   }),
   list: get('/v1/orgs/:orgId/rotation', {
-    summary: 'Rotation policies; never a value',
+    summary: 'List rotation policies, without values',
     query: Page,
     responses: { 200: Strict({ rotations: Type.Array(Rotation), nextCursor: NextCursor }) },
   }),
   create: post('/v1/orgs/:orgId/rotation', {
-    summary: 'Configure the rotation of a secret, or replace it; needs a key grant of one’s own on the environment',
+    summary: 'Configure the rotation of a secret, or replace it. The caller needs a key grant on the environment',
     unit: 'manual',
     body: Strict({
       ...trusted,
@@ -48,7 +48,7 @@ export const rotation = {
       targetId: Type.Optional(TargetId),
       wrappedDek: Type.Optional({
         ...WrappedKey,
-        description: 'The environment’s key, wrapped to the rotator key; needed unless the rotator holds it already',
+        description: 'The environment’s key, wrapped for the rotator. Required unless the rotator already holds it',
       }),
       rotateNow: Type.Optional(Type.Boolean({ description: 'rotate once, at once' })),
     }),
@@ -57,7 +57,7 @@ export const rotation = {
     audits: ['rotation.created', 'rotation.updated', 'key.granted', 'rotation.completed', 'secret.written'],
   }),
   get: get('/v1/orgs/:orgId/rotation/:rotationId', {
-    summary: 'One rotation policy',
+    summary: 'Get a rotation policy',
     responses: { 200: One },
   }),
   update: patch('/v1/orgs/:orgId/rotation/:rotationId', {
@@ -74,7 +74,7 @@ export const rotation = {
     audits: ['rotation.updated'],
   }),
   rotate: post('/v1/orgs/:orgId/rotation/:rotationId/rotate', {
-    summary: 'Rotate now, paused or not',
+    summary: 'Rotate now, even if the rotation is paused',
     unit: 'manual',
     responses: { 200: Strict({ rotation: Rotation, version: Version, rotatedAt: Instant }) },
     refuses: ['conflict'],
@@ -82,7 +82,7 @@ export const rotation = {
   }),
   delete: del('/v1/orgs/:orgId/rotation/:rotationId', {
     summary:
-      'Remove a policy; the secret and its versions stay. The rotator’s grant goes with the environment’s last one',
+      'Remove a rotation policy. The secret and its versions stay. With the last policy of an environment, the rotator’s grant is deleted',
     unit: 'manual',
     body: Strict({ ...trusted }),
     query: Strict({ force: Type.Optional(Type.Union([Type.Literal('true'), Type.Literal('false')])) }),

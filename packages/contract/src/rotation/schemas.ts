@@ -8,14 +8,18 @@ const kinds = Object.keys(rotationKinds) as RotationKind[]
 const Kind = Type.Unsafe<RotationKind>(
   Type.Union(
     kinds.map((kind) => Type.Literal(kind)),
-    { description: 'what kind of value it is' },
+    { description: 'The kind of the value' },
   ),
 )
 
 /** The row of its kind (kinds.ts) checks the other members. */
 export const Config = Type.Object(
   { kind: Kind },
-  { additionalProperties: true, maxProperties: 10, description: 'how the value is made, by its kind' },
+  {
+    additionalProperties: true,
+    maxProperties: 10,
+    description: 'How the value is made. The fields depend on the kind',
+  },
 )
 
 export const rotationStatuses = ['active', 'paused'] as const
@@ -35,7 +39,7 @@ export const Rotation = Strict({
   nextRunAt: Nullable(Type.String({ ...Instant, description: 'null while paused' })),
   lastVersion: Nullable(Version),
   lastError: Nullable(Type.String()),
-  failureStreak: Type.Integer({ description: 'how many runs have failed, one after the other' }),
+  failureStreak: Type.Integer({ description: 'Number of failed runs in a row' }),
   createdAt: Instant,
   updatedAt: Instant,
 })

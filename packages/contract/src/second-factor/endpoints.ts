@@ -7,17 +7,17 @@ import { EnteredFactor, RecoveryCode, TotpCode } from './schemas.ts'
 
 const RecoveryCodes = Strict({
   recoveryCodes: Type.Array(RecoveryCode, {
-    description: `${limits.recoveryCodes} codes, each good once; shown this once`,
+    description: `${limits.recoveryCodes} codes. Each works once. They are shown only in this answer`,
   }),
 })
 
 export const secondFactor = {
   get: get('/v1/me/second-factor', {
-    summary: 'Which second factors the caller has, and when one was last entered in this session',
+    summary: 'Get the caller’s second factors, and when one was last entered in this session',
     responses: {
       200: Strict({
         enrolled: Type.Boolean(),
-        managed: Type.Boolean({ description: 'false where an external issuer keeps second factors' }),
+        managed: Type.Boolean({ description: 'False if an external issuer manages second factors' }),
         totp: Type.Boolean(),
         recoveryCodesLeft: Type.Integer(),
         signInPasskeys: Type.Integer(),
@@ -27,7 +27,7 @@ export const secondFactor = {
     refuses: ['forbidden'],
   }),
   enrollTotp: post('/v1/me/second-factor/totp', {
-    summary: 'Begin enrolling an authenticator app; nothing counts until a code has confirmed it',
+    summary: 'Begin to set up an authenticator app. It takes effect only after a code has confirmed it',
     responses: {
       201: Strict({
         secret: Type.String({ description: 'base32' }),
@@ -38,7 +38,7 @@ export const secondFactor = {
     unaudited: 'nothing counts until a code has confirmed it',
   }),
   confirmTotp: post('/v1/me/second-factor/totp/confirm', {
-    summary: 'Confirm an authenticator app with its first code; gives the recovery codes',
+    summary: 'Confirm an authenticator app with its first code. The answer has the recovery codes',
     body: Strict({ code: TotpCode }),
     responses: { 200: RecoveryCodes },
     refuses: ['forbidden', 'conflict'],
@@ -63,7 +63,7 @@ export const secondFactor = {
     unaudited: 'gives a challenge and changes nothing',
   }),
   stepUp: post('/v1/me/second-factor/enter', {
-    summary: 'Re-enter a second factor: a code, a recovery code or a passkey. Stamps the session',
+    summary: 'Enter a second factor again: a code, a recovery code or a passkey. The session records the time',
     body: EnteredFactor,
     responses: { 200: SignedIn },
     refuses: ['forbidden', 'conflict'],

@@ -5,12 +5,12 @@ import { SealedDetails, SecretDetails } from './schemas.ts'
 
 export const secretDetails = {
   list: get('/v1/orgs/:orgId/envs/:envId/secret-details', {
-    summary: 'Descriptions, tags, owners and expiry dates of the secrets of an environment, by name',
+    summary: 'List descriptions, tags, owners and expiry dates of the secrets of an environment, by name',
     query: Page,
     responses: { 200: Strict({ details: Type.Array(SecretDetails), nextCursor: NextCursor }) },
   }),
   update: patch('/v1/orgs/:orgId/envs/:envId/secret-details/:name', {
-    summary: 'Describe a secret; what the body leaves out stays, and null clears it',
+    summary: 'Describe a secret. Fields that the body leaves out do not change. null clears a field',
     body: Strict({
       sealed: Type.Optional(Nullable(SealedDetails)),
       ownerId: Type.Optional(Nullable(Id('user'))),
@@ -20,7 +20,7 @@ export const secretDetails = {
         Type.Integer({
           minimum: 0,
           maximum: 2_147_483_647,
-          description: 'refused with 409 unless this is the current revision; 0: nothing was noted yet',
+          description: 'If this is not the current revision, the answer is 409. 0: there are no details yet',
         }),
       ),
     }),

@@ -28,7 +28,7 @@ const SecretVersion = Strict({
   // A server of an earlier release does not send it.
   formerName: Type.Optional({
     ...Nullable(SecretName),
-    description: 'the name that it was encrypted under, if the secret has been renamed since',
+    description: 'The name under which it was encrypted, if the secret has been renamed since',
   }),
 })
 
@@ -43,12 +43,12 @@ const Expected = Strict({ expectedVersion: Type.Optional(ExpectedVersion) })
 
 export const secrets = {
   list: get('/v1/orgs/:orgId/envs/:envId/secrets', {
-    summary: 'Secrets of an environment, with ciphertext',
+    summary: 'List the secrets of an environment, with ciphertext',
     query: Page,
     responses: { 200: Strict({ secrets: Type.Array(Secret), nextCursor: NextCursor }) },
   }),
   put: put('/v1/orgs/:orgId/envs/:envId/secrets/:name', {
-    summary: 'Create or update a secret; appends a version, or proposes that where the environment is protected',
+    summary: 'Create or update a secret. This adds a version, or proposes it if the environment is protected',
     body: Strict({ ciphertext: Ciphertext, expectedVersion: Type.Optional(ExpectedVersion) }),
     headers: changeNote,
     responses: { 200: One, 201: One, 202: Queued },
@@ -56,7 +56,7 @@ export const secrets = {
     audits: ['secret.written', 'change_request.opened'],
   }),
   versions: get('/v1/orgs/:orgId/envs/:envId/secrets/:name/versions', {
-    summary: 'Version history, newest first',
+    summary: 'List the versions of a secret, newest first',
     query: PageOf(limits.versionsDefault, limits.versionsMax),
     responses: {
       200: Strict({
@@ -66,7 +66,7 @@ export const secrets = {
         keySinceVersion: Type.Optional(
           Type.Integer({
             minimum: 1,
-            description: 'First version under the present key; older ones cannot be restored',
+            description: 'First version under the current key. Older versions cannot be restored',
           }),
         ),
         // A server of an earlier release does not send it.
@@ -80,7 +80,7 @@ export const secrets = {
   }),
   rename: post('/v1/orgs/:orgId/envs/:envId/secrets/:name/rename', {
     summary:
-      'Give a secret another name, with its value encrypted anew under it; its versions and details stay with it',
+      'Give a secret another name. The body has its value, encrypted again under the new name. Versions and details stay with the secret',
     body: Strict({
       newName: SecretName,
       ciphertext: Ciphertext,
@@ -91,7 +91,9 @@ export const secrets = {
     responses: {
       200: Strict({
         secret: Secret,
-        namedBy: Type.Array(NamedBy, { description: 'what still uses the former name, at most 100 of each kind' }),
+        namedBy: Type.Array(NamedBy, {
+          description: 'Objects that still use the former name, at most 100 of each kind',
+        }),
       }),
     },
     refuses: ['conflict', 'quota_exceeded'],
@@ -99,13 +101,13 @@ export const secrets = {
   }),
   restore: post('/v1/orgs/:orgId/envs/:envId/secrets/:name/restore', {
     summary:
-      'Replay a stored ciphertext as a new version, or propose that; needs no key, unless the secret has been renamed since',
+      'Store an earlier ciphertext as a new version, or propose this. The caller needs no key, unless the secret has been renamed since',
     body: Strict({
       version: Version,
       expectedVersion: Type.Optional(ExpectedVersion),
       ciphertext: Type.Optional({
         ...Ciphertext,
-        description: 'the value, encrypted anew; for a version that was encrypted under a former name',
+        description: 'The value, encrypted again. Required for a version that was encrypted under a former name',
       }),
     }),
     headers: changeNote,
@@ -114,7 +116,7 @@ export const secrets = {
     audits: ['secret.restored', 'change_request.opened'],
   }),
   delete: del('/v1/orgs/:orgId/envs/:envId/secrets/:name', {
-    summary: 'Delete a secret and its whole history, or propose that; with keepFor, it can be restored for that time',
+    summary: 'Delete a secret and its whole history, or propose this. With keepFor, it can be restored for that time',
     query: Strict({ ...Expected.properties, keepFor: Type.Optional(KeepFor) }),
     body: Expected,
     headers: changeNote,
@@ -126,13 +128,13 @@ export const secrets = {
 
 export const deletedSecrets = {
   list: get('/v1/orgs/:orgId/envs/:envId/deleted-secrets', {
-    summary: 'Deleted secrets of an environment that are still kept, with their last ciphertext; latest first',
+    summary: 'List deleted secrets of an environment that can be restored, with their last ciphertext, latest first',
     query: Page,
     responses: { 200: Strict({ deletedSecrets: Type.Array(DeletedSecretWithCiphertext), nextCursor: NextCursor }) },
   }),
   restore: post('/v1/orgs/:orgId/envs/:envId/deleted-secrets/:secretId/restore', {
     summary:
-      'Restore a deleted secret with its versions, and write its value as a new version, encrypted anew; or propose that',
+      'Restore a deleted secret with its versions, and write its value, encrypted again, as a new version. Or propose this',
     body: Strict({ ciphertext: Ciphertext }),
     headers: changeNote,
     responses: { 200: One, 202: Queued },
@@ -140,7 +142,7 @@ export const deletedSecrets = {
     audits: ['secret.undeleted', 'change_request.opened'],
   }),
   purge: del('/v1/orgs/:orgId/envs/:envId/deleted-secrets/:secretId', {
-    summary: 'Delete a deleted secret for good before its time is over, or propose that',
+    summary: 'Delete a deleted secret permanently before its time is over, or propose this',
     headers: changeNote,
     responses: { 200: Ok, 202: Queued },
     refuses: ['conflict'],

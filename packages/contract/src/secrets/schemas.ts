@@ -14,7 +14,8 @@ export const Secret = Strict({
 
 export const KeepFor = Type.String({
   pattern: '^(?:[1-9]|[12][0-9]|30)d$',
-  description: 'how long the deleted secret can be restored, 1d to 30d; without it, it is deleted for good',
+  description:
+    'How long the deleted secret can be restored, 1d to 30d. Without this parameter, the secret is deleted permanently',
 })
 
 /**
@@ -43,5 +44,5 @@ export const SealedFormerNames = Blob(limits.formerNamesCharacters, 'sn1')
 export const NamedBy = Strict({
   type: Type.Union([Type.Literal('agent'), Type.Literal('sync_binding'), Type.Literal('change_request')]),
   id: Nullable(Type.String()),
-  name: { ...Nullable(Type.String()), description: 'of the agent, or of the sync connection of the binding' },
+  name: { ...Nullable(Type.String()), description: 'Name of the agent, or of the binding’s sync connection' },
 })

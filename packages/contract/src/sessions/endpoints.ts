@@ -5,14 +5,14 @@ import { WebSession } from './schemas.ts'
 
 export const sessions = {
   list: get('/v1/me/sessions', {
-    summary: 'The caller’s browser sessions that are in force, newest first',
+    summary: 'List the caller’s active browser sessions, newest first',
     responses: {
       200: Strict({ sessions: Type.Array(WebSession), currentSessionId: Nullable(Id('session')) }),
     },
     refuses: ['forbidden'],
   }),
   end: del('/v1/me/sessions/:webSessionId', {
-    summary: 'End a browser session; its JWT stops working on its next request',
+    summary: 'End a browser session. Its JWT stops working at its next request',
     responses: { 200: Ok },
     refuses: ['forbidden', 'not_found'],
     audits: ['session.ended'],

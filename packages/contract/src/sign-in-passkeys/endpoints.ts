@@ -6,7 +6,7 @@ import { SignInPasskey } from './schemas.ts'
 
 export const signInPasskeys = {
   list: get('/v1/me/sign-in-passkeys', {
-    summary: 'Passkeys that the caller can sign in with',
+    summary: 'List passkeys with which the caller can sign in',
     responses: { 200: Strict({ passkeys: Type.Array(SignInPasskey) }) },
     refuses: ['forbidden'],
   }),
@@ -24,7 +24,7 @@ export const signInPasskeys = {
     audits: ['user.sign_in_passkey_enrolled'],
   }),
   delete: del('/v1/me/sign-in-passkeys/:signInPasskeyId', {
-    summary: 'Stop a passkey from signing in; what it unlocks in the keyring is another list',
+    summary: 'Stop a passkey from signing in. Passkeys of the keyring are a separate list',
     responses: { 200: Ok },
     refuses: ['forbidden', 'mfa_required', 'not_found'],
     audits: ['user.sign_in_passkey_removed'],

@@ -5,20 +5,20 @@ import { LinkedInvitation, LinkToken, ReturnTo, SignedIn, WebAuthnChallenge, Web
 
 const OwnName = Type.Unsafe<string>({
   ...DisplayName,
-  description: 'The person’s name. Somebody who has a name already keeps it',
+  description: 'The person’s name. A person who already has a name keeps it',
 })
 
 export const signIn = {
   get: get('/v1/sign-in', {
-    summary: 'How people sign in here, and whether a first person is still to come',
+    summary: 'Get the way in which people sign in, and whether the server still waits for its first person',
     surface: 'none',
     responses: {
       200: Strict({
         kind: Type.Union([Type.Literal('built_in'), Type.Literal('external')]),
         available: Type.Boolean({
-          description: 'false where this server lacks a server key, and so can sign nobody in',
+          description: 'False if this server has no server key and cannot sign people in',
         }),
-        setUpNeeded: Type.Boolean({ description: 'nobody has signed in yet' }),
+        setUpNeeded: Type.Boolean({ description: 'True if nobody has signed in yet' }),
       }),
     },
   }),
@@ -31,7 +31,7 @@ export const signIn = {
     audits: ['user.created', 'org.created', 'session.started'],
   }),
   requestLink: post('/v1/sign-in/links', {
-    summary: 'Mail a magic link; the answer is the same whether or not someone has that address',
+    summary: 'Mail a sign-in link. The answer does not show whether a person has this address',
     surface: 'none',
     body: Strict({ email: Email, returnTo: Type.Optional(ReturnTo) }),
     responses: { 200: Ok },
@@ -39,7 +39,7 @@ export const signIn = {
     unaudited: 'nothing is known of the caller yet',
   }),
   showInvitation: post('/v1/sign-in/links/invitation', {
-    summary: 'Show the invitation of a mailed link to the holder of the link; nobody joins or is signed in',
+    summary: 'Show the invitation of a mailed link. The call does not accept it and signs nobody in',
     surface: 'none',
     body: Strict({ token: LinkToken }),
     responses: { 200: Strict({ invitation: LinkedInvitation }) },
@@ -47,13 +47,14 @@ export const signIn = {
     unaudited: 'it changes nothing; the token is in the body so that no log has it',
   }),
   redeemLink: post('/v1/sign-in/links/redeem', {
-    summary: 'Sign in with a magic link, once, and take the invitation that it came with; sets the refresh cookie',
+    summary:
+      'Sign in with a mailed link, which works once. This also accepts the invitation of the link, and sets the refresh cookie',
     surface: 'none',
     body: Strict({ token: LinkToken, name: Type.Optional(OwnName) }),
     responses: {
       200: Strict({
         ...SignedIn.properties,
-        returnTo: Nullable(Type.String({ description: 'what the link was asked for with' })),
+        returnTo: Nullable(Type.String({ description: 'The `returnTo` of the request for the link' })),
       }),
     },
     refuses: ['unauthorized', 'conflict'],
@@ -67,7 +68,7 @@ export const signIn = {
     unaudited: 'nothing is known of the caller yet',
   }),
   passkey: post('/v1/sign-in/passkeys', {
-    summary: 'Sign in with a passkey; counts as second factor; sets the refresh cookie',
+    summary: 'Sign in with a passkey. It counts as a second factor. The answer sets the refresh cookie',
     surface: 'none',
     body: Strict({ challengeId: Id('challenge'), response: WebAuthnResponse }),
     responses: { 200: SignedIn },
@@ -75,7 +76,8 @@ export const signIn = {
     audits: ['session.started'],
   }),
   refresh: post('/v1/sign-in/refresh', {
-    summary: 'A new session JWT for the refresh cookie, which is spent and replaced; a spent one ends the session',
+    summary:
+      'Exchange the refresh cookie for a new session JWT and a new cookie. The use of an old cookie ends the session',
     surface: 'none',
     responses: { 200: SignedIn },
     refuses: ['unauthorized', 'forbidden', 'conflict'],

@@ -24,7 +24,7 @@ export const LinkedInvitation = Strict({
   acceptedAt: Nullable(Instant),
   signsIn: Type.Boolean({
     description:
-      'The link still works. Later than 15 minutes after the mail, it does not for a person who has an account',
+      'The link still works. Later than 15 minutes after the mail, it does not work for a person who has an account',
   }),
 })
 
@@ -32,7 +32,7 @@ export const LinkedInvitation = Strict({
 export const ReturnTo = Type.String({
   maxLength: 500,
   pattern: '^/(?![/\\\\])[\\u0021-\\u005b\\u005d-\\u007e]*$',
-  description: 'a path on this server, `/` unless given',
+  description: 'A path on this server. Default: `/`',
 })
 
 /**

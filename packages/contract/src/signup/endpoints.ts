@@ -13,7 +13,7 @@ export const signup = {
         org: Organization,
         m2m: Strict({
           clientId: Type.String(),
-          clientSecret: Type.String({ description: 'Shown this once' }),
+          clientSecret: Type.String({ description: 'It is shown only in this answer' }),
         }),
       }),
     },

@@ -24,11 +24,12 @@ const Credential = Blob(limits.wrappedCredentialCharacters, 'wd1')
 
 const WrappedDeks = Type.Array(Strict({ environmentId: EnvironmentId, wrappedDek: WrappedKey }), {
   maxItems: limits.syncWrappedDeksMax,
-  description: 'the key of the environment, of a branch’s parent and of each composed group, wrapped to the connection',
+  description:
+    'The keys of the environment, of a branch’s parent and of each composed group, wrapped for the connection',
 })
 
 const Acknowledged = Type.Boolean({
-  description: 'true: it is understood that this server can read the environment through the connection',
+  description: 'true: the caller accepts that this server can read the environment through the connection',
 })
 
 const SyncPlan = Strict({
@@ -36,9 +37,9 @@ const SyncPlan = Strict({
   update: Type.Array(Name),
   delete: Type.Array(Name),
   unchanged: Type.Array(Name),
-  foreign: Type.Array(Name, { description: 'there already, written by somebody else, and left alone' }),
+  foreign: Type.Array(Name, { description: 'Existing names that somebody else wrote, and that do not change' }),
   refused: Type.Array(Refused),
-  effects: Type.Array(Type.String(), { description: 'what a push sets off there, and what to know before it' }),
+  effects: Type.Array(Type.String(), { description: 'Effects of a push at the destination, and warnings' }),
 })
 
 /** The settings of a binding that can be changed, and tried out in a plan. */
@@ -54,20 +55,20 @@ const settings = {
 /** Pushes secrets to platforms that cannot ask for them. The server reads what a binding was granted. */
 export const sync = {
   connections: get('/v1/orgs/:orgId/sync/connections', {
-    summary: 'Sync connections with their public keys and status; never a credential',
+    summary: 'List sync connections with their public keys and status, without credentials',
     query: Page,
     responses: { 200: Strict({ connections: Type.Array(SyncConnection), nextCursor: NextCursor }) },
   }),
   publicKey: get('/v1/orgs/:orgId/sync/connections/:connectionId/public-key', {
     summary:
-      'The key of a connection, to which its credential and the keys of environments are wrapped. For an id that is not in use it is made, and forgotten unless a connection is created with that id within 24 hours',
+      'Get the public key of a connection. Clients wrap its credential and the keys of environments for this key. For a new id, the server makes the key, and deletes it unless a connection is created with this id within 24 hours',
     unit: 'transaction',
     unaudited: 'the keypair is made with the first request, and gives nobody anything',
     responses: { 200: Strict({ publicKeyJwk: PublicKeyJwk }) },
     refuses: ['conflict'],
   }),
   createConnection: post('/v1/orgs/:orgId/sync/connections', {
-    summary: 'Create a connection, under the id whose public key its credential was wrapped to',
+    summary: 'Create a connection. Its credential must be wrapped for the public key of this id',
     body: Strict({
       id: Type.Optional(ConnectionId),
       name: DisplayName,
@@ -86,7 +87,8 @@ export const sync = {
     audits: ['sync_connection.updated'],
   }),
   verifyConnection: post('/v1/orgs/:orgId/sync/connections/:connectionId/verify', {
-    summary: 'Ask a destination whether the credential works there, without writing. 400 with `ok: false` where not',
+    summary:
+      'Check whether the credential works at a destination, without writing. If not, the answer is 400 with `ok: false`',
     unit: 'manual',
     body: Strict({ destination: Destination }),
     responses: { 200: Ok },
@@ -94,18 +96,19 @@ export const sync = {
     audits: ['sync_connection.verified'],
   }),
   deleteConnection: del('/v1/orgs/:orgId/sync/connections/:connectionId', {
-    summary: 'Delete a connection with its bindings, its grants and its keypair. What was pushed stays where it is',
+    summary:
+      'Delete a connection with its bindings, its grants and its key pair. Pushed secrets stay at the destination',
     body: Strict({ ...trusted }),
     responses: { 200: Ok },
     audits: ['sync_connection.deleted', 'sync_binding.deleted'],
   }),
   bindings: get('/v1/orgs/:orgId/sync/bindings', {
-    summary: 'Sync bindings with their last run',
+    summary: 'List sync bindings with their last run',
     query: Page,
     responses: { 200: Strict({ bindings: Type.Array(SyncBinding), nextCursor: NextCursor }) },
   }),
   createBinding: post('/v1/orgs/:orgId/sync/bindings', {
-    summary: 'Bind an environment to a destination. In mode auto the first push follows, unless it is not enabled',
+    summary: 'Bind an environment to a destination. In mode auto, an enabled binding pushes at once',
     unit: 'manual',
     body: Strict({
       ...trusted,
@@ -144,7 +147,7 @@ export const sync = {
     audits: ['sync_binding.deleted'],
   }),
   plan: post('/v1/orgs/:orgId/sync/bindings/:bindingId/plan', {
-    summary: 'What a run would do, in names, now or with other settings. Nothing is written',
+    summary: 'Show the changes of a run by name, with the current settings or with other settings. Nothing is written',
     unit: 'manual',
     unaudited: 'it reads names at the destination and changes nothing',
     body: Strict(settings),
@@ -152,13 +155,13 @@ export const sync = {
     refuses: ['conflict'],
   }),
   run: post('/v1/orgs/:orgId/sync/bindings/:bindingId/run', {
-    summary: 'Push now. Answers when it is done, or after 55 seconds with a run that goes on',
+    summary: 'Push now. The server answers when the push is done, or after 55 seconds while the run continues',
     unit: 'manual',
     body: Strict({
       adopt: Type.Optional(
         Type.Array(Name, {
           maxItems: limits.syncAdoptNamesMax,
-          description: 'names at the destination that this run may overwrite although somebody else wrote them',
+          description: 'Names that somebody else wrote at the destination, and that this run may overwrite',
         }),
       ),
     }),
@@ -167,7 +170,7 @@ export const sync = {
     audits: ['sync.run_succeeded', 'sync.run_failed'],
   }),
   runs: get('/v1/orgs/:orgId/sync/runs', {
-    summary: 'The history of runs, newest first: names, counts and errors, never values',
+    summary: 'List runs, newest first, with names, counts and errors, but without values',
     query: Type.Object(
       { ...PageOf(limits.syncRunsDefault).properties, bindingId: Type.Optional(Id('syncBinding')) },
       { additionalProperties: false },

@@ -21,7 +21,7 @@ export const Config = Type.Object(
 
 export const Destination = Type.Object(
   { provider: Provider },
-  { additionalProperties: true, maxProperties: 30, description: 'what is written there, by its provider' },
+  { additionalProperties: true, maxProperties: 30, description: 'The destination. The fields depend on the provider' },
 )
 
 export const ConnectionId = Id('syncConnection')
@@ -48,18 +48,20 @@ export const NameTransform = Strict({
 
 export const Patterns = Type.Array(Type.String({ minLength: 1, maxLength: 255, pattern: '^[A-Za-z0-9_*]+$' }), {
   maxItems: limits.syncPatternsMax,
-  description: 'names of secrets; * stands for any characters',
+  description: 'Names of secrets. `*` matches any characters',
 })
 
 export const OnDelete = Type.Union([Type.Literal('keep'), Type.Literal('delete')], {
-  description: 'what happens there to a name that is no longer pushed: delete removes only what this binding wrote',
+  description: 'What happens to a name that is no longer pushed. `delete` removes only names that this binding wrote',
 })
 
 export const Mode = Type.Union([Type.Literal('auto'), Type.Literal('manual')], {
-  description: 'auto: a push within 5 seconds of a change; manual: when asked for',
+  description: 'auto: a push within 5 seconds of a change. manual: a push only on request',
 })
 
-export const Adopt = Type.Boolean({ description: 'whether names that somebody else wrote there are overwritten' })
+export const Adopt = Type.Boolean({
+  description: 'Whether the push overwrites names that somebody else wrote at the destination',
+})
 
 export const syncRunStatuses = ['running', 'succeeded', 'partial', 'failed'] as const
 
@@ -82,11 +84,11 @@ export const SyncRun = Strict({
   pushed: Type.Array(Name, { description: 'names that were written' }),
   deleted: Type.Array(Name, { description: 'names that were removed' }),
   skipped: Type.Array(Refused, {
-    description: 'names of somebody else that were left alone, and what to do to have them pushed',
+    description: 'Skipped names that somebody else wrote, and how to push them',
   }),
-  failures: Type.Array(Refused, { description: 'names that could not be written or removed, and why' }),
-  unchanged: Type.Integer({ description: 'how many names needed no write' }),
-  error: Nullable(Type.String({ description: 'what ended the run before all was done' })),
+  failures: Type.Array(Refused, { description: 'Names that could not be written or removed, with the reasons' }),
+  unchanged: Type.Integer({ description: 'Number of names that needed no write' }),
+  error: Nullable(Type.String({ description: 'The error that ended the run early' })),
   startedAt: Instant,
   finishedAt: Nullable(Instant),
 })
@@ -111,11 +113,11 @@ export const SyncBinding = Strict({
   adopt: Adopt,
   enabled: Type.Boolean(),
   missingEnvironmentIds: Type.Array(EnvironmentId, {
-    description: 'layers whose key the connection lacks: until PATCH brings them, every run fails',
+    description: 'Layers whose key the connection lacks. Every run fails until a PATCH adds the keys',
   }),
   lastRun: Nullable(SyncLastRun),
   lastError: Nullable(Type.String()),
-  nextTryAt: Nullable(Type.String({ ...Instant, description: 'when what failed is tried again by itself' })),
+  nextTryAt: Nullable(Type.String({ ...Instant, description: 'When the server tries again by itself' })),
   createdAt: Instant,
   updatedAt: Instant,
 })

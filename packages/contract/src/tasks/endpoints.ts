@@ -17,7 +17,7 @@ const Count = Type.Integer({ ...whole, minimum: 1 })
 
 const RuleIndex = Nullable(Type.Integer({ minimum: 0, maximum: policyLimits.rules - 1 }))
 
-const Counts = Type.Record(Type.String(), Count, { description: 'names of secrets, each with how often' })
+const Counts = Type.Record(Type.String(), Count, { description: 'Names of secrets, each with its count' })
 
 const GivenCounts = Type.Record(Name, Count, {
   additionalProperties: false,
@@ -27,7 +27,7 @@ const GivenCounts = Type.Record(Name, Count, {
 
 const dimensions = {
   host: Type.String({ pattern: hostPattern, description: 'hostname in lower case' }),
-  method: Type.String({ pattern: methodPattern, description: 'in capitals' }),
+  method: Type.String({ pattern: methodPattern, description: 'In capital letters' }),
   decision: Decision,
   ruleIndex: RuleIndex,
 }
@@ -50,13 +50,16 @@ export const tasks = {
       ),
     }),
     responses: {
-      201: Strict({ task: AgentTask, header: Type.String({ description: 'in which the agent presents the token' }) }),
+      201: Strict({
+        task: AgentTask,
+        header: Type.String({ description: 'The header in which the agent presents the token' }),
+      }),
     },
     refuses: ['forbidden', 'not_found', 'mfa_required', 'conflict'],
     audits: ['agent.task_dispatched'],
   }),
   introspect: post('/v1/tasks/introspect', {
-    summary: 'What a task token is good for, now',
+    summary: 'Check a task token',
     unaudited: 'proxies ask for every run; when they last did is noted, at most once a minute',
     body: Strict({
       token: Type.String({
@@ -79,22 +82,22 @@ export const tasks = {
     refuses: ['forbidden', 'not_found', 'mfa_required'],
   }),
   revoke: post('/v1/tasks/:taskId/revoke', {
-    summary: 'End a task; again is fine',
+    summary: 'End a task. You can repeat the call',
     responses: { 200: Strict({ task: AgentTask }) },
     refuses: ['forbidden', 'not_found', 'mfa_required'],
     audits: ['agent.task_revoked'],
   }),
   get: get('/v1/tasks/:taskId', {
-    summary: 'One task; never its token',
+    summary: 'Get a task, without its token',
     responses: { 200: Strict({ task: AgentTask }) },
     refuses: ['not_found', 'mfa_required'],
   }),
   list: get('/v1/orgs/:orgId/agents/:agentId/tasks', {
-    summary: `The newest ${limits.agentTasksListed} tasks, newest first, also those that are over`,
+    summary: `List the newest ${limits.agentTasksListed} tasks, newest first, including ended tasks`,
     responses: { 200: Strict({ tasks: Type.Array(AgentTask) }) },
   }),
   report: post('/v1/agents/:agentRef/activity', {
-    summary: 'Add counts of what a proxy decided; no request paths',
+    summary: 'Report counts of a proxy’s decisions, without request paths',
     unaudited: 'counts come every minute, and are evidence themselves',
     body: Strict({
       windowStart: Instant,
@@ -102,7 +105,11 @@ export const tasks = {
       entries: Type.Array(
         Strict({
           ...dimensions,
-          count: Type.Integer({ ...whole, minimum: 0, description: 'of requests; 0 beside `redactions` alone' }),
+          count: Type.Integer({
+            ...whole,
+            minimum: 0,
+            description: 'Number of requests. 0 if there are only `redactions`',
+          }),
           secrets: Type.Optional(GivenCounts),
           redactions: Type.Optional(GivenCounts),
         }),
@@ -113,14 +120,14 @@ export const tasks = {
     refuses: ['forbidden', 'not_found', 'conflict'],
   }),
   activity: get('/v1/orgs/:orgId/agents/:agentId/activity', {
-    summary: 'What proxies reported, summed up over days, with what the policy permits and nobody used',
+    summary: 'Get the reports of proxies, summed over days, with the permissions of the policy that nobody used',
     query: Strict({ days: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.activityDaysMax })) }),
     responses: {
       200: Strict({
         activity: Type.Array(
           Strict({
             ...dimensions,
-            policyVersion: Nullable(Type.Integer({ description: 'whose rules `ruleIndex` counts' })),
+            policyVersion: Nullable(Type.Integer({ description: 'The policy version whose rules `ruleIndex` counts' })),
             count: Type.Integer(),
             secrets: Counts,
             redactions: Counts,
@@ -131,14 +138,14 @@ export const tasks = {
         timeline: Type.Array(
           Strict({ startsAt: Instant, host: Type.String(), decision: Decision, count: Type.Integer() }),
           {
-            description: `when the ${limits.activityTimelineHosts} busiest hosts were called: by the day, over ${limits.activityHourlyDays} days by the hour`,
+            description: `Calls of the ${limits.activityTimelineHosts} busiest hosts over time: by the hour for up to ${limits.activityHourlyDays} days, otherwise by the day`,
           },
         ),
         summary: Strict({
           total: Type.Integer(),
           allowed: Type.Integer(),
           refused: Type.Integer(),
-          redacted: Type.Integer({ description: 'how often a secret was replaced that an upstream sent back' }),
+          redacted: Type.Integer({ description: 'How often an upstream sent a secret back and the proxy replaced it' }),
           hosts: Type.Integer(),
           unusedRules: Type.Array(Type.Integer()),
           unusedSecrets: Type.Array(Type.String()),

@@ -5,7 +5,9 @@ import { Id, Instant, Nullable, Strict } from '../schema.ts'
 
 export const Name = Type.String({ pattern: injectableNamePattern, description: 'name of a secret' })
 
-export const Scopes = Nullable(Type.Array(Name, { description: 'null: whatever the policy permits; empty: no secret' }))
+export const Scopes = Nullable(
+  Type.Array(Name, { description: 'null: every secret that the policy allows. Empty: no secret' }),
+)
 
 export const AgentTask = Strict({
   id: Id('agentTask'),

@@ -5,7 +5,7 @@ import { LostKeys, Team, TeamEnvironment, TeamEnvironmentIds, TeamMember, TeamUs
 
 const One = Strict({ team: Team })
 const Lost = Strict({
-  lost: Type.Array(LostKeys, { description: 'Keys that people lost because no team gives them any longer' }),
+  lost: Type.Array(LostKeys, { description: 'Keys that people lost because no team gives them these keys any more' }),
 })
 
 /**
@@ -39,31 +39,31 @@ export const teams = {
     audits: ['team.renamed'],
   }),
   delete: del('/v1/orgs/:orgId/teams/:teamId', {
-    summary: 'Delete a team; its people lose the keys that only this team gave them',
+    summary: 'Delete a team. Its people lose the keys that only this team gave them',
     responses: { 200: Lost },
     audits: ['team.deleted'],
   }),
   addMembers: post('/v1/orgs/:orgId/teams/:teamId/members', {
-    summary: 'Add people to a team; a person who was locked out of an environment stays locked out',
+    summary: 'Add people to a team. A person who is locked out of an environment stays locked out',
     body: Strict({ userIds: TeamUserIds }),
     responses: { 200: One },
     refuses: ['conflict'],
     audits: ['team.member_added'],
   }),
   removeMember: del('/v1/orgs/:orgId/teams/:teamId/members/:userId', {
-    summary: 'Remove a person from a team; they lose the keys that only this team gave them',
+    summary: 'Remove a person from a team. The person loses the keys that only this team gave them',
     responses: { 200: Lost },
     audits: ['team.member_removed'],
   }),
   addEnvironments: post('/v1/orgs/:orgId/teams/:teamId/environments', {
-    summary: 'Give environments to a team; a branch has its own key and cannot be given',
+    summary: 'Give environments to a team. A branch has its own key, so you cannot give it to a team',
     body: Strict({ environmentIds: TeamEnvironmentIds }),
     responses: { 200: One },
     refuses: ['conflict'],
     audits: ['team.environment_added'],
   }),
   removeEnvironment: del('/v1/orgs/:orgId/teams/:teamId/environments/:envId', {
-    summary: 'Take an environment from a team; its people lose the keys that only this team gave them',
+    summary: 'Take an environment from a team. Its people lose the keys that only this team gave them',
     responses: { 200: Lost },
     audits: ['team.environment_removed'],
   }),

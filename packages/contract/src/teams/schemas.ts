@@ -6,8 +6,8 @@ import { Id, Instant, Nullable, Strict } from '../schema.ts'
 export const Team = Strict({
   id: Id('team'),
   name: Type.String(),
-  members: Type.Integer({ description: 'How many people it has' }),
-  environments: Type.Integer({ description: 'How many environments it has' }),
+  members: Type.Integer({ description: 'Number of its people' }),
+  environments: Type.Integer({ description: 'Number of its environments' }),
   createdAt: Instant,
   updatedAt: Instant,
 })
@@ -24,12 +24,12 @@ export const TeamEnvironment = Strict({
   held: Type.Boolean({ description: 'The caller holds the key' }),
   missing: Nullable(
     Type.Integer({
-      description: 'How many of its people should have the key and do not have it yet; null unless you are an admin',
+      description: 'Number of its people who should have the key and do not have it yet. null unless you are an admin',
     }),
   ),
   lockedOut: Type.Array(Id('user'), {
     description:
-      'People of the team whose key was revoked, or who lost it in a re-key; empty unless you are an admin. No team asks for the key again until somebody grants it to them',
+      'People of the team who are locked out, because their key was revoked or they lost it in a re-key. They get the key again only if somebody grants it to them. Empty unless you are an admin',
   }),
 })
 

@@ -8,7 +8,7 @@ const One = Strict({ token: ServiceToken })
 
 export const tokens = {
   list: get('/v1/orgs/:orgId/tokens', {
-    summary: 'List service tokens, revoked ones too; never a hash',
+    summary: 'List service tokens, including revoked ones, without hashes',
     query: Page,
     responses: { 200: Strict({ tokens: Type.Array(ServiceToken), nextCursor: NextCursor }) },
   }),
@@ -31,13 +31,13 @@ export const tokens = {
     audits: ['token.created', 'token.registered'],
   }),
   update: patch('/v1/orgs/:orgId/tokens/:tokenId', {
-    summary: 'Rename a service token; everything else about it is fixed',
+    summary: 'Rename a service token. Nothing else about it can change',
     body: Strict({ ...trusted, name: DisplayName }),
     responses: { 200: One },
     audits: ['token.updated'],
   }),
   revoke: del('/v1/orgs/:orgId/tokens/:tokenId', {
-    summary: 'Revoke a service token; again is fine',
+    summary: 'Revoke a service token. You can repeat the call',
     body: Strict({ ...trusted }),
     responses: { 200: Ok },
     audits: ['token.revoked'],

@@ -11,8 +11,7 @@ const managed = Strict({ session: VaultManageView })
 export const vaultConnect = {
   claim: post('/v1/vault/connect/claim', {
     surface: 'none',
-    summary:
-      'Spend the token of a link, once, for a claim token: from then on, for 30 minutes, this browser alone has it',
+    summary: 'Exchange the token of a link for a claim token, once. The claim token is valid for 30 minutes',
     body: Strict({
       token: Type.String({ pattern: '^(?:vct|vmt)_[A-Za-z0-9_-]{43}$', description: 'token of a link' }),
     }),
@@ -27,13 +26,13 @@ export const vaultConnect = {
   }),
   session: get('/v1/vault/connect/session', {
     surface,
-    summary: 'What is to be connected, for whom, and to which keys it is encrypted; also once it is completed',
+    summary: 'Get the provider to connect, the person, and the keys for encryption. This also works after completion',
     responses: { 200: oneView },
     refuses: ['forbidden'],
   }),
   consent: post('/v1/vault/connect/consent', {
     surface,
-    summary: 'Record that the person agrees to what they were shown; before that, nothing is captured',
+    summary: 'Record that the person agrees to the shown text. Before that, no credential is accepted',
     body: Strict({ consentVersion: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }) }),
     responses: { 200: oneView },
     refuses: ['forbidden', 'not_found', 'conflict'],
@@ -41,7 +40,7 @@ export const vaultConnect = {
   }),
   submit: post('/v1/vault/connect/submit', {
     surface,
-    summary: 'Store what the browser has encrypted, which completes the session',
+    summary: 'Store the credentials that the browser has encrypted. This completes the session',
     body: VaultCapture,
     responses: { 200: VaultCaptured },
     refuses: ['forbidden', 'not_found', 'conflict'],
@@ -56,13 +55,13 @@ export const vaultConnect = {
   }),
   manage: get('/v1/vault/connect/manage', {
     surface,
-    summary: 'What the person has connected',
+    summary: 'List the person’s own connections',
     responses: { 200: managed },
     refuses: ['forbidden'],
   }),
   revoke: post('/v1/vault/connect/manage/revoke', {
     surface,
-    summary: 'Revoke one of the person’s own connections; again is fine',
+    summary: 'Revoke one of the person’s own connections. You can repeat the call',
     body: Strict({ connectionId: Id('vaultConnection') }),
     responses: { 200: managed },
     refuses: ['forbidden', 'not_found'],

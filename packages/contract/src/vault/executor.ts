@@ -29,10 +29,10 @@ const oneExecutor = Strict({ executor: VaultExecutor })
 export const vaultExecutor = {
   register: post('/v1/vault/executor/register', {
     surface: 'none',
-    summary: 'Register an executor with a code that an admin minted; its credential is shown once',
+    summary: 'Register an executor with a code from an admin. Its credential is shown once',
     body: Strict({
       code: Type.String({ pattern: '^vrc_[A-Za-z0-9_-]{43}$', description: 'a registration code' }),
-      origin: Url('origin at which the executor is reached: https, or http on the loopback interface'),
+      origin: Url('Origin of the executor: https, or http on the loopback interface'),
       wrappingKey: WrappingKey,
       catalog: VaultCatalog,
       sdkVersion: SdkVersion,
@@ -40,7 +40,7 @@ export const vaultExecutor = {
         Type.String({
           pattern: '^[A-Za-z0-9_-]{86}$',
           description:
-            'base64url: signature of the wrapping key over the code and origin; with it, the active executor that has the key registers again and gets a new credential',
+            'base64url signature of the wrapping key over the code and origin. With it, the active executor registers again and gets a new credential',
         }),
       ),
     }),
@@ -56,7 +56,7 @@ export const vaultExecutor = {
   }),
   me: get('/v1/vault/executor/me', {
     surface,
-    summary: 'The executor itself, and how its project shows itself; calling it says that the executor is alive',
+    summary: 'Get the executor and the display settings of its project. The call records that the executor is alive',
     responses: {
       200: Strict({
         executor: VaultExecutor,
@@ -66,14 +66,14 @@ export const vaultExecutor = {
   }),
   catalog: put('/v1/vault/executor/catalog', {
     surface,
-    summary: 'Replace what people can connect, as far as it is shown to them',
+    summary: 'Replace the catalog that people see',
     body: Strict({ catalog: VaultCatalog, sdkVersion: SdkVersion }),
     responses: { 200: oneExecutor },
     audits: ['vault.executor.catalog_updated'],
   }),
   addKey: post('/v1/vault/executor/keys', {
     surface,
-    summary: 'Register another wrapping key, which is the current one from then on; earlier ones still unwrap',
+    summary: 'Register another wrapping key, which becomes the current key. Earlier keys can still unwrap',
     body: Strict({ wrappingKey: WrappingKey }),
     responses: { 200: oneExecutor },
     refuses: ['conflict'],
@@ -81,7 +81,7 @@ export const vaultExecutor = {
   }),
   verifySession: post('/v1/vault/executor/connect-sessions/verify', {
     surface,
-    summary: 'What a claim token that a browser brought is good for, while its session is pending',
+    summary: 'Check a claim token of a browser, while its session is pending',
     body: Strict({
       claimToken: Type.String({ pattern: '^vcl_[A-Za-z0-9_-]{43}$', description: 'a claim token' }),
     }),
@@ -91,7 +91,7 @@ export const vaultExecutor = {
   }),
   complete: post('/v1/vault/executor/connect-sessions/:connectSessionId/complete', {
     surface,
-    summary: 'Store what the executor has captured and encrypted, which completes the session',
+    summary: 'Store the credentials that the executor has encrypted. This completes the session',
     body: VaultExecutorCapture,
     responses: { 200: VaultCaptured },
     refuses: ['not_found', 'conflict'],
@@ -99,12 +99,12 @@ export const vaultExecutor = {
   }),
   connection: get('/v1/vault/executor/connections/:vaultConnectionId', {
     surface,
-    summary: 'One connection of the project, with whose it is and the key that each credential is wrapped to',
+    summary: 'Get a connection of the project, with its person and the key for which each credential is wrapped',
     responses: {
       200: Strict({
         connection: VaultConnection,
         keys: Type.Array(Strict({ slot: Slot, keyThumbprint: Thumbprint }), {
-          description: 'of the current revision of each slot',
+          description: 'For the current revision of each slot',
         }),
       }),
     },
@@ -112,7 +112,7 @@ export const vaultExecutor = {
   }),
   release: get('/v1/vault/executor/connections/:vaultConnectionId/credentials/:slot', {
     surface,
-    summary: 'The current revision of a credential, for the executor whose key it is wrapped to',
+    summary: 'Get the current revision of a credential, for the executor whose key can unwrap it',
     responses: { 200: Strict({ credential: VaultCredential }) },
     refuses: ['not_found', 'forbidden', 'quota_exceeded'],
     audits: ['vault.credential.release_denied'],
@@ -120,7 +120,7 @@ export const vaultExecutor = {
   writeBack: put('/v1/vault/executor/connections/:vaultConnectionId/credentials/:slot', {
     surface,
     summary:
-      'Replace a credential, such as a refreshed one, if nobody else has; this revision and the one before are kept',
+      'Replace a credential, for example after a refresh, unless somebody else has replaced it. The server keeps this and the previous revision',
     body: VaultWriteBack,
     responses: { 200: Strict({ slot: Slot, revision: Version }) },
     refuses: ['not_found', 'conflict'],
@@ -139,7 +139,7 @@ export const vaultExecutor = {
   }),
   revoke: post('/v1/vault/executor/connections/:vaultConnectionId/revoke', {
     surface,
-    summary: 'Revoke a connection on behalf of the product; again is fine',
+    summary: 'Revoke a connection on behalf of the product. You can repeat the call',
     responses: { 200: oneConnection },
     refuses: ['not_found'],
     audits: ['vault.connection.revoked'],

@@ -37,12 +37,12 @@ const VaultSession = Strict({
 
 const linkFields = {
   userRef: UserRef,
-  returnUrl: Type.Optional(Url('where the person is sent back to; its origin is registered on the project')),
+  returnUrl: Type.Optional(Url('The address to which the person returns. The project must list its origin')),
   expiresInSeconds: Type.Optional(
     Type.Integer({
       minimum: limits.vaultLinkTtlMinSeconds,
       maximum: limits.vaultLinkTtlMaxSeconds,
-      description: 'until the link must be opened; an hour unless given',
+      description: 'Time in which the link must be opened. Default: an hour',
     }),
   ),
 }
@@ -52,8 +52,7 @@ const LinkedExecutor = Type.Object(
   { origin: Url('origin of the executor'), thumbprint: Thumbprint },
   {
     additionalProperties: false,
-    description:
-      'as the executor itself says; 409 unless it is registered with this origin, and the key is one of its keys',
+    description: 'From the executor itself. If it is not registered with this origin and key, the answer is 409',
   },
 )
 
@@ -61,7 +60,7 @@ const LinkedExecutor = Type.Object(
 export const vaultPlatform = {
   createSession: post('/v1/vault/connect-sessions', {
     surface,
-    summary: 'Make a link with which a person connects an account, or repairs a connection; its token is shown once',
+    summary: 'Make a link with which a person connects an account or repairs a connection. Its token is shown once',
     body: Strict({
       ...linkFields,
       providerId: ProviderId,
@@ -70,7 +69,7 @@ export const vaultPlatform = {
       executor: Type.Optional(LinkedExecutor),
       allowAccountChange: Type.Optional(
         Type.Boolean({
-          description: 'to reconnect: the person may bring another account of the provider; false unless given',
+          description: 'For reconnecting: whether the person may use another account of the provider. Default: false',
         }),
       ),
     }),
@@ -90,32 +89,32 @@ export const vaultPlatform = {
   }),
   session: get('/v1/vault/connect-sessions/:connectSessionId', {
     surface,
-    summary: 'What became of a link',
+    summary: 'Get the state of a link',
     responses: { 200: Strict({ session: VaultSession }) },
     refuses: ['not_found'],
   }),
   connections: get('/v1/vault/connections', {
     surface,
-    summary: 'Connections of the project, oldest first; a hundred at a time unless told otherwise',
+    summary: 'List connections of the project, oldest first. Default: 100 in a page',
     query: ConnectionsQuery,
     responses: { 200: VaultConnectionPage },
   }),
   connection: get('/v1/vault/connections/:vaultConnectionId', {
     surface,
-    summary: 'One connection',
+    summary: 'Get a connection',
     responses: { 200: oneConnection },
     refuses: ['not_found'],
   }),
   revoke: del('/v1/vault/connections/:vaultConnectionId', {
     surface,
-    summary: 'Revoke a connection: every revision of its credentials is deleted; again is fine',
+    summary: 'Revoke a connection, and delete every revision of its credentials. You can repeat the call',
     responses: { 200: oneConnection },
     refuses: ['not_found'],
     audits: ['vault.connection.revoked'],
   }),
   createManageSession: post('/v1/vault/manage-sessions', {
     surface,
-    summary: 'Make a link with which a person sees and revokes their own connections; its token is shown once',
+    summary: 'Make a link with which a person sees and revokes their own connections. Its token is shown once',
     body: Strict(linkFields),
     responses: {
       201: Strict({
@@ -130,7 +129,8 @@ export const vaultPlatform = {
   }),
   eraseUser: del('/v1/vault/users/:userRef', {
     surface,
-    summary: 'Delete everything of one person: connections, credentials, links and webhook deliveries; again is fine',
+    summary:
+      'Delete all data of one person: connections, credentials, links and webhook deliveries. You can repeat the call',
     responses: { 200: VaultErased },
     audits: ['vault.user.erased'],
   }),
@@ -141,7 +141,7 @@ export const vaultPlatform = {
   }),
   createWebhook: post('/v1/vault/webhooks', {
     surface,
-    summary: 'Have the events of the project sent to a URL; the signing secret is shown once',
+    summary: 'Send the events of the project to a URL. The signing secret is shown once',
     body: NewVaultWebhook,
     responses: { 201: VaultWebhookCreated },
     refuses: ['conflict'],
@@ -149,7 +149,7 @@ export const vaultPlatform = {
   }),
   deleteWebhook: del('/v1/vault/webhooks/:vaultWebhookId', {
     surface,
-    summary: 'Delete a webhook, and what still waits to be sent to it',
+    summary: 'Delete a webhook and its waiting deliveries',
     responses: { 200: Ok },
     refuses: ['not_found'],
     audits: ['vault.webhook.deleted'],
@@ -157,7 +157,7 @@ export const vaultPlatform = {
   testWebhook: post('/v1/vault/webhooks/:vaultWebhookId/test', {
     surface,
     unit: 'manual',
-    summary: 'Send a `ping` now; what became of it is the answer',
+    summary: 'Send a `ping` now. The answer has the result',
     responses: { 200: VaultWebhookTested },
     refuses: ['not_found', 'conflict'],
     audits: ['vault.webhook.tested'],

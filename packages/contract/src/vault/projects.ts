@@ -31,13 +31,13 @@ export const vaultProjects = {
     audits: ['vault.project.created'],
   }),
   get: get('/v1/orgs/:orgId/vault/projects/:projectId', {
-    summary: 'One vault project, its platform keys and its active executor',
+    summary: 'Get a vault project, its platform keys and its active executor',
     responses: {
       200: Strict({ project: VaultProject, keys: Type.Array(VaultKey), executor: Nullable(VaultExecutor) }),
     },
   }),
   update: patch('/v1/orgs/:orgId/vault/projects/:projectId', {
-    summary: 'Change a vault project; disabling it stops every release and every new link',
+    summary: 'Change a vault project. A disabled project allows no releases and no new links',
     body: Strict({
       name: Type.Optional(DisplayName),
       display: Type.Optional(NewVaultDisplay),
@@ -47,44 +47,45 @@ export const vaultProjects = {
     audits: ['vault.project.updated'],
   }),
   createKey: post('/v1/orgs/:orgId/vault/projects/:projectId/keys', {
-    summary: 'Mint a platform key, shown once; it reads metadata and never a credential',
+    summary: 'Make a platform key, which is shown once. It can read metadata, but never a credential',
     body: Strict({ name: DisplayName }),
     responses: { 201: Strict({ key: VaultKey, secret: Type.String({ description: '`skv_...`' }) }) },
     audits: ['vault.key.created'],
   }),
   revokeKey: del('/v1/orgs/:orgId/vault/projects/:projectId/keys/:vaultKeyId', {
-    summary: 'Revoke a platform key, at once; again is fine',
+    summary: 'Revoke a platform key at once. You can repeat the call',
     responses: { 200: Ok },
     audits: ['vault.key.revoked'],
   }),
   createRegistrationCode: post('/v1/orgs/:orgId/vault/projects/:projectId/registration-codes', {
-    summary: 'Mint the code with which an executor registers, once and within 10 minutes',
+    summary: 'Make the code with which an executor registers. It works once, within 10 minutes',
     responses: { 201: Strict({ code: Type.String({ description: '`vrc_...`' }), expiresAt: Instant }) },
     audits: ['vault.registration_code.created'],
   }),
   executor: get('/v1/orgs/:orgId/vault/projects/:projectId/executor', {
-    summary: 'The active executor of a project, or null',
+    summary: 'Get the active executor of a project, or null',
     responses: { 200: Strict({ executor: Nullable(VaultExecutor) }) },
   }),
   disableExecutor: post('/v1/orgs/:orgId/vault/projects/:projectId/executor/disable', {
     summary:
-      'End the active executor: its credential is refused, and no connection can be read until another one has its keys',
+      'End the active executor. Its credential is refused. No connection can be read until another executor has its keys',
     responses: { 200: Strict({ executor: VaultExecutor }) },
     refuses: ['conflict'],
     audits: ['vault.executor.disabled'],
   }),
   connections: get('/v1/orgs/:orgId/vault/projects/:projectId/connections', {
-    summary: 'Connections of a project, oldest first; a hundred at a time unless told otherwise',
+    summary: 'List connections of a project, oldest first. Default: 100 in a page',
     query: ConnectionsQuery,
     responses: { 200: VaultConnectionPage },
   }),
   revokeConnection: post('/v1/orgs/:orgId/vault/projects/:projectId/connections/:vaultConnectionId/revoke', {
-    summary: 'Revoke a connection: every revision of its credentials is deleted; again is fine',
+    summary: 'Revoke a connection, and delete every revision of its credentials. You can repeat the call',
     responses: { 200: Strict({ connection: VaultConnection }) },
     audits: ['vault.connection.revoked'],
   }),
   eraseUser: del('/v1/orgs/:orgId/vault/projects/:projectId/users/:userRef', {
-    summary: 'Delete everything of one person: connections, credentials, links and webhook deliveries; again is fine',
+    summary:
+      'Delete all data of one person: connections, credentials, links and webhook deliveries. You can repeat the call',
     responses: { 200: VaultErased },
     audits: ['vault.user.erased'],
   }),

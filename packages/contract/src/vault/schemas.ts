@@ -62,7 +62,7 @@ export const NewVaultDisplay = Strict({
   ),
   accent: Type.Optional(Type.String({ pattern: '^#[0-9a-fA-F]{6}$', description: 'a color, such as `#3366cc`' })),
   returnOrigins: Type.Optional(
-    Type.Array(Url('origin that people may be sent back to'), { maxItems: limits.vaultReturnOriginsMax }),
+    Type.Array(Url('Origin to which people may return'), { maxItems: limits.vaultReturnOriginsMax }),
   ),
 })
 
@@ -130,7 +130,7 @@ export const SdkVersion = Type.String({
   minLength: 1,
   maxLength: 100,
   pattern: displayNamePattern,
-  description: 'what runs as the executor, such as `skerry-executor/1.0.0`',
+  description: 'The program of the executor, such as `skerry-executor/1.0.0`',
 })
 
 export const VaultExecutor = Strict({
@@ -183,7 +183,7 @@ export const VaultWriteBack = Strict({
   expectedRevision: Type.Integer({
     minimum: 0,
     maximum: 2_147_483_646,
-    description: 'refused with 409 unless this is the current one; 0: there is none yet',
+    description: 'If this is not the current version, the answer is 409. 0: there is no version yet',
   }),
   ...sealed,
 })
@@ -201,7 +201,7 @@ export const VaultExecutorCapture = Strict({
     Type.String({
       pattern: '^[A-Za-z0-9_-]{43}$',
       description:
-        'base64url SHA-256 of the provider’s own id of the account and the connection; 409 where a repair brings another account',
+        'base64url SHA-256 over the provider’s id of the account and the connection’s id. If a repair has another account, the answer is 409',
     }),
   ),
 })
@@ -226,9 +226,9 @@ export const VaultConnectView = Strict({
   provider: VaultProvider,
   method: Method,
   slots: Type.Array(Strict({ slot: Slot, revision: Version }), {
-    description: 'with the revision that each is captured as',
+    description: 'Slots, each with its next revision',
   }),
-  keys: Type.Array(WrappingKey, { description: 'live keys of the executor, the current one first' }),
+  keys: Type.Array(WrappingKey, { description: 'Valid keys of the executor, the current key first' }),
   consentedAt: Nullable(Instant),
   executorOrigin: Nullable(Type.String()),
   returnUrl: Nullable(Type.String()),

@@ -12,7 +12,7 @@ export const VaultWebhook = Strict({
   events: Type.Array(oneOf(vaultEventTypes)),
   description: Nullable(Type.String()),
   status: oneOf(vaultWebhookStatuses),
-  failureCount: Type.Integer({ description: 'failures in a row; what fails at the same time counts once' }),
+  failureCount: Type.Integer({ description: 'Number of failures in a row. Failures at the same time count once' }),
   lastDeliveryAt: Nullable(Instant),
   lastDeliveryStatus: Nullable(Type.Integer({ description: 'HTTP status of the last answer' })),
   lastError: Nullable(Type.String()),
@@ -26,7 +26,7 @@ export const VaultDelivery = Strict({
   type: oneOf([...vaultEventTypes, 'ping']),
   connectionId: Nullable(Id('vaultConnection')),
   status: oneOf(vaultDeliveryStatuses),
-  attempts: Type.Integer({ description: 'tries so far; redelivery starts anew' }),
+  attempts: Type.Integer({ description: 'Number of tries. A redelivery starts from 0' }),
   nextAttemptAt: Nullable(Instant),
   lastAttemptAt: Nullable(Instant),
   responseStatus: Nullable(Type.Integer({ description: 'HTTP status of the last answer' })),
@@ -34,11 +34,11 @@ export const VaultDelivery = Strict({
   createdAt: Instant,
 })
 
-const url = Url('https; the path may hold a token of the receiver’s own, so it is never in the audit trail')
+const url = Url('https. The path may contain a token of the receiver, so it is never in the audit log')
 const events = Type.Array(oneOf(vaultEventTypes), {
   minItems: 1,
   maxItems: vaultEventTypes.length,
-  description: 'all of them unless given',
+  description: 'Default: all',
 })
 
 export const NewVaultWebhook = Strict({
@@ -49,7 +49,7 @@ export const NewVaultWebhook = Strict({
 
 export const VaultWebhookList = Strict({
   endpoints: Type.Array(VaultWebhook),
-  available: Type.Boolean({ description: 'false where the server has no server key, and so can sign nothing' }),
+  available: Type.Boolean({ description: 'False if the server has no server key and cannot sign' }),
 })
 
 export const VaultWebhookCreated = Strict({
@@ -62,7 +62,7 @@ export const VaultWebhookTested = Strict({
   delivered: Type.Boolean(),
   status: Nullable(Type.Integer()),
   error: Nullable(Type.String()),
-  queued: Type.Boolean({ description: 'false: it has been sent by now' }),
+  queued: Type.Boolean({ description: 'False if it has already been sent' }),
 })
 
 const inProject = '/v1/orgs/:orgId/vault/projects/:projectId/webhooks'
@@ -76,14 +76,14 @@ export const vaultWebhooks = {
     responses: { 200: VaultWebhookList },
   }),
   create: post(inProject, {
-    summary: 'Have the events of a vault project sent to a URL; the signing secret is shown once',
+    summary: 'Send the events of a vault project to a URL. The signing secret is shown once',
     body: NewVaultWebhook,
     responses: { 201: VaultWebhookCreated },
     refuses: ['conflict'],
     audits: ['vault.webhook.created'],
   }),
   update: patch(one, {
-    summary: 'Change a webhook; one that is enabled again is sent what waits',
+    summary: 'Change a webhook. If you enable it again, the server sends the waiting deliveries',
     body: Strict({
       url: Type.Optional(url),
       events: Type.Optional(events),
@@ -95,19 +95,19 @@ export const vaultWebhooks = {
     audits: ['vault.webhook.updated'],
   }),
   delete: del(one, {
-    summary: 'Delete a webhook, and what still waits to be sent to it',
+    summary: 'Delete a webhook and its waiting deliveries',
     responses: { 200: Ok },
     audits: ['vault.webhook.deleted'],
   }),
   test: post(`${one}/test`, {
     unit: 'manual',
-    summary: 'Send a `ping` now; what became of it is the answer',
+    summary: 'Send a `ping` now. The answer has the result',
     responses: { 200: VaultWebhookTested },
     refuses: ['conflict'],
     audits: ['vault.webhook.tested'],
   }),
   deliveries: get(`${one}/deliveries`, {
-    summary: 'What was sent to a webhook in the last 30 days, newest first; 50 at a time unless told otherwise',
+    summary: 'List the deliveries of a webhook in the last 30 days, newest first. Default: 50 in a page',
     query: Strict({
       ...PageOf(limits.vaultDeliveriesDefault).properties,
       status: Type.Optional(oneOf(vaultDeliveryStatuses)),

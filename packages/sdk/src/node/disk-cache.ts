@@ -21,10 +21,12 @@ const temporaryName = /^\.[0-9a-f]{64}\.json\.[0-9a-f-]{36}\.tmp$/
 const temporarySeconds = 3600
 
 /**
- * Stores last-known-good copies on disk: one file of mode 0600 for each, in a directory of mode 0700. A copy is written
- * to a temporary file, synced and renamed, so a crash leaves the old or the new one. Symbolic links are not followed.
+ * Stores last-known-good copies on disk: one file of mode 0600 for each, in a directory of mode 0700. A copy is
+ * written to a temporary file, synced and renamed, so a crash leaves either the old or the new copy. Symbolic links
+ * are not followed.
  *
- * The operations throw if other users can reach the directory or own it. They also throw the errors of the file system.
+ * The operations throw an error if other users can reach the directory or own it. They also throw the errors of the
+ * file system.
  *
  * @example const skerry = createSkerry({ baseUrl, token, cache: diskCache(), maxAgeSeconds: 3600 })
  */

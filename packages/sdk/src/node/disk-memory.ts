@@ -7,9 +7,9 @@ const keepSeconds = 10 * 365 * 86_400
 const entriesMax = 10_000
 
 /**
- * Stores a client's known state on disk, as carefully as `diskCache` stores copies. Known state helps only for as long
- * as it survives. So it is kept for 10 years, in a folder that outlives the process and that the server cannot
- * influence.
+ * Stores a client's known state on disk, as carefully as `diskCache` stores copies. Known state protects only while
+ * it exists. It is therefore kept for 10 years, in a folder that outlives the process and that the server cannot
+ * change.
  *
  * @param settings.directory default: `$XDG_STATE_HOME/skerry/seen` or `~/.local/state/skerry/seen`.
  * @example const knownState = createKnownState({ store: diskMemory(), baseUrl, principalId: tokenId })

@@ -145,7 +145,7 @@ export const people = {
     ['skerry access decline bob@example.com --reason "use staging"', 'Decline a request and say why'],
   ],
   'access withdraw': [
-    ['skerry access withdraw acr_0123456789abcdefghijkl', 'Take your request back'],
+    ['skerry access withdraw acr_0123456789abcdefghijkl', 'Withdraw your request'],
     ['skerry access withdraw acr_0123456789abcdefghijkl --json', 'Take it back and print it as JSON'],
   ],
   sessions: [

@@ -2,7 +2,7 @@
 export const trust = {
   trust: [
     ['skerry trust init', 'Start the signed directory of your organization'],
-    ['skerry trust status', 'Show who signs, and what is not signed yet'],
+    ['skerry trust status', 'Show the signers, and the unsigned changes'],
   ],
   'trust status': [
     ['skerry trust status', 'Show the signers, and each change that nobody signed'],
