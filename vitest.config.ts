@@ -53,16 +53,9 @@ const looks = ['entrance', 'matrix-size', 'pages', 'proxy-approvals', 'screensho
 )
 
 /** The walks of people in their first ten minutes, and the promises that only a browser can keep. */
-const quickWalks = [
-  'entrance',
-  'first-walk',
-  'flows',
-  'forms',
-  'hostile/readers',
-  'serving',
-  'sign-in-time',
-  'terminal',
-].map((name) => `packages/dashboard/test/${name}.test.ts`)
+const quickWalks = ['entrance', 'first-walk', 'flows', 'forms', 'serving', 'sign-in-time'].map(
+  (name) => `packages/dashboard/test/${name}.test.ts`,
+)
 
 /** Commands whose guarantees the suites of the server, the SDK or the proxy prove, and waits for servers and watches. */
 const lateCommands = [
@@ -103,6 +96,7 @@ const lateCommands = [
   'sync',
   'token-expired',
   'trust',
+  'trust-edits',
   'trust-recovery',
   'trust-restored',
   'views',
@@ -202,13 +196,14 @@ const rows: Row[] = [
   {
     name: 'browser',
     include: [...browser, 'examples/**/*.test.ts'],
-    quick: [...quickWalks, 'packages/connect/test/*.test.ts', 'examples/**/*.test.ts'],
+    quick: [...quickWalks, 'packages/connect/test/*.test.ts'],
     setup: 'dashboard/test/setup.ts',
     more: shared,
   },
   {
     name: 'site',
     include: ['packages/site/**/*.test.ts'],
+    late: ['packages/site/test/browser.test.ts'],
     setup: 'site/test/setup.ts',
     more: shared,
   },

@@ -2,6 +2,7 @@ import { generateKeyPair } from '@skerry/crypto/keys'
 import { newDek } from '@skerry/crypto/secret'
 import { wrapKey } from '@skerry/crypto/wrap'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { isQuick } from '../../../server/test/extent.ts'
 import { newKeyHolder, openPeopleServer, type PeopleServer, type PersonMachine } from '../people.ts'
 import { forged } from './forged.ts'
 import { type Json, type Liar, openLiar } from './liar.ts'
@@ -162,7 +163,8 @@ describe('the known state refuses', () => {
   })
 })
 
-describe('no false alarm is raised by', () => {
+// In `npm test`, the suite of the known state in the SDK shows the same.
+describe.skipIf(isQuick)('no false alarm is raised by', () => {
   it('a restore, which the history shows', async () => {
     await run()
     await alice.ok('echo -n new | skerry secrets set A')
