@@ -74,7 +74,7 @@ function useDialogs() {
     confirm: 'Delete',
     typed: app.slug,
     onConfirm: async () => {
-      await api.apps.delete({ params })
+      await api.apps.delete({ params }, { typed: { owner: app.slug } })
       await navigate({ to: '/orgs/$org/apps', params: { org: org.slug } })
     },
     stale,
