@@ -70,9 +70,7 @@ export interface OpenedToken {
  * @param directory `name` is needed for an environment that the token is not bound to.
  * @throws CryptoError `malformed_token`, `malformed_pin`; SkerryError `invalid_request` if the token is for another
  *   environment than `directory.name`.
- * @example
- * const { bearer, holder } = await openToken(token)
- * const { dek } = await environmentKey(client, { orgId, envId }, holder)
+ * @example const { bearer, holder } = await openToken(token) // `holder` is for `environmentKey`
  */
 export async function openToken(token: string, directory: DirectorySettings = {}): Promise<OpenedToken> {
   const parsed = await parseAnyToken(token)

@@ -1,6 +1,5 @@
 import { slugPattern } from '@skerry/contract/patterns'
-import type { VerifiedDirectory } from '@skerry/crypto/directory/verify'
-import { fetchEntries, type OrgTrust } from '@skerry/sdk/internal/directory/entries'
+import { fetchEntries, type OrgTrust, type VerifiedEntries } from '@skerry/sdk/internal/directory/entries'
 import { openDocuments } from '@skerry/sdk/internal/directory/open'
 import {
   checkSignedReaders,
@@ -11,7 +10,6 @@ import {
 import { api } from '../api.ts'
 import { KeyringError, keyring } from '../keyring.ts'
 import { queryClient } from '../queries.ts'
-import { appQuery, envQuery, groupQuery } from '../secrets/queries.ts'
 import { knownDirectory, rememberDirectory } from './known.ts'
 import { readably } from './signatory.ts'
 
@@ -29,7 +27,7 @@ const trustOf = (): OrgTrust => ({
 /** The addresses of the people whose signature would have been accepted, by the hash of the root. */
 const signers = new Map<string, string[]>()
 
-async function signersOf(orgId: string, { root, known }: VerifiedDirectory): Promise<string[]> {
+async function signersOf(orgId: string, { root, known }: VerifiedEntries['verified']): Promise<string[]> {
   const found = signers.get(known.root.hash)
   if (found) return found
   const keys = root.signers.map((one) =>
@@ -159,14 +157,25 @@ async function requireIn(orgId: string, ids: readonly string[]): Promise<void> {
   await keyring.call('noteCommitted', { all })
 }
 
+/** The names of environments by their ids. A slug is fixed. */
+const names = new Map<string, string | null>()
+
 /** The name of an environment in the directory; null for a branch, which has no entry. */
 async function nameOf(orgId: string, envId: string): Promise<string | null> {
-  const { environment } = await queryClient.fetchQuery(envQuery(orgId, envId))
-  const { applicationId, groupId, slug } = environment
-  if (environment.parentEnvironmentId !== null) return null
-  if (applicationId !== null)
-    return `${(await queryClient.fetchQuery(appQuery(orgId, applicationId))).app.slug}/${slug}`
-  return `${(await queryClient.fetchQuery(groupQuery(orgId, groupId ?? ''))).group.slug}:${slug}`
+  const known = names.get(envId)
+  if (known !== undefined) return known
+  const { environment } = await api.envs.get({ params: { orgId, envId } })
+  const name =
+    environment.parentEnvironmentId === null ? `${await ownerOf(orgId, environment)}${environment.slug}` : null
+  names.set(envId, name)
+  return name
+}
+
+type Owned = { applicationId: string | null; groupId: string | null }
+
+async function ownerOf(orgId: string, { applicationId: appId, groupId }: Owned): Promise<string> {
+  if (appId !== null) return `${(await api.apps.get({ params: { orgId, appId } })).app.slug}/`
+  return `${(await api.groups.get({ params: { orgId, groupId: groupId ?? '' } })).group.slug}:`
 }
 
 /** The organization of an environment that the page has asked the server about. */

@@ -40,7 +40,6 @@ function entryKeyOf({ principalId }: Receiver): `${'person' | 'token' | 'worker'
  * Compares receivers with their entries.
  *
  * @throws the errors of `fetchEntries`.
- * @example const { listings } = await listReceivers(client, orgId, [{ principalId, publicKeyJwk }], trust)
  */
 export async function listReceivers<R extends Receiver>(
   client: Client,
@@ -76,7 +75,6 @@ export type ReadersCheck<R> = { state: 'signed' } | { state: 'other' } | { state
  *
  * @param name `app/env` or `group:env`.
  * @throws the errors of `fetchEntries`.
- * @example const check = await checkSignedReaders(client, { orgId, name: 'shop/production', readers }, trust)
  */
 export async function checkSignedReaders<R extends Receiver>(
   client: Client,

@@ -7,11 +7,15 @@ import { CryptoError } from '@skerry/crypto/errors'
 import { type KeyHolder, unwrapKey } from '@skerry/crypto/wrap'
 import type { Client } from '../client.ts'
 import { pagesOf } from '../pages.ts'
-import type { EnvironmentPlace } from '../secrets.ts'
 import { mismatch } from './answer.ts'
 import { fetchEntries, type OrgTrust } from './entries.ts'
 import { type WriterDirectory, writingTrust } from './writer.ts'
 import { writtenName } from './written-name.ts'
+
+interface EnvironmentPlace {
+  orgId: string
+  envId: string
+}
 
 type Writer = KeyHolder & { directory: WriterDirectory }
 
