@@ -176,6 +176,12 @@ export const navGroups: NavGroup[] = [
         to: '/orgs/$org/recovery',
         also: 'custodians shares forgot passphrase drill',
       },
+      {
+        label: 'Signed directory',
+        icon: IconShieldLock,
+        to: '/orgs/$org/directory',
+        also: 'pin trust',
+      },
       { label: 'Decoys', icon: IconHexagon, to: '/orgs/$org/honey-tokens', also: 'honey tokens trips', admins: true },
       { label: 'Audit log', icon: IconHistory, to: '/orgs/$org/audit', also: 'trail events export', admins: true },
       {

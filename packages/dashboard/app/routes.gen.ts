@@ -27,6 +27,7 @@ import { Route as AppOrgsOrgIndexRouteImport } from './routes/_app/orgs.$org/ind
 import { Route as AppOrgsOrgAccessRouteImport } from './routes/_app/orgs.$org/access.tsx'
 import { Route as AppOrgsOrgAuditRouteImport } from './routes/_app/orgs.$org/audit.tsx'
 import { Route as AppOrgsOrgClientsRouteImport } from './routes/_app/orgs.$org/clients.tsx'
+import { Route as AppOrgsOrgDirectoryRouteImport } from './routes/_app/orgs.$org/directory.tsx'
 import { Route as AppOrgsOrgHoneyTokensRouteImport } from './routes/_app/orgs.$org/honey-tokens.tsx'
 import { Route as AppOrgsOrgLogSinkRouteImport } from './routes/_app/orgs.$org/log-sink.tsx'
 import { Route as AppOrgsOrgMembersRouteImport } from './routes/_app/orgs.$org/members.tsx'
@@ -165,6 +166,11 @@ const AppOrgsOrgAuditRoute = AppOrgsOrgAuditRouteImport.update({
 const AppOrgsOrgClientsRoute = AppOrgsOrgClientsRouteImport.update({
   id: '/clients',
   path: '/clients',
+  getParentRoute: () => AppOrgsOrgRoute,
+} as any)
+const AppOrgsOrgDirectoryRoute = AppOrgsOrgDirectoryRouteImport.update({
+  id: '/directory',
+  path: '/directory',
   getParentRoute: () => AppOrgsOrgRoute,
 } as any)
 const AppOrgsOrgHoneyTokensRoute = AppOrgsOrgHoneyTokensRouteImport.update({
@@ -451,6 +457,7 @@ export interface FileRoutesByFullPath {
   '/orgs/$org/access': typeof AppOrgsOrgAccessRoute
   '/orgs/$org/audit': typeof AppOrgsOrgAuditRoute
   '/orgs/$org/clients': typeof AppOrgsOrgClientsRoute
+  '/orgs/$org/directory': typeof AppOrgsOrgDirectoryRoute
   '/orgs/$org/honey-tokens': typeof AppOrgsOrgHoneyTokensRoute
   '/orgs/$org/log-sink': typeof AppOrgsOrgLogSinkRoute
   '/orgs/$org/members': typeof AppOrgsOrgMembersRoute
@@ -519,6 +526,7 @@ export interface FileRoutesByTo {
   '/orgs/$org/access': typeof AppOrgsOrgAccessRoute
   '/orgs/$org/audit': typeof AppOrgsOrgAuditRoute
   '/orgs/$org/clients': typeof AppOrgsOrgClientsRoute
+  '/orgs/$org/directory': typeof AppOrgsOrgDirectoryRoute
   '/orgs/$org/honey-tokens': typeof AppOrgsOrgHoneyTokensRoute
   '/orgs/$org/log-sink': typeof AppOrgsOrgLogSinkRoute
   '/orgs/$org/members': typeof AppOrgsOrgMembersRoute
@@ -587,6 +595,7 @@ export interface FileRoutesById {
   '/_app/orgs/$org/access': typeof AppOrgsOrgAccessRoute
   '/_app/orgs/$org/audit': typeof AppOrgsOrgAuditRoute
   '/_app/orgs/$org/clients': typeof AppOrgsOrgClientsRoute
+  '/_app/orgs/$org/directory': typeof AppOrgsOrgDirectoryRoute
   '/_app/orgs/$org/honey-tokens': typeof AppOrgsOrgHoneyTokensRoute
   '/_app/orgs/$org/log-sink': typeof AppOrgsOrgLogSinkRoute
   '/_app/orgs/$org/members': typeof AppOrgsOrgMembersRoute
@@ -658,6 +667,7 @@ export interface FileRouteTypes {
     | '/orgs/$org/access'
     | '/orgs/$org/audit'
     | '/orgs/$org/clients'
+    | '/orgs/$org/directory'
     | '/orgs/$org/honey-tokens'
     | '/orgs/$org/log-sink'
     | '/orgs/$org/members'
@@ -726,6 +736,7 @@ export interface FileRouteTypes {
     | '/orgs/$org/access'
     | '/orgs/$org/audit'
     | '/orgs/$org/clients'
+    | '/orgs/$org/directory'
     | '/orgs/$org/honey-tokens'
     | '/orgs/$org/log-sink'
     | '/orgs/$org/members'
@@ -793,6 +804,7 @@ export interface FileRouteTypes {
     | '/_app/orgs/$org/access'
     | '/_app/orgs/$org/audit'
     | '/_app/orgs/$org/clients'
+    | '/_app/orgs/$org/directory'
     | '/_app/orgs/$org/honey-tokens'
     | '/_app/orgs/$org/log-sink'
     | '/_app/orgs/$org/members'
@@ -980,6 +992,13 @@ declare module '@tanstack/react-router' {
       path: '/clients'
       fullPath: '/orgs/$org/clients'
       preLoaderRoute: typeof AppOrgsOrgClientsRouteImport
+      parentRoute: typeof AppOrgsOrgRoute
+    }
+    '/_app/orgs/$org/directory': {
+      id: '/_app/orgs/$org/directory'
+      path: '/directory'
+      fullPath: '/orgs/$org/directory'
+      preLoaderRoute: typeof AppOrgsOrgDirectoryRouteImport
       parentRoute: typeof AppOrgsOrgRoute
     }
     '/_app/orgs/$org/honey-tokens': {
@@ -1396,6 +1415,7 @@ interface AppOrgsOrgRouteChildren {
   AppOrgsOrgAccessRoute: typeof AppOrgsOrgAccessRoute
   AppOrgsOrgAuditRoute: typeof AppOrgsOrgAuditRoute
   AppOrgsOrgClientsRoute: typeof AppOrgsOrgClientsRoute
+  AppOrgsOrgDirectoryRoute: typeof AppOrgsOrgDirectoryRoute
   AppOrgsOrgHoneyTokensRoute: typeof AppOrgsOrgHoneyTokensRoute
   AppOrgsOrgLogSinkRoute: typeof AppOrgsOrgLogSinkRoute
   AppOrgsOrgMembersRoute: typeof AppOrgsOrgMembersRoute
@@ -1438,6 +1458,7 @@ const AppOrgsOrgRouteChildren: AppOrgsOrgRouteChildren = {
   AppOrgsOrgAccessRoute: AppOrgsOrgAccessRoute,
   AppOrgsOrgAuditRoute: AppOrgsOrgAuditRoute,
   AppOrgsOrgClientsRoute: AppOrgsOrgClientsRoute,
+  AppOrgsOrgDirectoryRoute: AppOrgsOrgDirectoryRoute,
   AppOrgsOrgHoneyTokensRoute: AppOrgsOrgHoneyTokensRoute,
   AppOrgsOrgLogSinkRoute: AppOrgsOrgLogSinkRoute,
   AppOrgsOrgMembersRoute: AppOrgsOrgMembersRoute,

@@ -1,6 +1,11 @@
 import { randomBytes } from 'node:crypto'
+import { directory } from '@skerry/contract/directory/endpoints'
+import { me } from '@skerry/contract/me/endpoints'
 import { generateKeyPair } from '@skerry/crypto/keys'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { newId } from '@skerry/crypto/random'
+import { newDek } from '@skerry/crypto/secret'
+import { wrapKey } from '@skerry/crypto/wrap'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { newMachine } from '../../cli/test/machine.ts'
 import {
   acceptReaders,
@@ -21,6 +26,7 @@ import * as steps from './steps.ts'
 // A signer of the directory works in the browser. A job in CI that has only a token runs undisturbed after each change.
 
 const grace = 'grace@example.com'
+const linus = 'linus@example.com'
 const walk = await openOwner()
 const { world, owner, page } = walk
 // A process of its own for each command: a job remembers nothing from the one before.
@@ -28,6 +34,8 @@ const onMachine = () => newMachine(world.url.replace('127.0.0.1', 'localhost'), 
 const [terminal, job] = await Promise.all([onMachine(), onMachine()])
 afterAll(() => Promise.all([terminal.remove(), job.remove()]))
 let pin: string
+/** The directory as it was after the first signature. */
+let first: { roots: readonly string[]; heads: readonly string[] }
 
 const ok = async (command: string) => {
   terminal.env.SKERRY_TOKEN = owner.bearer().replace('Bearer ', '')
@@ -50,6 +58,9 @@ beforeAll(async () => {
   await terminal.write('passphrase', steps.person.passphrase)
   Object.assign(terminal.env, { SKERRY_KEYRING: 'off', SKERRY_PASSPHRASE_FILE: `${terminal.project}/passphrase` })
   pin = (await ok('skerry trust init --yes')).trim()
+  const { body: own } = await world.call(me.get, { as: owner.bearer() })
+  const params = { orgId: own.orgs[0]?.id as string }
+  first = (await world.call(directory.get, { as: owner.bearer(), params })).body.directory as typeof first
   job.env.SKERRY_TOKEN = (await ok('skerry token create ci --app web-shop --env production')).trim()
   await undisturbed()
 })
@@ -197,6 +208,99 @@ describe('a signer at the browser', () => {
     expect(await read()).toMatchObject({ code: 0, stdout: 'planted-api-key\n' })
     await ok('skerry env rekey production --app web-shop --yes')
     expect(await read()).toMatchObject({ code: 0, stdout: 'planted-api-key\n' })
+  })
+})
+
+describe('a lying server', () => {
+  type Json = Record<string, Record<string, unknown>[]>
+  const lie = (path: string, rewrite: (body: Json) => unknown) =>
+    page.route(path, async (route) => {
+      if (route.request().method() !== 'GET') return route.fallback()
+      const response = await route.fetch()
+      await route.fulfill({ response, json: rewrite(await response.json()) })
+    })
+  afterEach(() => page.unrouteAll({ behavior: 'wait' }))
+
+  /** Expects a refusal on the page, and that no change was sent since `act` began. */
+  async function refused(act: () => Promise<unknown>, words: string) {
+    const since = owner.sent.length
+    await act()
+    await dialogOf(page).getByRole('alert').getByText(words).waitFor()
+    await dialogOf(page).getByRole('alert').getByText(steps.person.email).waitFor()
+    await owner.quiet()
+    expect(owner.sent.slice(since).filter((text) => /^(POST|PUT|PATCH|DELETE) /.test(text))).toEqual([])
+    await dialogOf(page).getByRole('button', { name: 'Cancel' }).click()
+  }
+
+  test('with its own key as the key of a colleague gets nothing, even if the person says that they compared it', async () => {
+    const { publicKeyJwk } = await generateKeyPair()
+    await join(walk, linus)
+    await openApp(page, 'Web shop')
+    await openEnvironment(page, 'Staging')
+    await grantKey(page, linus)
+    await told(page, `environment web-shop/staging: reader ${linus} added`)
+    await lie('**/members*', (body) => ({
+      ...body,
+      members: body.members?.map((one) => (one.email === linus ? { ...one, publicKeyJwk } : one)),
+    }))
+    // A new browser has compared nothing.
+    await page.evaluate(() => localStorage.removeItem('skerry-known-keys'))
+    await page.reload()
+    await steps.unlockWithPassphrase(page)
+    await openApp(page, 'Web shop')
+    await openEnvironment(page, 'Production')
+    await page.getByRole('button', { name: 'Grant access' }).click()
+    await dialogOf(page).getByLabel('To').click()
+    await page.getByRole('option', { name: linus }).click()
+    await dialogOf(page).getByLabel('I compared these words').check()
+    const grant = () => dialogOf(page).getByRole('button', { name: 'Grant' }).click()
+    await refused(grant, `The server shows another key of ${linus} than the one in the signed directory`)
+  })
+
+  test('that adds a reader before a re-key gets nothing', async () => {
+    const { publicKeyJwk } = await generateKeyPair()
+    const evil = { principalType: 'user', principalId: newId('user'), name: 'eve@example.com', publicKeyJwk }
+    await openApp(page, 'Web shop')
+    await openEnvironment(page, 'Production')
+    await lie('**/grantees', (body) => ({ ...body, grantees: [...(body.grantees ?? []), evil] }))
+    await page.getByRole('button', { name: 'Re-key' }).click()
+    await dialogOf(page).getByLabel('I understand what this cannot undo').check()
+    const rekey = () => dialogOf(page).getByRole('button', { name: 'Re-key', exact: true }).click()
+    await refused(rekey, `The signed directory does not list ${evil.principalId} as a reader of web-shop/production`)
+  })
+
+  test('that replaces the key of an environment gets no value', async () => {
+    const { body } = await world.call(me.getKeys, { as: owner.bearer() })
+    const wrappedDek = await wrapKey(newDek(), body.publicKeyJwk as string)
+    await lie('**/key', () => ({ wrappedDek }))
+    await lie('**/secrets', () => ({ secrets: [], nextCursor: null }))
+    await page.reload()
+    await steps.unlockWithPassphrase(page)
+    await openApp(page, 'Web shop')
+    await page.getByRole('button', { name: 'Add secret' }).click()
+    await dialogOf(page).getByLabel('Name').fill('STOLEN')
+    await dialogOf(page).getByLabel('Value').fill('planted-stolen')
+    for (const box of await dialogOf(page).getByRole('checkbox').all()) await box.setChecked(false)
+    await dialogOf(page).getByRole('checkbox', { name: 'Production' }).check()
+    const add = () => dialogOf(page).getByRole('button', { name: 'Add', exact: true }).click()
+    await refused(add, 'expected web-shop/production with the key')
+  })
+
+  test('that shows an older directory is refused, until a person says that a backup was restored', async () => {
+    const older = { directory: { roots: first.roots, heads: first.heads, proofs: [] } }
+    await lie('**/directory?*', () => older)
+    await lie('**/directory', () => older)
+    await steps.goTo(page, 'Signed directory')
+    expect(await axeProblems(page)).toEqual([])
+    await page.getByRole('textbox', { name: 'Pin', exact: true }).fill(pin)
+    await page.getByRole('button', { name: 'Verify' }).click()
+    await page.getByRole('alert').getByText('older').first().waitFor()
+    await page.getByRole('textbox', { name: 'Pin of the restored directory' }).fill(pin)
+    const go = page.getByRole('button', { name: 'Continue from the older directory' })
+    expect(await go.isDisabled()).toBe(true)
+    await page.getByLabel(`Type ${steps.person.slug}`).fill(steps.person.slug)
+    await go.click()
+    await page.getByText('root 1, head 1.').waitFor()
   })
 })
 

@@ -149,6 +149,7 @@ const filled: Row[] = [
   { name: 'settings', path: at('settings'), shows: 'Name of the organization' },
   { name: 'settings-security', path: at('settings/security'), shows: 'Every member needs a second factor' },
   { name: 'settings-export', path: at('settings/export'), shows: 'Contents of an archive' },
+  { name: 'directory', path: at('directory'), shows: 'This browser has no pin' },
   { name: 'delete-application', path: at('apps'), shows: 'Changed', step: steps.choose('Delete…') },
   { name: 'secret', path: appOf, shows: 'missing', unlocked: true, step: steps.openSecret },
   { name: 'grant', path: envOf, shows: 'Grant access', unlocked: true, step: steps.pickGrantee },

@@ -4,6 +4,7 @@ import type { Stage } from './stage.ts'
 export type Act =
   | 'run'
   | 'branch'
+  | 'store'
   | 'write'
   | 'unlock'
   | 'encrypt'

@@ -7,17 +7,20 @@ import { environments } from './attacks/environments.ts'
 import { people } from './attacks/people.ts'
 import { signers } from './attacks/signers.ts'
 import { values } from './attacks/values.ts'
+import { writes } from './attacks/writes.ts'
 import type { Open } from './clients/client.ts'
 import { commandLine } from './clients/command-line.ts'
 import { person } from './clients/person.ts'
 import { proxy } from './clients/proxy.ts'
 import { sdk } from './clients/sdk.ts'
+import { sdkWriter } from './clients/sdk-writer.ts'
 import type { Stage } from './stage.ts'
 import type { AttackGroup, Cell } from './table.ts'
 
 export const groups: readonly AttackGroup[] = [
   { title: 'Environments and groups, for a program', attacks: environments },
   { title: 'Values, for a program', attacks: values },
+  { title: 'Writes, for a program', attacks: writes },
   { title: 'The signed directory, for a program', attacks: directories },
   { title: 'Signers who left, for a program', attacks: signers },
   { title: 'Branches, for a program', attacks: branches },
@@ -34,7 +37,8 @@ const clients: readonly { name: string; open: Open; acts: (act: Act) => boolean 
   { name: 'command line', open: commandLine, acts: isOfProgram },
   { name: 'SDK', open: sdk, acts: isOfProgram },
   { name: 'proxy', open: proxy, acts: isOfProgram },
-  { name: 'command line', open: person, acts: (act) => !isOfProgram(act) },
+  { name: 'SDK', open: sdkWriter, acts: (act) => act === 'store' },
+  { name: 'command line', open: person, acts: (act) => !isOfProgram(act) && act !== 'store' },
 ]
 
 /** Each client has two processors, with its program and the server. */

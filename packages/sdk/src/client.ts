@@ -41,6 +41,23 @@ type Part<K extends string, T> = [keyof T] extends [never]
 export interface RequestOptions {
   signal?: AbortSignal
   headers?: Record<string, string>
+  /** The names of the ids in the request. They are not sent: a client that signs compares them with what it would sign. */
+  typed?: TypedNames | undefined
+}
+
+/**
+ * The names that a user typed, or chose in a list, for the ids in a request. The server found the ids, so it could have taken
+ * those of other objects.
+ */
+export interface TypedNames {
+  /** The slug of the application or of the group. */
+  owner?: string | undefined
+  /** The e-mail address of a person or the name of a token whose grant ends. */
+  holder?: string | undefined
+  /** The id of the person or the token whose grant ends. */
+  holderId?: string | undefined
+  /** The id of the sync connection to which the client has wrapped keys. */
+  connectionId?: string | undefined
 }
 
 /** An answer with its HTTP status and headers. `text` is the body before parsing. */

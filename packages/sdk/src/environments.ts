@@ -7,6 +7,7 @@ import type { Bytes } from '@skerry/crypto/base64url'
 import { newDek } from '@skerry/crypto/secret'
 import { wrapKey } from '@skerry/crypto/wrap'
 import type { Client } from './client.ts'
+import type { WriterDirectory } from './directory/writer.ts'
 import { invalid } from './errors.ts'
 import { callerAmong, type Holder, type OwnKeys, type ParentGrantee, type Rekeying, withNewKey } from './rekey-body.ts'
 import { type EnvironmentKey, environmentKeyOf } from './secrets.ts'
@@ -26,6 +27,8 @@ export type NewEnvironment = {
    * recovery key, so pass one whose words were compared.
    */
   recoveryPublicKeyJwk?: string
+  /** The slug by which the user named the application or the group. A client that signs the directory signs no other one. */
+  owner?: string | undefined
 } & ({ appId: string } | { groupId: string })
 
 /**
@@ -44,13 +47,14 @@ export async function createEnvironment(
   place: NewEnvironment,
   publicKeyJwk: string,
 ): Promise<{ environment: Environment; key: EnvironmentKey }> {
-  const { orgId, name, slug, recoveryPublicKeyJwk } = place
+  const { orgId, name, slug, recoveryPublicKeyJwk, owner } = place
   const key = await environmentKeyOf(newDek())
   const body = { name, slug, ...(await wrapped(key, publicKeyJwk, recoveryPublicKeyJwk)) }
+  const options = { typed: { owner } }
   const { environment } =
     'appId' in place
-      ? await client.apps.createEnv({ params: { orgId, appId: place.appId }, body })
-      : await client.groups.createEnv({ params: { orgId, groupId: place.groupId }, body })
+      ? await client.apps.createEnv({ params: { orgId, appId: place.appId }, body }, options)
+      : await client.groups.createEnv({ params: { orgId, groupId: place.groupId }, body }, options)
   return { environment, key }
 }
 
@@ -75,6 +79,8 @@ export interface NewBranch {
    * it in an organization that has one.
    */
   parentKey?: Bytes | undefined
+  /** With a pin or a memory, the key is wrapped only to readers whom the signed directory lists with their public keys. */
+  directory?: WriterDirectory
 }
 
 /**
@@ -95,7 +101,7 @@ export async function createBranch(
   place: NewBranch,
   publicKeyJwk: string,
 ): Promise<{ branch: Branch; key: EnvironmentKey }> {
-  const { orgId, envId, slug, name, ttlSeconds, recoveryPublicKeyJwk, reads, parentKey } = place
+  const { orgId, envId, slug, name, ttlSeconds, recoveryPublicKeyJwk, reads, parentKey, directory } = place
   const params = { orgId, envId }
   const [{ principal }, { grantees }] = await Promise.all([client.me.get(), client.envs.grantees({ params })])
   const isCaller = callerAmong(grantees, { ...principal, publicKeyJwk })
@@ -103,6 +109,7 @@ export async function createBranch(
   if (readers.length > limits.branchGrantsMax) {
     throw invalid(`reads: a new branch can be shared with at most ${limits.branchGrantsMax} members and tokens`)
   }
+  if (directory) await (await import('./directory/receivers.ts')).requireReceivers(client, orgId, readers, directory)
 
   const key = await environmentKeyOf(newDek())
   const grants = await Promise.all(

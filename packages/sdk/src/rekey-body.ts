@@ -100,6 +100,7 @@ async function prepareRekey(
   if (kept.length > limits.rekeyGrantsMax)
     throw invalid(`the new key can be given to at most ${limits.rekeyGrantsMax} holders at once`)
 
+  await requireSignedReaders(client, orgId, kept, own)
   const key = await environmentKeyOf(newDek())
   const expectedVersions = Object.fromEntries(secrets.map(({ name, version }) => [name, version]))
   const resealed = await Promise.all(secrets.map((secret) => reseal(secret, old, key)))
@@ -124,6 +125,11 @@ async function prepareRekey(
     readers: kept.filter(isReader).map(holderOf),
     lost: held.filter((one) => !stays(one)).map(holderOf),
   }
+}
+
+async function requireSignedReaders(client: Client, orgId: string, kept: readonly ParentGrantee[], own: OwnKeys) {
+  const { directory } = own.privateKey
+  if (directory) await (await import('./directory/receivers.ts')).requireReaders(client, orgId, kept, directory)
 }
 
 type Keys = { old: EnvironmentKey; key: EnvironmentKey; own: OwnKeys }

@@ -9,6 +9,7 @@ import { CryptoError } from '@skerry/crypto/errors'
 import { type Dek, importDek, openSecret, sealSecret } from '@skerry/crypto/secret'
 import { type KeyHolder, unwrapKey, wrapKey } from '@skerry/crypto/wrap'
 import type { Client, RequestOptions } from './client.ts'
+import type { WriterDirectory } from './directory/writer.ts'
 import { DecryptionError, invalid, RefusedError } from './errors.ts'
 import type { KnownState } from './known-state.ts'
 import { resealVersion } from './secret-history.ts'
@@ -23,7 +24,15 @@ export interface EnvironmentKey {
 }
 
 /** A private key that remembers each environment's key, to detect a server that inserts its own key. */
-export type RememberingHolder = KeyHolder & { knownState?: KnownState }
+export type RememberingHolder = KeyHolder & {
+  /** Remembers each environment's key. */
+  knownState?: KnownState
+  /**
+   * Compares each key with the one in the signed directory, from a pin or from what was verified before, and refuses it
+   * under a head that is older than 14 days. `openToken` of `@skerry/sdk/tokens` fills it from a token.
+   */
+  directory?: WriterDirectory
+}
 
 /** Identifies an environment. */
 export interface EnvironmentPlace {
@@ -39,6 +48,8 @@ export interface Grantee {
   principalId: string
   /** A JWK as a JSON string. The server supplies it. If you do not trust the server, compare fingerprints first. */
   publicKeyJwk: string
+  /** With a pin or a memory, the key is wrapped only to a grantee whom the signed directory lists with this public key. */
+  directory?: WriterDirectory
 }
 
 /**
@@ -46,7 +57,9 @@ export interface Grantee {
  *
  * @param holder the private key, or an object that has it elsewhere and unwraps keys.
  * @throws RefusedError `forbidden` without a grant, `not_found`; DecryptionError when the grant is not for this private
- *   key; RollbackError when the holder remembers another key; UnavailableError; the errors of a holder elsewhere.
+ *   key; RollbackError when the holder remembers another key; UnavailableError; the errors of a holder elsewhere. With a
+ *   directory: CryptoError `directory_…`, and `not_authentic` or `authentic_expired` for a branch; SkerryError
+ *   `invalid_request` without a name.
  * @example const key = await environmentKey(client, { orgId, envId }, privateKey)
  */
 export async function environmentKey(
@@ -70,10 +83,20 @@ export async function openOwnKey(
   holder: RememberingHolder,
 ): Promise<EnvironmentKey & { wrappedDek: string }> {
   const { wrappedDek } = await client.grants.own({ params: { orgId, envId } })
+  const key = await unwrapEnvironmentKey(envId, wrappedDek, holder)
+  const { directory } = holder
+  // A client without a pin and without memory loads nothing of the directory.
+  if (directory) {
+    const { requireSignedKey } = await import('./directory/signed-key.ts')
+    await requireSignedKey(client, { orgId, envId }, key.bytes, { ...holder, directory })
+  }
+  await holder.knownState?.check({ environments: [{ environmentId: envId, label: envId, key: key.bytes }] })
+  return { ...key, wrappedDek }
+}
+
+async function unwrapEnvironmentKey(envId: string, wrappedDek: string, holder: KeyHolder): Promise<EnvironmentKey> {
   try {
-    const bytes = await unwrapKey(wrappedDek, holder)
-    await holder.knownState?.check({ environments: [{ environmentId: envId, label: envId, key: bytes }] })
-    return { ...(await environmentKeyOf(bytes)), wrappedDek }
+    return await environmentKeyOf(await unwrapKey(wrappedDek, holder))
   } catch (error) {
     throw error instanceof CryptoError ? new DecryptionError(envId, undefined) : error
   }
@@ -318,15 +341,19 @@ export function noted({ note, expectedVersion: _, headers, ...options }: WriteOp
  * @param seconds the time after which the server ends the grant, from 300 to 7,776,000 (90 days). Without it, the grant
  *   stays until it is revoked. A second grant gives a temporary one a new end.
  * @throws RefusedError `forbidden`, `not_found`, `conflict` when the principal has a grant without an end; CryptoError `malformed_key`
- *   for the public key; UnavailableError.
+ *   for the public key, and `directory_…` with a directory; UnavailableError.
  * @example await grantEnvironment(client, { orgId, envId, principalType: 'user', principalId, publicKeyJwk }, key.bytes)
  */
 export async function grantEnvironment(
   client: Client,
-  { orgId, envId, principalType, principalId, publicKeyJwk }: EnvironmentPlace & Grantee,
+  { orgId, envId, principalType, principalId, publicKeyJwk, directory }: EnvironmentPlace & Grantee,
   bytes: Bytes,
   seconds?: number,
 ): Promise<KeyGrant> {
+  if (directory) {
+    const { requireReceivers } = await import('./directory/receivers.ts')
+    await requireReceivers(client, orgId, [{ principalId, publicKeyJwk }], directory)
+  }
   const wrappedDek = await wrapKey(bytes, publicKeyJwk)
   const body = { principalType, principalId, wrappedDek, ...(seconds === undefined ? {} : { seconds }) }
   return (await client.grants.create({ params: { orgId, envId }, body })).grant

@@ -1,9 +1,8 @@
-import type { PinnedToken } from '@skerry/crypto/directory/pinned-token'
 import type { CryptoError } from '@skerry/crypto/errors'
 import { mergeLayers, type Provenance } from '@skerry/crypto/layers'
 import { expandEach } from '@skerry/crypto/references'
-import { type ParsedToken, parseToken } from '@skerry/crypto/token'
 import type { KeyHolder } from '@skerry/crypto/wrap'
+import { type AnyToken, parseAnyToken } from './any-token.ts'
 import { parseBaseUrl } from './base-url.ts'
 import type { Cache } from './cache.ts'
 import { type Client, type ClientSettings, createClient } from './client.ts'
@@ -316,7 +315,7 @@ async function decrypt(
 }
 
 async function openSession(settings: SkerrySettings, baseUrl: string, query: ResolveQuery): Promise<Session> {
-  const parsed = 'token' in settings ? await openToken(settings.token) : undefined
+  const parsed = 'token' in settings ? await parseAnyToken(settings.token) : undefined
   const { bearer, privateKey } = parsed ?? (settings as Exclude<Reader, { token: string }>)
   const token = 'token' in settings ? settings.token : settings.bearer
   const [key, refusal] = await Promise.all([
@@ -336,18 +335,10 @@ async function openSession(settings: SkerrySettings, baseUrl: string, query: Res
   }
 }
 
-type OpenedToken = ParsedToken & Partial<PinnedToken>
-
-/** Only a token with a pin has a dot. */
-const openToken = async (token: string): Promise<OpenedToken> =>
-  typeof token === 'string' && token.includes('.')
-    ? (await import('@skerry/crypto/directory/pinned-token')).parsePinnedToken(token)
-    : parseToken(token)
-
 interface Connected {
   query: ResolveQuery
   client: Client
-  parsed: OpenedToken | undefined
+  parsed: AnyToken | undefined
 }
 
 /** Nothing of the directory is loaded for a client that has neither a pin nor memory. */

@@ -94,12 +94,14 @@ export async function bindEnvironment(
  */
 export async function giveSyncKeys(
   client: Client,
-  connection: Pick<SyncConnection, 'publicKeyJwk'>,
+  connection: Pick<SyncConnection, 'id' | 'publicKeyJwk'>,
   params: { orgId: string; bindingId: string },
   layers: readonly LayerKey[],
 ): Promise<SyncBinding> {
   const body = { wrappedDeks: await wrapLayers(connection, layers), acknowledgedDecryption: true }
-  return (await client.sync.updateBinding({ params, body })).binding
+  // A signer signs the connection that got the keys, and not another one that the server names.
+  const typed = { connectionId: connection.id }
+  return (await client.sync.updateBinding({ params, body }, { typed })).binding
 }
 
 const wrapLayers = ({ publicKeyJwk }: Pick<SyncConnection, 'publicKeyJwk'>, layers: readonly LayerKey[]) =>

@@ -8,6 +8,7 @@ import {
   type ReadyGrant,
   type SentGrant,
   sendGrants,
+  type WantedGrant,
   type WrapKeys,
 } from './granting.ts'
 import { openOwnKey, type RememberingHolder } from './secrets.ts'
@@ -99,9 +100,11 @@ async function grantBatch(
 ): Promise<GrantedRow[]> {
   const keys = new Map<string, OwnKey>()
   const wrap: WrapKeys = async (envId, receivers) => {
-    const key = await openIfHeld(client, { orgId, envId }, holder)
+    const label = batch.find((one) => one.environmentId === envId)?.label
+    const key = await openIfHeld(client, { orgId, envId }, forEnvironment(holder, label))
     if (!key) return null
     keys.set(envId, key)
+    await requireSigned(client, orgId, receivers, holder)
     const wrappedDeks = await Promise.all(receivers.map(({ publicKeyJwk }) => wrapKey(key.bytes, publicKeyJwk)))
     return { ownWrappedDek: key.wrappedDek, wrappedDeks }
   }
@@ -114,6 +117,19 @@ async function grantBatch(
     if (key && (outcome === 'done' || outcome === 'already')) await onGranted?.(named, key.bytes)
   }
   return rows
+}
+
+/** Each row of a plan names its environment. A branch has no entry of its own, and its label has the branch. */
+const forEnvironment = (holder: RememberingHolder, name: string | undefined): RememberingHolder =>
+  holder.directory && name !== undefined ? { ...holder, directory: { ...holder.directory, name } } : holder
+
+async function requireSigned(
+  client: Client,
+  orgId: string,
+  receivers: readonly WantedGrant[],
+  { directory }: RememberingHolder,
+): Promise<void> {
+  if (directory) await (await import('./directory/receivers.ts')).requireReceivers(client, orgId, receivers, directory)
 }
 
 type OwnKey = Awaited<ReturnType<typeof openOwnKey>>

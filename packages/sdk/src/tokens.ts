@@ -3,9 +3,12 @@ import type { honeyTokens } from '@skerry/contract/honey-tokens/endpoints'
 import type { tokens } from '@skerry/contract/tokens/endpoints'
 import { tokenHash } from '@skerry/crypto/digest'
 import { newToken, type ParsedToken, parseToken, type TokenFormat } from '@skerry/crypto/token'
+import { parseAnyToken } from './any-token.ts'
 import type { Client } from './client.ts'
+import type { DirectorySettings } from './directory/memory.ts'
 import { SkerryError } from './errors.ts'
 import { pagesOf } from './pages.ts'
+import type { RememberingHolder } from './secrets.ts'
 
 export type HoneyToken = Answer<typeof honeyTokens.create>['honeyToken']
 export type ServiceToken = Answer<typeof tokens.create>['token']
@@ -48,6 +51,38 @@ export async function createServiceToken(client: Client, settings: NewServiceTok
   const body = { name, tokenId, tokenHash, publicKeyJwk, role, environmentId, expiresAt }
   const { token: serviceToken } = await client.tokens.create({ params: { orgId }, body })
   return { token, parsed, serviceToken }
+}
+
+/** A token that a program reads and writes with. */
+export interface OpenedToken {
+  tokenId: string
+  /** The credential of `createClient`. */
+  bearer: string
+  /** The private key, for `environmentKey` and for re-keys. */
+  holder: RememberingHolder
+  publicKeyJwk: string
+}
+
+/**
+ * Opens a token of any format for a program that writes. If the token carries a pin, or `directory` has a pin or a memory, the
+ * holder uses only keys of environments that people of the organization signed.
+ *
+ * @param directory `name` is needed for an environment that the token is not bound to.
+ * @throws CryptoError `malformed_token`, `malformed_pin`; SkerryError `invalid_request` if the token is for another
+ *   environment than `directory.name`.
+ * @example const { bearer, holder } = await openToken(token) // `holder` is for `environmentKey`
+ */
+export async function openToken(token: string, directory: DirectorySettings = {}): Promise<OpenedToken> {
+  const parsed = await parseAnyToken(token)
+  const { tokenId, bearer, privateKey, publicKeyJwk, format } = parsed
+  const opened = { tokenId, bearer, publicKeyJwk }
+  if (!parsed.pin && !directory.memory && !directory.pins?.length) return { ...opened, holder: privateKey }
+  const [{ withToken }, { processMemory }] = await Promise.all([
+    import('./directory/reader.ts'),
+    import('./directory/memory.ts'),
+  ])
+  const settings = { memory: processMemory(), ...withToken(directory, parsed), token: { id: tokenId, format } }
+  return { ...opened, holder: { ...privateKey, directory: settings } }
 }
 
 /** The facts about a token that a server stores. They are not secret. */

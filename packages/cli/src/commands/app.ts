@@ -8,6 +8,7 @@ import { findApp } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { Confirmable, Flags } from '../settings.ts'
 import { environmentCells, environmentHeader } from '../tables.ts'
+import { typedOwner } from '../typed-owner.ts'
 
 export function register(command: Command): void {
   leaf(command, 'ls', 'List applications').action(inOrg(list))
@@ -74,7 +75,7 @@ async function remove(slug: string, { session, flags }: SignedIn<Confirmable>): 
   const { environments } = await session.client.apps.envs({ params })
   const contents = await contentsOf(session, environments)
   await confirmOrRefuse(`deletes application ${app.slug} with ${contents}, and all branches`, flags)
-  await session.client.apps.delete({ params })
+  await session.client.apps.delete({ params }, typedOwner(slug))
   note(`deleted application ${app.slug}`)
   return { json: { deleted: app.id } }
 }

@@ -17,6 +17,7 @@ import { acceptReaders, type ReaderFlags } from '../readers.ts'
 import { noteRemoved } from '../removed-layers.ts'
 import type { Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
+import { typedOwner } from '../typed-owner.ts'
 
 interface SetOptions extends Flags, ReaderFlags {
   position?: string
@@ -65,7 +66,7 @@ async function set(
   }
   const params = { orgId: place.orgId, envId: place.envId }
   const body = { groupId: group.id, ...(position === undefined ? {} : { position }) }
-  const { group: composed } = await session.client.composition.set({ params, body })
+  const { group: composed } = await session.client.composition.set({ params, body }, typedOwner(groupSlug))
   if (same) await session.knownState.reading.composed({ environmentId: same.envId, label }, place.envId)
   note(
     `${place.label} includes the group ${group.slug}, at position ${composed.position}: a higher position overrides a lower one`,
@@ -168,7 +169,8 @@ async function remove(
   }
   await confirmOrRefuse(`removes group ${found.slug} from ${label}`, flags)
   const { environments } = await session.client.groups.envs({ params: { orgId, groupId: found.groupId } })
-  await session.client.composition.delete({ params: { orgId, envId, groupId: found.groupId } })
+  const params = { orgId, envId, groupId: found.groupId }
+  await session.client.composition.delete({ params }, typedOwner(groupSlug))
   noteRemoved(found.slug, environments, envId)
   note(`took ${found.slug} out of ${label}`)
   return { json: { removed: found.groupId } }

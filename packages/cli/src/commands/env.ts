@@ -31,6 +31,7 @@ import { ownPublicKey, type Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
 import { environmentCells, environmentHeader } from '../tables.ts'
 import { shownTime } from '../times.ts'
+import { typedOwner } from '../typed-owner.ts'
 import { checkProtect, protect, protectionWords, unprotect } from './env-protection.ts'
 import { readers } from './env-readers.ts'
 
@@ -97,6 +98,7 @@ async function create(
     ...owner.params,
     name: flags.name ?? slug,
     slug,
+    ...typedOwner(owner.given).typed,
     ...recovery,
   }
   await keep()
@@ -207,8 +209,9 @@ async function ownerOf(session: Session, flags: Flags) {
   if (flags.group !== undefined && flags.app !== undefined) throw usage('--app and --group cannot be used together')
   if (flags.group !== undefined) {
     const group = await findGroup(session, flags.group)
-    return { params: { orgId: group.orgId, groupId: group.id }, label: `${group.slug}:` }
+    return { params: { orgId: group.orgId, groupId: group.id }, label: `${group.slug}:`, given: flags.group }
   }
-  const app = await findApp(session, await usualApp(session))
-  return { params: { orgId: app.orgId, appId: app.id }, label: `${app.slug}/` }
+  const given = await usualApp(session)
+  const app = await findApp(session, given)
+  return { params: { orgId: app.orgId, appId: app.id }, label: `${app.slug}/`, given }
 }

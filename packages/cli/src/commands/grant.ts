@@ -154,7 +154,8 @@ async function revoke(
     `takes the key of ${label} from ${name}, who then cannot read it; \`skerry grant\` would give it back`,
     flags,
   )
-  await session.client.grants.delete({ params: { orgId, envId, grantId: found.id } })
+  const typed = { holderId: found.principalId, ...(isId ? {} : { holder: wanted }) }
+  await session.client.grants.delete({ params: { orgId, envId, grantId: found.id } }, { typed })
   forgetReader(session, orgId, found.principalId, envId)
   note(`${name} no longer gets the key of ${label}, but may have kept a copy`)
   note(`give the environment a new key with \`skerry env rekey ${label}\`, then change its values`)

@@ -9,6 +9,7 @@ import { confirmOrRefuse } from '../prompt.ts'
 import { noteRemoved } from '../removed-layers.ts'
 import type { Confirmable, Flags } from '../settings.ts'
 import { environmentCells, environmentHeader } from '../tables.ts'
+import { typedOwner } from '../typed-owner.ts'
 
 export function register(command: Command): void {
   leaf(command, 'ls', 'List groups').action(inOrg(list))
@@ -76,7 +77,7 @@ async function remove(slug: string, { session, flags }: SignedIn<Confirmable>): 
   const { environments } = await session.client.groups.envs({ params })
   const contents = await contentsOf(session, environments)
   await confirmOrRefuse(`deletes group ${group.slug} with ${contents}, and removes it from every environment`, flags)
-  await session.client.groups.delete({ params })
+  await session.client.groups.delete({ params }, typedOwner(slug))
   noteRemoved(group.slug, environments)
   note(`deleted group ${group.slug}`)
   return { json: { deleted: group.id } }

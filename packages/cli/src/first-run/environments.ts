@@ -58,7 +58,7 @@ export async function ensureEnvironments(
   const owner = app ?? (await createApp(session, orgId, wanted))
   const made: string[] = []
   for (const slug of missing) {
-    const place = { orgId, appId: owner.id, name: slug, slug, ...recovery }
+    const place = { orgId, appId: owner.id, name: slug, slug, owner: wanted.app, ...recovery }
     await create(session, place, `${wanted.app}/${slug}`, publicKeyJwk).catch((error) => {
       throw incomplete(error, made, wanted.app, slug)
     })

@@ -197,4 +197,31 @@ describe('a person whose machine knows the directory', () => {
     expect({ code, stderr }).toMatchObject({ code: 3, stderr: expect.stringContaining('the signed directory') })
     expect(liar.sent()).toEqual([])
   })
+
+  it('signs no group that the server shows under the name that was typed', async () => {
+    await ada.ok('skerry group create other')
+    const swap: Readonly<Record<string, string>> = { shared: 'other', other: 'shared' }
+    liar.lie(/\/groups(?:\?|$)/, (body) => ({
+      ...body,
+      groups: body.groups.map((one: Json) => ({ ...one, slug: swap[one.slug] ?? one.slug })),
+    }))
+    for (const command of ['skerry compose set shared --env staging --yes', 'skerry group rm shared --yes']) {
+      const { code, stderr } = await ada.shell(command, forgetful())
+      expect({ code, stderr }).toMatchObject({ stderr: expect.stringContaining('you named shared') })
+      expect(code).not.toBe(0)
+      expect(liar.sent()).toEqual([])
+    }
+  })
+
+  it('signs no application that the server shows under the name that was typed', async () => {
+    await ada.ok('skerry app create other')
+    liar.lie(/\/apps(?:\?|$)/, (body) => ({
+      ...body,
+      apps: body.apps.map((one: Json) => ({ ...one, slug: one.slug === 'shop' ? 'other' : 'shop' })),
+    }))
+    const { code, stderr } = await ada.shell('skerry app rm other --yes', forgetful())
+    expect({ code, stderr }).toMatchObject({ stderr: expect.stringContaining('you named other') })
+    expect(code).not.toBe(0)
+    expect(liar.sent()).toEqual([])
+  })
 })

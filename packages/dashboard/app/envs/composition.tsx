@@ -88,9 +88,11 @@ function Order({
     useSensor(KeyboardSensor, { coordinateGetter: sortableKeyboardCoordinates }),
   )
   const reorder = useAction((ordered: Composed[]) => storeOrder(params, groups, ordered))
-  const remove = useAction((groupId: string) => api.composition.delete({ params: { ...params, groupId } }), {
-    stale: [compositionQuery(org.id, environment.id)],
-  })
+  const remove = useAction(
+    ({ groupId, slug }: Composed) =>
+      api.composition.delete({ params: { ...params, groupId } }, { typed: { owner: slug } }),
+    { stale: [compositionQuery(org.id, environment.id)] },
+  )
   const place = (id: unknown) => groups.findIndex(({ groupId }) => groupId === id)
   const onDragEnd = ({ active, over }: DragEndEvent) => {
     if (over && active.id !== over.id) void reorder.run(arrayMove(groups, place(active.id), place(over.id)))
@@ -128,7 +130,7 @@ function Order({
                 group={group}
                 mayChange={mayChange}
                 isStoring={reorder.pending}
-                onRemove={() => remove.run(group.groupId)}
+                onRemove={() => remove.run(group)}
               />
             ))}
           </Stack>
@@ -151,8 +153,8 @@ async function storeOrder(params: { orgId: string; envId: string }, before: Comp
   try {
     const first = ordered.findIndex((group, i) => group !== before[i])
     const base = first > 0 ? (ordered[first - 1]?.position ?? 0) + 1 : 0
-    for (const [i, { groupId }] of ordered.slice(first).entries())
-      await api.composition.set({ params, body: { groupId, position: base + i } })
+    for (const [i, { groupId, slug }] of ordered.slice(first).entries())
+      await api.composition.set({ params, body: { groupId, position: base + i } }, { typed: { owner: slug } })
   } finally {
     // After a failure the page still shows the wanted order, though perhaps only a part of it was stored.
     await invalidate(query)
@@ -222,7 +224,10 @@ function AddDialog(props: { environment: Environment; composed: Composed[]; onCl
       form={form}
       onClose={onClose}
       disabled={form.values.groupId === ''}
-      onSubmit={(body) => api.composition.set({ params: { orgId: org.id, envId: environment.id }, body })}
+      onSubmit={(body) => {
+        const typed = { owner: free.find(({ id }) => id === body.groupId)?.slug }
+        return api.composition.set({ params: { orgId: org.id, envId: environment.id }, body }, { typed })
+      }}
       stale={[compositionQuery(org.id, environment.id)]}
     >
       {query.data && free.length === 0 ? (

@@ -11,6 +11,7 @@ import { granteesQuery } from '../secrets/queries.ts'
 import type { Environment } from '../secrets/use-columns.ts'
 import { useNameOf } from '../secrets/use-name-of.ts'
 import { slugOf } from '../slug.ts'
+import { requireListed } from '../trust/checks.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { showToast } from '../ui/toast.ts'
@@ -112,6 +113,7 @@ async function forkFor(
   const { wrappedDek: parentKey } = await api.grants.own({ params })
   const parent = await environmentShared(environment.id, parentKey)
   await acceptReaders(branchesShared(parent), `the key of a branch of ${environment.name}`, readers, parent)
+  await requireListed(orgId, readers)
   remember(readers)
   const publicKeyJwks = readers.map(({ publicKeyJwk }) => publicKeyJwk)
   const branchOf = { parentId: environment.id, parentWrappedDek: parentKey, ...settings }

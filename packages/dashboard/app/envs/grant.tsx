@@ -4,6 +4,7 @@ import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
 import { isFresh, orgQueries } from '../queries.ts'
 import type { Environment } from '../secrets/use-columns.ts'
+import { requireListed } from '../trust/checks.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { showToast } from '../ui/toast.ts'
@@ -34,6 +35,7 @@ export function GrantDialog(props: { environment: Environment; grantees: Grantee
     if (!to || !checked) return
     const { fingerprint } = checked
     await checkMeanings(envIds)
+    await requireListed(org.id, [to])
     // First, because a signer vouches for keys that were compared.
     pin(to.principalId, fingerprint, shownEmail(to))
     for (const envId of envIds) await grantOne(org.id, envId, { ...to, fingerprint }, seconds)

@@ -216,7 +216,7 @@ function Since({ grant, by }: { grant: ReaderGrant; by: string }) {
 async function revoke(orgId: string, envId: string, holderId: string): Promise<void> {
   const { grants } = await api.grants.list({ params: { orgId, envId } })
   const grant = grants.find(({ principalId }) => principalId === holderId)
-  if (grant) await api.grants.delete({ params: { orgId, envId, grantId: grant.id } })
+  if (grant) await api.grants.delete({ params: { orgId, envId, grantId: grant.id } }, { typed: { holderId } })
   forgetReader(holderId, envId)
 }
 

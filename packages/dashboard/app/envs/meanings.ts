@@ -1,4 +1,5 @@
 import { swappedPrompt } from '../prompts.ts'
+import { knowsDirectories } from '../trust/known.ts'
 
 // The server decides which environment a name belongs to. This browser remembers the environment that it first saw
 // under each name. If the name now belongs to another one, the browser asks before it seals anything for that
@@ -71,9 +72,10 @@ export const swappedName = (): string => asked
 
 /**
  * Asks the person about each environment whose name belonged to another one before. Call it before you seal anything
- * for these environments, copy their values elsewhere or wrap their keys.
+ * for these environments, copy their values elsewhere or wrap their keys. If this browser knows the signed directory, an
+ * environment must have an entry, and the keyring's worker then uses its signed key alone.
  *
- * @throws Cancelled if the person declines. Then do nothing for any of them.
+ * @throws Cancelled if the person declines, KeyringError `directory_…`. Then do nothing for any of them.
  */
 export async function checkMeanings(environmentIds: readonly string[]): Promise<void> {
   const all = environmentIds.flatMap((id) => [...(shown.get(id)?.values() ?? [])])
@@ -83,4 +85,7 @@ export async function checkMeanings(environmentIds: readonly string[]): Promise<
     await swappedPrompt.ask()
     writeMeanings({ ...readMeanings(), [keyOf(named)]: named.environmentId })
   }
+  if (!knowsDirectories()) return
+  const { requireSignedKeys } = await import('../trust/verify.ts')
+  await requireSignedKeys(environmentIds.map((id) => ({ id, orgId: shown.get(id)?.values().next().value?.orgId })))
 }

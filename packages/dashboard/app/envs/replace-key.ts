@@ -7,6 +7,7 @@ import { acceptedRecoveryKey } from '../recovery/covering.ts'
 import { noteHeader } from '../secrets/protected.ts'
 import { reloadSealed } from '../secrets/queries.ts'
 import type { Environment } from '../secrets/use-columns.ts'
+import { requireReaders } from '../trust/checks.ts'
 import type { Grantee } from './grantees.ts'
 import { acceptReaders, environmentShared, noteReaders } from './known-readers.ts'
 import { checkMeanings } from './meanings.ts'
@@ -49,6 +50,7 @@ async function prepare({ orgId, environment, ownId, others, dropped }: NewKey) {
   const current = [...sealed.secrets.values()]
   const recoveryPublicKeyJwk = await acceptedRecoveryKey(orgId)
   const before = await environmentShared(environment.id, sealed.wrappedDek)
+  await requireReaders(orgId, environment.id, ownId, others)
   await acceptReaders(before, `the new key of ${environment.name}`, others)
   const written = await allPages((query) => api.secretDetails.list({ params, query }))
   const { secrets, details, manifests, wrappedDek, wrappedDeks, ...covered } = await keyring.call('rekey', {

@@ -1,6 +1,7 @@
 import { isAlreadyGranted } from '@skerry/sdk/errors'
 import { api } from '../api.ts'
 import { keyring } from '../keyring.ts'
+import { requireListed } from '../trust/checks.ts'
 import { environmentShared, noteReaders } from './known-readers.ts'
 
 /** A reader that the person has chosen. */
@@ -21,18 +22,21 @@ export interface ComparedReader extends ChosenReader {
 export async function wrapToCompared(
   orgId: string,
   envId: string,
-  { publicKeyJwk, fingerprint }: ComparedReader,
+  { principalId, publicKeyJwk, fingerprint }: ComparedReader,
 ): Promise<{ wrappedDek: string; ownWrappedDek: string }> {
+  await requireListed(orgId, [{ principalId, publicKeyJwk }])
   const { wrappedDek: ownWrappedDek } = await api.grants.own({ params: { orgId, envId } })
   const receivers = [{ publicKeyJwk, fingerprint }]
-  const [wrappedDek = ''] = await keyring.call('wrapForCompared', { wrappedDek: ownWrappedDek, receivers })
+  const key = { environmentId: envId, wrappedDek: ownWrappedDek }
+  const [wrappedDek = ''] = await keyring.call('wrapForCompared', { ...key, receivers })
   return { wrappedDek, ownWrappedDek }
 }
 
 /** Wraps an environment's key to a reader, in the keyring's worker. The reader is then remembered as known. */
 export async function wrapEnvironmentKey(orgId: string, envId: string, reader: ChosenReader): Promise<string> {
   const { wrappedDek } = await api.grants.own({ params: { orgId, envId } })
-  const [wrapped = ''] = await keyring.call('wrapForOthers', { wrappedDek, publicKeyJwks: [reader.publicKeyJwk] })
+  const key = { environmentId: envId, wrappedDek }
+  const [wrapped = ''] = await keyring.call('wrapForOthers', { ...key, publicKeyJwks: [reader.publicKeyJwk] })
   await noteReaders(await environmentShared(envId, wrappedDek), [reader])
   return wrapped
 }

@@ -10,6 +10,7 @@ import { api } from '../api.ts'
 import { environmentShared, noteReaders } from '../envs/known-readers.ts'
 import { comparedPin } from '../envs/pins.ts'
 import { keyring } from '../keyring.ts'
+import { requireListed } from '../trust/checks.ts'
 
 /** Called after each environment, with the error if not everybody has its key. */
 export type OnSettled = (environmentId: string, problem: string | null) => void
@@ -43,7 +44,9 @@ async function sendOne(orgId: string, environmentId: string, grants: WantedGrant
       publicKeyJwk,
       fingerprint: comparedPin(principalId)?.fingerprint ?? '',
     }))
-    const wrappedDeks = await keyring.call('wrapForCompared', { wrappedDek, receivers: compared })
+    await requireListed(orgId, receivers)
+    const key = { environmentId, wrappedDek }
+    const wrappedDeks = await keyring.call('wrapForCompared', { ...key, receivers: compared })
     return { ownWrappedDek: wrappedDek, wrappedDeks }
   }
   const sent: SentGrant<WantedGrant>[] = []

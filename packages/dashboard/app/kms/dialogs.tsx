@@ -9,6 +9,7 @@ import { KeyStatus } from '../envs/key-status.tsx'
 import { acceptReaders, noteReaders } from '../envs/known-readers.ts'
 import { pin, remember, shownEmail, useChecked } from '../envs/pins.ts'
 import { isFresh, orgQueries } from '../queries.ts'
+import { requireListed } from '../trust/checks.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
@@ -39,6 +40,7 @@ function GrantDialog({ managed, onClose }: Props) {
   const { to, checked, isReady } = grantee
   const grant = async () => {
     if (!to || !checked) return
+    await requireListed(org.id, [to])
     pin(to.principalId, checked.fingerprint, shownEmail(to))
     await grantKey(org.id, managed, to)
     await noteReaders({ id: managed.id, key: '' }, [to])

@@ -4,6 +4,7 @@ import { api } from '../api.ts'
 import type { Candidate } from '../envs/candidates.ts'
 import { isPinned, remember } from '../envs/pins.ts'
 import { keyring } from '../keyring.ts'
+import { requireListed, requireManagedKey } from '../trust/checks.ts'
 import type { ManagedKey } from './queries.ts'
 
 // The keyring's worker creates and wraps managed keys. This browser remembers the fingerprint of each version that it
@@ -37,6 +38,7 @@ export async function createKey(orgId: string, own: Own, { name, spec }: { name:
 
 /** Adds a version to a key, for its creator and for `others`. */
 export async function rotateKey(orgId: string, own: Own, key: ManagedKey, others: Candidate[]): Promise<number> {
+  await requireListed(orgId, others)
   const publicKeyJwks = others.map(({ publicKeyJwk }) => publicKeyJwk)
   const made = await keyring.call('newManagedKey', { spec: key.spec, publicKeyJwks })
   const theirs = others.map(({ principalType, principalId }, i) => ({
@@ -54,12 +56,14 @@ export async function rotateKey(orgId: string, own: Own, key: ManagedKey, others
 }
 
 /** Grants the current version to someone whose fingerprint was compared. */
-export async function grantKey(orgId: string, { id, spec }: ManagedKey, to: Candidate): Promise<void> {
+export async function grantKey(orgId: string, { id, name, spec }: ManagedKey, to: Candidate): Promise<void> {
+  await requireListed(orgId, [to])
   const params = { orgId, kmsKeyId: id }
   const { currentVersion, grants } = await api.kms.own({ params })
   const held = grants.find(({ version }) => version === currentVersion)
   if (!held) throw new SkerryError('forbidden', 'you do not hold the current version of this key')
   const { publicKeyJwk, principalType, principalId } = to
+  await requireManagedKey(orgId, { id, name, version: currentVersion }, held.wrappedKey)
   const { fingerprint, wrappedKey } = await keyring.call('wrapManagedKey', {
     ...{ spec, publicKeyJwk },
     wrappedKey: held.wrappedKey,

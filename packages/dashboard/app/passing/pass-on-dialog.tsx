@@ -9,6 +9,7 @@ import { invalidate, isFresh } from '../queries.ts'
 import { RequestedEnvironments } from '../requests/environments.tsx'
 import { granteesQuery } from '../secrets/queries.ts'
 import { membersQuery } from '../secrets/use-name-of.ts'
+import { requireListed } from '../trust/checks.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Form } from '../ui/form.tsx'
 import { Loaded } from '../ui/loaded.tsx'
@@ -120,6 +121,7 @@ function usePassing(props: Parameters<typeof PassOn>[0], checked: Checked | unde
     setDone(0)
     setRefused([])
     try {
+      await requireListed(orgId, [to])
       pin(to.principalId, checked.fingerprint)
       void invalidate(checkedKeys)
       const passed = await passOn(orgId, { ...to, fingerprint: checked.fingerprint }, own, setDone)

@@ -11,6 +11,7 @@ import { nameOfMember } from '../people/member.ts'
 import { isFresh, orgQueries, queryClient } from '../queries.ts'
 import { envQuery } from '../secrets/queries.ts'
 import { membersQuery } from '../secrets/use-name-of.ts'
+import { requireListed } from '../trust/checks.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { showToast } from '../ui/toast.ts'
@@ -42,6 +43,7 @@ export function GrantRequest(props: { orgId: string; request: AccessRequest; onC
     if (!to || !checked) return
     const { fingerprint } = checked
     await checkMeanings(envIds)
+    await requireListed(orgId, [to])
     pin(to.principalId, fingerprint, shownEmail(member ?? {}))
     for (const envId of envIds) await grantOne(orgId, envId, { ...to, fingerprint }, seconds)
     showToast(`${name} can read ${countOf(wanted.length)} now.`)

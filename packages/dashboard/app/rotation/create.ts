@@ -6,6 +6,7 @@ import { wrapEnvironmentKey } from '../envs/wrap-key.ts'
 import { checkTarget } from '../leases/known-targets.ts'
 import { targetsQuery } from '../leases/queries.ts'
 import { queryClient } from '../queries.ts'
+import { requireListed } from '../trust/checks.ts'
 
 /**
  * Creates a rotation. Pass `rotatorKey` if the rotator does not have the environment's key yet. The keyring's worker
@@ -21,7 +22,9 @@ export async function createRotation(
   if (rotatorKey === null) return api.rotation.create({ params, body: settings })
   const { environmentId } = settings
   await checkMeanings([environmentId])
-  const wrappedDek = await wrapEnvironmentKey(orgId, environmentId, { principalId: orgId, publicKeyJwk: rotatorKey })
+  const rotator = { principalId: orgId, publicKeyJwk: rotatorKey }
+  await requireListed(orgId, [rotator])
+  const wrappedDek = await wrapEnvironmentKey(orgId, environmentId, rotator)
   return api.rotation.create({ params, body: { ...settings, wrappedDek } })
 }
 

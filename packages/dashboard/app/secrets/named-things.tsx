@@ -38,7 +38,7 @@ interface Props<T> {
   deleteMeans: string
   onCreate: (body: { name: string; slug: string }) => Promise<unknown>
   onRename: (id: string, name: string) => Promise<unknown>
-  onDelete: (id: string) => Promise<unknown>
+  onDelete: (id: string, slug: string) => Promise<unknown>
   /** The queries that a creation, rename or deletion makes stale. */
   stale: readonly Stale[]
 }
@@ -91,7 +91,7 @@ function useDialogs<T>({ what, linkTo, placeholder, deleteMeans, onCreate, onRen
     text: deleteMeans,
     confirm: 'Delete',
     typed: slug,
-    onConfirm: () => onDelete(id),
+    onConfirm: () => onDelete(id, slug),
     stale,
   }))
   const create = async (body: { name: string; slug: string }) => {

@@ -11,12 +11,13 @@ export interface EnvironmentOwner {
   kind: 'application' | 'group'
   id: string
   name: string
+  slug: string
 }
 
 /** Creates an environment. Its key is made in this browser and wrapped to this person and the recovery key. */
 export function NewEnvironmentDialog({ owner, onClose }: { owner: EnvironmentOwner; onClose: () => void }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
-  const { kind, id, name } = owner
+  const { kind, id, name, slug } = owner
   const orgId = org.id
   return (
     <CreateDialog
@@ -27,10 +28,11 @@ export function NewEnvironmentDialog({ owner, onClose }: { owner: EnvironmentOwn
       onCreate={async (body) => {
         const recoveryPublicKeyJwk = await acceptedRecoveryKey(orgId)
         const withKey = { ...body, ...(await keyring.call('newEnvironmentKey', { recoveryPublicKeyJwk })) }
+        const typed = { typed: { owner: slug } }
         const { environment } =
           kind === 'group'
-            ? await api.groups.createEnv({ params: { orgId, groupId: id }, body: withKey })
-            : await api.apps.createEnv({ params: { orgId, appId: id }, body: withKey })
+            ? await api.groups.createEnv({ params: { orgId, groupId: id }, body: withKey }, typed)
+            : await api.apps.createEnv({ params: { orgId, appId: id }, body: withKey }, typed)
         noteMade(orgId, kind === 'group' ? `group ${name}` : name, environment)
       }}
     />

@@ -63,10 +63,10 @@ async function createApplication(
   made.appId ??= (await api.apps.create({ params: { orgId }, body })).app.id
   for (const name of usual.filter((one) => environments.includes(one) && !made.environments.includes(one))) {
     const key = await keyring.call('newEnvironmentKey', { recoveryPublicKeyJwk })
-    const { environment } = await api.apps.createEnv({
-      params: { orgId, appId: made.appId },
-      body: { name, slug: name.toLowerCase(), ...key },
-    })
+    const { environment } = await api.apps.createEnv(
+      { params: { orgId, appId: made.appId }, body: { name, slug: name.toLowerCase(), ...key } },
+      { typed: { owner: body.slug } },
+    )
     noteMade(orgId, body.name, environment)
     made.environments.push(name)
   }

@@ -6,6 +6,7 @@ import { checkMeanings } from '../envs/meanings.ts'
 import { wrapEnvironmentKey } from '../envs/wrap-key.ts'
 import { invalidate, queryClient } from '../queries.ts'
 import { envQuery } from '../secrets/queries.ts'
+import { requireListed } from '../trust/checks.ts'
 import { type Binding, type Connection, staleAfterSync } from './queries.ts'
 
 type Bound = Pick<Body<typeof sync.createBinding>, 'environmentId' | 'destination'>
@@ -26,12 +27,14 @@ export async function bindEnvironment(orgId: string, connection: Connection, bou
 export async function giveMissingKeys(orgId: string, connection: Connection, binding: Binding): Promise<void> {
   const { id: bindingId, missingEnvironmentIds: ids } = binding
   const body = await keysFor(orgId, connection, ids)
-  await api.sync.updateBinding({ params: { orgId, bindingId }, body })
+  const typed = { connectionId: connection.id }
+  await api.sync.updateBinding({ params: { orgId, bindingId }, body }, { typed })
 }
 
 async function keysFor(orgId: string, { id: principalId, publicKeyJwk }: Connection, environmentIds: string[]) {
   await checkMeanings(environmentIds)
   const reader = { principalId, publicKeyJwk }
+  await requireListed(orgId, [reader])
   const wrappedDeks = []
   for (const environmentId of environmentIds)
     wrappedDeks.push({ environmentId, wrappedDek: await wrapEnvironmentKey(orgId, environmentId, reader) })

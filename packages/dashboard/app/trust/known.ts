@@ -15,10 +15,17 @@ function readAll(): Record<string, KnownDirectory> {
 
 export const knownDirectory = (orgId: string): KnownDirectory | null => readAll()[orgId] ?? null
 
-/** Remembers a verified directory, unless another tab has remembered a newer one in the meantime. */
-export function rememberDirectory(orgId: string, newest: KnownDirectory): void {
+/** Whether this browser knows the directory of any organization. */
+export const knowsDirectories = (): boolean => Object.keys(readAll()).length > 0
+
+/**
+ * Remembers a verified directory, unless another tab has remembered a newer one in the meantime.
+ *
+ * @param isRestored forgets the newer one: a person says that an older backup of the server was restored.
+ */
+export function rememberDirectory(orgId: string, newest: KnownDirectory, isRestored = false): void {
   const all = readAll()
   const before = all[orgId]
-  if (before && before.head.version > newest.head.version) return
+  if (!isRestored && before && before.head.version > newest.head.version) return
   localStorage.setItem(storageName, JSON.stringify({ ...all, [orgId]: newest }))
 }

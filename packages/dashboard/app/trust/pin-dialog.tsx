@@ -1,21 +1,17 @@
 import { Button, Code, Group, Stack, Text, TextInput } from '@mantine/core'
-import { openDirectory } from '@skerry/sdk/internal/directory/open'
 import { useState } from 'react'
 import { useAction } from '../action.ts'
-import { api } from '../api.ts'
-import { KeyringError, keyring } from '../keyring.ts'
 import { pinPrompt } from '../prompts.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Form } from '../ui/form.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { goOnUnsigned, pinQuestion } from './ask.ts'
-import { rememberDirectory } from './known.ts'
-import { readably } from './signatory.ts'
+import { trustPin } from './start.ts'
 
 /** Asks a signer for the pin with which this browser starts to verify the directory. */
 export function PinDialog() {
   const [text, setText] = useState('')
-  const verify = useAction(() => verifyFrom(text), { done: () => pinPrompt.complete() })
+  const verify = useAction(() => trustPin(pinQuestion(), text), { done: () => pinPrompt.complete() })
   return (
     <Dialog opened onClose={() => pinPrompt.cancel()} title="Sign this change" zIndex={400} closeOnClickOutside={false}>
       <Form onSubmit={() => verify.run()}>
@@ -51,12 +47,4 @@ export function PinDialog() {
       </Form>
     </Dialog>
   )
-}
-
-async function verifyFrom(text: string): Promise<void> {
-  const orgId = pinQuestion()
-  const pin = await keyring.callLocked('parsePin', { text: text.trim() })
-  const directory = await readably(() => openDirectory(api, orgId, { known: null, pins: [pin] }))
-  if (directory === null) throw new KeyringError('directory_rolled_back', 'The server shows no signed directory')
-  rememberDirectory(orgId, directory.known)
 }

@@ -23,6 +23,9 @@ const advice: Record<string, string> = {
   wrong_passphrase: 'Check capital letters and the keyboard layout, and try again.',
   wrong_copy: 'Check the passphrase and every character of the sealed key: capital letters count.',
   wrong_key: 'Do not go on. Tell the operator: the server may be showing a key that is not yours.',
+  directory_mismatch:
+    'Do not go on, unless someone on your team made this change. Then a signer reads it and runs skerry trust sign.',
+  directory_stale: 'Ask a signer to run skerry trust sign, which signs the directory again.',
   locked: 'Unlock the keyring and try again.',
   malformed_answer: 'Do not go on. Tell the operator: the server gave an answer that does not fit the request.',
 }

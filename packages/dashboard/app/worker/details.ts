@@ -1,4 +1,5 @@
 import { type DescribedSecret, openDetails, sealDetails } from '@skerry/crypto/details'
+import { sealingDekOf } from './committed.ts'
 import { dekOf } from './deks.ts'
 import type { Place } from './place.ts'
 
@@ -7,5 +8,5 @@ export const detailsOperations = {
     openDetails(sealed, await dekOf(wrappedDek), environmentId, name),
 
   sealDetails: async ({ wrappedDek, environmentId, name, ...text }: Place & DescribedSecret) =>
-    sealDetails(text, await dekOf(wrappedDek), environmentId, name),
+    sealDetails(text, await sealingDekOf({ wrappedDek, environmentId }), environmentId, name),
 }

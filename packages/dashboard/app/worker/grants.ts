@@ -5,6 +5,7 @@ import { publicKeyJwkOf } from '@skerry/crypto/keys'
 import { newDek } from '@skerry/crypto/secret'
 import { unwrapKey, wrapKey } from '@skerry/crypto/wrap'
 import { fingerprintOf } from '@skerry/sdk/internal/known-state-compare'
+import { requireCommitted } from './committed.ts'
 import { heldKey } from './held.ts'
 
 /** Input with the organization's recovery public key, or null if there is none. */
@@ -25,6 +26,12 @@ interface Compared {
   fingerprint: string
 }
 
+/** The environment whose key is wrapped, and this person's wrapped copy of it. */
+interface Wrapping {
+  environmentId: string
+  wrappedDek: string
+}
+
 export const grantOperations = {
   /** Creates an environment's key, wrapped to this person and, if there is one, to the recovery key. */
   newEnvironmentKey: ({ recoveryPublicKeyJwk }: Covered) => wrapNew(newDek(), recoveryPublicKeyJwk),
@@ -34,7 +41,8 @@ export const grantOperations = {
     fingerprintOf(await unwrapKey(wrappedDek, heldKey())),
 
   /** Wraps an environment's key to others, in the given order. */
-  wrapForOthers: async ({ wrappedDek, publicKeyJwks }: { wrappedDek: string; publicKeyJwks: string[] }) => {
+  wrapForOthers: async ({ environmentId, wrappedDek, publicKeyJwks }: Wrapping & { publicKeyJwks: string[] }) => {
+    await requireCommitted({ environmentId, wrappedDek })
     const dek = await unwrapKey(wrappedDek, heldKey())
     return Promise.all(publicKeyJwks.map((publicKeyJwk) => wrapKey(dek, publicKeyJwk)))
   },
@@ -43,7 +51,8 @@ export const grantOperations = {
    * Wraps an environment's key to others whose keys were compared, in the given order. Wraps nothing if one of the public
    * keys is not the one with the remembered fingerprint.
    */
-  wrapForCompared: async ({ wrappedDek, receivers }: { wrappedDek: string; receivers: Compared[] }) => {
+  wrapForCompared: async ({ environmentId, wrappedDek, receivers }: Wrapping & { receivers: Compared[] }) => {
+    await requireCommitted({ environmentId, wrappedDek })
     const fingerprints = await Promise.all(receivers.map(({ publicKeyJwk }) => fingerprint(publicKeyJwk)))
     if (receivers.some((one, i) => one.fingerprint !== fingerprints[i]))
       throw new CryptoError('invalid_argument', 'a public key differs from the one that was compared')

@@ -1,6 +1,7 @@
 import { CryptoError } from '@skerry/crypto/errors'
 import { expandReferences } from '@skerry/crypto/references'
 import { openSecret, sealSecret } from '@skerry/crypto/secret'
+import { sealingDekOf } from './committed.ts'
 import { dekOf } from './deks.ts'
 
 /** Secrets of one environment, and this person's wrapped copy of its key. */
@@ -79,13 +80,13 @@ export const layerOperations = {
     environmentId: string
     secrets: Record<'name' | 'value', string>[]
   }) => {
-    const dek = await dekOf(input.wrappedDek)
+    const dek = await sealingDekOf(input)
     return Promise.all(input.secrets.map(({ name, value }) => sealSecret(value, dek, input.environmentId, name)))
   },
 
   /** Seals the same values for another environment, all or none. The values do not leave this worker. */
   resealSecrets: async ({ from, to }: { from: SealedLayer[]; to: { wrappedDek: string; environmentId: string } }) => {
-    const target = await dekOf(to.wrappedDek)
+    const target = await sealingDekOf(to)
     const layers = from.map(async ({ wrappedDek, environmentId, secrets }) => {
       const dek = await dekOf(wrappedDek)
       return Promise.all(

@@ -1,5 +1,6 @@
 import { agentOperations } from './agents.ts'
 import { changeOperations } from './changes.ts'
+import { committedOperations } from './committed.ts'
 import { detailsOperations } from './details.ts'
 import { directoryOperations } from './directory.ts'
 import { dotenvOperations } from './dotenv.ts'
@@ -24,6 +25,7 @@ export const operations = {
   ...grantOperations,
   ...layerOperations,
   ...directoryOperations,
+  ...committedOperations,
   ...dotenvOperations,
   ...rekeyOperations,
   ...changeOperations,

@@ -7,6 +7,7 @@ import { type Dek, importDek, newDek, sealSecret } from '@skerry/crypto/secret'
 import { unwrapKey, wrapKey } from '@skerry/crypto/wrap'
 import { type ListedBranch, manifestOfNew, renewedManifests } from '@skerry/sdk/internal/directory/manifests'
 import { findRekeyProblems, type RekeyProblem, type SealedEnvironment } from '@skerry/sdk/internal/rekey-compare'
+import { requireCommitted, sealingDekOf } from './committed.ts'
 import { dekOf } from './deks.ts'
 import { type Covered, wrapNew } from './grants.ts'
 import { heldKey } from './held.ts'
@@ -36,6 +37,8 @@ export const rekeyOperations = {
 
   /** Creates a branch's key and its manifest. Wraps the key to this person and to others in the given order. */
   newBranchKey: async ({ branch, ...to }: To & { branch: NewBranch }) => {
+    const [environmentId, wrappedDek] = [branch.parentId, branch.parentWrappedDek]
+    await requireCommitted({ environmentId, wrappedDek })
     const bytes = newDek()
     const parent = { envId: branch.parentId, key: await unwrapKey(branch.parentWrappedDek, heldKey()) }
     return { ...(await manifestOfNew(parent, branch, bytes)), ...(await wrapToAll(bytes, to)) }
@@ -43,7 +46,7 @@ export const rekeyOperations = {
 
   /** Creates a new key for an environment, seals every value under it, and wraps it to this person and to others. */
   rekey: async ({ layer, details, family, ...to }: To & Rekeying) => {
-    const old = await dekOf(layer.wrappedDek)
+    const old = await sealingDekOf(layer)
     const bytes = newDek()
     const fresh = await importDek(bytes)
     const secrets = await Promise.all(

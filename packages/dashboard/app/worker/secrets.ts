@@ -8,6 +8,7 @@ import {
   unprovenVersions,
   versionOpener,
 } from '@skerry/sdk/secret-history'
+import { sealingDekOf } from './committed.ts'
 import { dekOf } from './deks.ts'
 import { diffLines, type Line } from './diff-lines.ts'
 import type { SealedLayer } from './layers.ts'
@@ -35,7 +36,7 @@ export const secretOperations = {
     openSecret(ciphertext, await dekOf(wrappedDek), environmentId, name),
 
   sealSecret: async ({ wrappedDek, environmentId, name, value }: Place & { value: string }) =>
-    sealSecret(value, await dekOf(wrappedDek), environmentId, name),
+    sealSecret(value, await sealingDekOf({ wrappedDek, environmentId }), environmentId, name),
 
   /** Makes a value of letters and digits, every one equally likely. Needs no key. */
   generateValue: ({ length }: { length: number }) => randomText(length),
@@ -53,7 +54,7 @@ export const secretOperations = {
 
   /** Encrypts the value of a version from before a rename anew. Refuses a version that nothing proves. */
   resealVersion: async ({ wrappedDek, environmentId: envId, name, history, ...version }: PlacedVersion) => {
-    const dek = await dekOf(wrappedDek)
+    const dek = await sealingDekOf({ wrappedDek, environmentId: envId })
     return sealSecret(await openProven(history, { envId, name }, version, dek), dek, envId, name)
   },
 
@@ -66,7 +67,10 @@ export const secretOperations = {
     wrappedDek: string
     renaming: Renaming
     newName: string
-  }) => sealRenaming(renaming, newName, await dekOf(wrappedDek)),
+  }) => {
+    const { environmentId } = renaming.secret
+    return sealRenaming(renaming, newName, await sealingDekOf({ wrappedDek, environmentId }))
+  },
 
   /** Returns the names of the secrets whose values refer to this name. */
   referringTo: async ({ wrappedDek, environmentId, secrets, to }: SealedLayer & { to: string }) =>

@@ -5,7 +5,7 @@ import { aliceEmail, bobEmail, honestValue, type Stage } from '../stage.ts'
 import { fillMachine, type Open } from './client.ts'
 import { firstLine } from './outcome.ts'
 
-type PersonAct = Exclude<Act, 'run' | 'branch'>
+type PersonAct = Exclude<Act, 'run' | 'branch' | 'store'>
 
 /** The commands of a person. Attacks on programs use other environments than these. */
 const commands: Readonly<Record<PersonAct, (stage: Stage) => string>> = {

@@ -13,7 +13,7 @@ import {
   startDirectoryServer,
 } from '../../test/directory-server.ts'
 import { DirectoryDraft } from './draft.ts'
-import { afterwardEdits } from './edits.ts'
+import { afterwardEdits, changingEdits } from './edits.ts'
 
 // A lying server answers a change with the ids and names of other objects. The signer signs the request, and not the answer.
 
@@ -115,4 +115,90 @@ test('a new sync connection with the id of a signed worker or of the rotator is 
     await signAfter('sync.createConnection', {}, { connection: { id, publicKeyJwk } })
   }
   expect([[...draft.entries], [...draft.unsigned]]).toEqual([[[signed, worker]], [signed, `worker/${orgId}`]])
+})
+
+describe('a name that the user gave', () => {
+  const groupId = idOf('grp', 1)
+  const composed = (slug: string) => {
+    const group = { groupId, slug, name: slug, position: 0 }
+    scene.server.on('composition.list', () => ({ text: JSON.stringify({ groups: [group] }) }))
+    const claim = { key: 'environment/evil:production', value: {}, readers: null, signedReaders: null }
+    scene.claims.set(claim.key, claim)
+  }
+  const change = (operation: string, params: object, body: object = {}) =>
+    changingEdits[operation]!({ params: { orgId, envId: production, ...params }, body: { ...body } }, draft)
+  const shown = (slug: string) => {
+    const app = { id: idOf('app', 1), name: slug, slug, createdAt: '2026-01-01T00:00:00.000Z' }
+    scene.server.on('apps.get', () => ({ text: JSON.stringify({ app, environments: [] }) }))
+    scene.server.on('groups.get', () => ({ text: JSON.stringify({ group: app, environments: [] }) }))
+  }
+  const refused = async (signing: Promise<void> | void) => {
+    await expect(signing).rejects.toMatchObject({ code: 'conflict', message: expect.stringContaining('you named ') })
+    expect([...draft.entries]).toEqual([])
+  }
+
+  test('stands for no other group that the server composes', async () => {
+    composed('evil')
+    draft.typed = { owner: 'shared' }
+    await refused(change('composition.set', {}, { groupId }))
+    await refused(change('composition.delete', { groupId }))
+  })
+
+  test.each(['apps.delete', 'groups.delete'])('stands for no other owner whose environments %s ends', async (act) => {
+    shown('shop')
+    draft.typed = { owner: 'other' }
+    await refused(change(act, { appId: idOf('app', 1), groupId }))
+  })
+
+  test.each(['apps.createEnv', 'groups.createEnv'])('stands for no other owner of %s', async (act) => {
+    shown('shop')
+    draft.typed = { owner: 'other' }
+    await refused(signAfter(act, { slug: 'staging', wrappedDek: 'wd1' }, { environment: { id: staging } }))
+  })
+
+  test('signs the owner whom the server shows, if it is the same one', async () => {
+    shown('shop')
+    draft.typed = { owner: 'shop' }
+    await change('apps.delete', { appId: idOf('app', 1) })
+    expect([...draft.entries]).toEqual([['environment/shop/production', null]])
+  })
+
+  test.each([
+    ['another person', { holder: 'bob@example.com' }],
+    ['another id', { holderId: bob }],
+  ])('ends the grant of no %s', async (_, typed) => {
+    const grant = { id: idOf('gnt', 1), principalType: 'user', principalId: ada }
+    scene.server.on('grants.list', () => ({ text: JSON.stringify({ grants: [grant], nextCursor: null }) }))
+    draft.typed = typed
+    await refused(change('grants.delete', { grantId: grant.id }))
+  })
+
+  test('adds no other sync connection than the one that got the keys', async () => {
+    draft.typed = { connectionId: idOf('syn', 1) }
+    const body = { wrappedDeks: [{ environmentId: production, wrappedDek: 'wd1' }] }
+    await refused(signAfter('sync.updateBinding', body, { binding: { connectionId: idOf('syn', 2) } }))
+  })
+})
+
+describe('the environment of a token that nobody signed', () => {
+  const token = idOf('skt', 5)
+  const grantTo = async (environment: string | null) => {
+    const known = { client: scene.client, orgId, signer: scene.signer, own: `person/${ada}`, ownKid: kids.ada }
+    const commitments = { environment: async () => '', managed: async () => '' }
+    draft = new DirectoryDraft(scene.start, { ...known, commitments, vouch: () => true })
+    const claim = { key: `token/${token}`, value: { name: 'ci', environment, kid: kids.bob } }
+    scene.claims.set(claim.key, { ...claim, readers: null, signedReaders: null })
+    const body = { principalType: 'service_token', principalId: token, wrappedDek: 'wd1' }
+    await changingEdits['grants.create']!({ params: { orgId, envId: production }, body }, draft)
+  }
+
+  test('is signed if it is the one that the token is to read', async () => {
+    await grantTo('shop/production')
+    expect(draft.entries.get(`token/${token}`)).toMatchObject({ environment: 'shop/production' })
+  })
+
+  test('is not signed if the server calls another one', async () => {
+    await grantTo('shop/staging')
+    expect([[...draft.entries], [...draft.unsigned]]).toEqual([[], [`token/${token}`, 'environment/shop/production']])
+  })
 })

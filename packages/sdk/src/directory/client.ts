@@ -1,5 +1,5 @@
 import { operations } from '@skerry/contract/operations.gen'
-import type { Client } from '../client.ts'
+import type { Client, TypedNames } from '../client.ts'
 import { RefusedError } from '../errors.ts'
 import { DirectoryDraft, type SignerContext } from './draft.ts'
 import { afterwardEdits, changingEdits } from './edits.ts'
@@ -53,6 +53,13 @@ const inputOf = (input: Loose) =>
     body: Record<string, unknown>
   }
 
+const typedOf = (options: unknown): TypedNames => (options as { typed?: TypedNames } | undefined)?.typed ?? {}
+
+function withNames(draft: DirectoryDraft, typed: TypedNames): DirectoryDraft {
+  draft.typed = typed
+  return draft
+}
+
 /** Puts the documents into the request of the change. */
 const signWith =
   (operation: string, call: LooseCall, find: FindSignatory): LooseCall =>
@@ -60,7 +67,8 @@ const signWith =
     const signatory = await find(input.params?.orgId ?? '', operation)
     if (!signatory) return call(input, options)
     const send = (trust?: Trust) => call(trust ? { ...input, body: { ...input.body, trust } } : input, options)
-    const make = (draft: DirectoryDraft) => changingEdits[operation]!(inputOf(input), draft)
+    const typed = typedOf(options)
+    const make = (draft: DirectoryDraft) => changingEdits[operation]!(inputOf(input), withNames(draft, typed))
     let draft: DirectoryDraft | undefined
     try {
       const {
@@ -80,7 +88,7 @@ const signWith =
       // The facts of the server differ from those that the change should make. The change itself is still wanted.
       const answer = await send()
       if (Object.hasOwn(afterwardEdits, operation)) {
-        await signNow(signatory, (made) => afterwardEdits[operation]!(inputOf(input), made, answer))
+        await signNow(signatory, (made) => afterwardEdits[operation]!(inputOf(input), withNames(made, typed), answer))
         return answer
       }
       signatory.onUnsigned([...new Set([...draft.entries.keys(), ...draft.unsigned])], error.message)
@@ -95,7 +103,9 @@ const signAfter =
     const signatory = await find(input.params?.orgId ?? '', operation)
     const answer = await call(input, options)
     if (!signatory) return answer
-    await signNow(signatory, (draft) => afterwardEdits[operation]!(inputOf(input), draft, answer))
+    await signNow(signatory, (draft) =>
+      afterwardEdits[operation]!(inputOf(input), withNames(draft, typedOf(options)), answer),
+    )
     return answer
   }
 

@@ -5,7 +5,7 @@ import type { EntryOf } from '@skerry/crypto/directory/proof'
 import type { RootBody, RootDraft } from '@skerry/crypto/directory/root'
 import type { DirectorySigner } from '@skerry/crypto/directory/signing'
 import { randomBytes } from '@skerry/crypto/random'
-import type { Client } from '../client.ts'
+import type { Client, TypedNames } from '../client.ts'
 import { type Claim, fetchClaims, type SignedDirectory } from './open.ts'
 import { compareReaders, explainReaders, isIn, type ReaderChanges } from './readers.ts'
 import { signRoot } from './signing.ts'
@@ -38,6 +38,8 @@ interface ClaimedHolder {
   email?: string
   /** The name of a token. */
   name?: string
+  /** The environment that a token is bound to. */
+  environment?: string | null
 }
 
 type Value = DirectoryEntry['value']
@@ -62,6 +64,8 @@ export class DirectoryDraft {
   root: string | undefined
   /** Keys of entries that the change affects and that this draft cannot sign. */
   readonly unsigned = new Set<string>()
+  /** The names that the user gave to the ids in the request. */
+  typed: TypedNames = {}
   readonly #claims = new Map<string, Claim>()
   #hasAll = false
 
@@ -127,12 +131,14 @@ export class DirectoryDraft {
     return claim?.value === null ? undefined : claim
   }
 
-  /** Returns the entry of a principal as a reader. Without an entry, adds one if this machine vouches for the key. */
-  async reader(principal: Principal): Promise<Reader | null> {
+  /**
+   * Returns the entry of a principal as a reader of `of`. Without an entry, adds one if this machine vouches for the key.
+   */
+  async reader(principal: Principal, of?: SharedKey): Promise<Reader | null> {
     const key = entryKeyOf(principal, this.context.orgId)
     const signed = this.#kidOf(key)
     if (signed !== undefined) return [key, signed]
-    return (await this.vouched(key)) ? [key, this.#kidOf(key)!] : null
+    return (await this.vouched(key, undefined, of)) ? [key, this.#kidOf(key)!] : null
   }
 
   #kidOf(key: string): string | undefined {
@@ -144,18 +150,28 @@ export class DirectoryDraft {
    * Adds the entry of a person, a token or a worker as the server claims it, if this machine knows its key.
    *
    * @param madeKid the thumbprint of the key, if the caller has just made its holder.
+   * @param of the environment or the managed key that the holder is to read. A token that the server calls bound to another
+   *   environment is not signed, because the caller knows nothing of that.
    */
-  async vouched(key: string, madeKid?: string): Promise<boolean> {
+  async vouched(key: string, madeKid?: string, of?: SharedKey): Promise<boolean> {
     await this.claims([key])
     const value = this.claimOf(key)?.value as ClaimedHolder | undefined
     const isKnown =
       typeof value?.kid === 'string' &&
+      this.#isBoundTo(value.environment, of) &&
       (key === this.context.own
         ? value.kid === this.context.ownKid
         : value.kid === madeKid || (await this.context.vouch(key, value)))
     if (isKnown) this.set(key, value as Value)
     else this.unsigned.add(key)
     return isKnown
+  }
+
+  /** Whether an environment that a token is bound to is, or includes, the one that it is to read. */
+  #isBoundTo(bound: string | null | undefined, of: SharedKey | undefined): boolean {
+    if (bound === null || bound === undefined || of === undefined) return true
+    const key = `environment/${bound}` as const
+    return key === of || (this.valueOf(key)?.layers.includes(nameOf(of)) ?? false)
   }
 
   /**
@@ -201,7 +217,7 @@ export class DirectoryDraft {
     await this.claims(principals.map((one) => entryKeyOf(one, this.context.orgId)).filter((one) => !this.valueOf(one)))
     const readers: Reader[] = []
     for (const one of principals) {
-      const reader = await this.reader(one)
+      const reader = await this.reader(one, key)
       if (!reader) return null
       readers.push(reader)
     }

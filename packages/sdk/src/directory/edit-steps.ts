@@ -16,7 +16,7 @@ const nameOf = (key: string): string => key.slice(key.indexOf('/') + 1)
 export async function addReader(draft: DirectoryDraft, environmentId: string, principal: Principal): Promise<void> {
   const key = draft.environmentKey(environmentId)
   if (key === undefined) return
-  const reader = await draft.reader(principal)
+  const reader = await draft.reader(principal, key)
   if (reader === null) draft.unsigned.add(key)
   else await draft.changeReaders(key, (all) => [...all.filter(([other]) => other !== reader[0]), reader])
 }
@@ -29,7 +29,38 @@ export async function removeGrant(draft: DirectoryDraft, environmentId: string, 
   const holder = grants.find(({ id }) => id === grantId)
   if (!holder) return
   const ended = entryKeyOf(holder, orgId)
+  requireHolder(draft, holder, ended)
   await draft.changeReaders(key, (all) => all.filter(([other]) => other !== ended))
+}
+
+/** Refuses a grant of another holder than the one whom the user named. */
+function requireHolder(draft: DirectoryDraft, { principalId }: Principal, key: string): void {
+  const { holder, holderId } = draft.typed
+  if (holderId !== undefined && holderId !== principalId) throw otherThanNamed(holderId, principalId)
+  if (holder === undefined) return
+  const signed = draft.directory.entries.get(key)?.value
+  const name = signed && ('email' in signed ? signed.email : 'name' in signed ? signed.name : undefined)
+  if (name !== undefined && name.toLowerCase() !== holder.toLowerCase()) throw otherThanNamed(holder, name)
+}
+
+/** Nothing is signed, and nothing is sent with the documents. */
+const otherThanNamed = (named: string, shown: string): SkerryError =>
+  new SkerryError('conflict', `you named ${named}, and the server shows ${shown} in its place: do not trust the server`)
+
+/**
+ * The slug of an application or a group. The user named it, and the server found its id.
+ *
+ * @param shown the slug that the server shows for the id.
+ */
+export function ownerOf({ typed: { owner } }: DirectoryDraft, shown: string): string {
+  if (owner !== undefined && owner !== shown) throw otherThanNamed(owner, shown)
+  return shown
+}
+
+/** The sync connection of a binding. The caller has wrapped keys to one, and the server names one in its answer. */
+export function connectionOf({ typed: { connectionId } }: DirectoryDraft, shown: string): string {
+  if (connectionId !== undefined && connectionId !== shown) throw otherThanNamed(connectionId, shown)
+  return shown
 }
 
 /** Signs a new key of an environment, which this client made and wrapped to these readers. */
@@ -154,7 +185,7 @@ export async function compose(
   const groups = await listGroups(draft, envId)
   const known = groups.find((one) => one.groupId === groupId)
   const { client, orgId } = draft.context
-  const slug = known?.slug ?? (await client.groups.get({ params: { orgId, groupId } })).group.slug
+  const slug = ownerOf(draft, known?.slug ?? (await client.groups.get({ params: { orgId, groupId } })).group.slug)
   const last = Math.max(-1, ...groups.map((one) => one.position))
   const placed = { groupId, slug, position: position ?? known?.position ?? last + 1 }
   await setLayers(draft, envId, [...groups.filter((one) => one.groupId !== groupId), placed], slug)
@@ -163,13 +194,9 @@ export async function compose(
 export async function decompose(draft: DirectoryDraft, envId: string, groupId: string): Promise<void> {
   const groups = await listGroups(draft, envId)
   const slug = groups.find((one) => one.groupId === groupId)?.slug
-  if (slug !== undefined)
-    await setLayers(
-      draft,
-      envId,
-      groups.filter((one) => one.groupId !== groupId),
-      slug,
-    )
+  if (slug === undefined) return
+  const rest = groups.filter((one) => one.groupId !== groupId)
+  await setLayers(draft, envId, rest, ownerOf(draft, slug))
 }
 
 /** Changes the place of one group. All other layers must be as they were signed. */

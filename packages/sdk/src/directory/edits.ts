@@ -39,6 +39,9 @@ const afterwards =
 /** The input of an endpoint. Missing parts are empty. */
 type Given<E extends Endpoint> = { [P in 'params' | 'query' | 'body']: NonNullable<Input<E>[P]> }
 
+/** Whether the name of an environment begins with its application and a slash, or with its group and a colon. */
+const isOf = (prefix: string) => (name: string) => name.startsWith(prefix)
+
 /** Changes that carry their documents in their own request. */
 export const changingEdits: Readonly<Record<string, Changing>> = {
   'grants.create': changing<'grants', 'create'>(({ params, body }, draft) =>
@@ -57,11 +60,11 @@ export const changingEdits: Readonly<Record<string, Changing>> = {
   'envs.delete': changing<'envs', 'delete'>(({ params }, draft) => changes.endEnvironment(draft, params.envId)),
   'apps.delete': changing<'apps', 'delete'>(async ({ params }, draft) => {
     const { app } = await draft.context.client.apps.get({ params })
-    await draft.endEnvironments((name) => name.startsWith(`${app.slug}/`))
+    await draft.endEnvironments(isOf(`${changes.ownerOf(draft, app.slug)}/`))
   }),
   'groups.delete': changing<'groups', 'delete'>(async ({ params }, draft) => {
     const { group } = await draft.context.client.groups.get({ params })
-    await draft.endEnvironments((name) => name.startsWith(`${group.slug}:`))
+    await draft.endEnvironments(isOf(`${changes.ownerOf(draft, group.slug)}:`))
   }),
   'composition.set': changing<'composition', 'set'>(({ params, body }, draft) =>
     changes.compose(draft, params.envId, body),
@@ -112,7 +115,7 @@ export const changingEdits: Readonly<Record<string, Changing>> = {
   ),
   'kms.grant': changing<'kms', 'grant'>(async ({ params, body }, draft) => {
     const key = draft.managedKey(params.kmsKeyId)
-    const reader = key && (await draft.reader(body))
+    const reader = key && (await draft.reader(body, key))
     if (key && !reader) draft.unsigned.add(key)
     if (key && reader)
       await draft.changeReaders(key, (all) => [...all.filter(([other]) => other !== reader[0]), reader])
@@ -144,11 +147,16 @@ export const afterwardEdits: Readonly<Record<string, Afterwards>> = {
   }),
   'apps.createEnv': afterwards<'apps', 'createEnv'>(async ({ params, body }, draft, { environment }) => {
     const { app } = await draft.context.client.apps.get({ params })
-    await changes.addEnvironment(draft, `${app.slug}/${body.slug}`, environment.id, body.wrappedDek)
+    await changes.addEnvironment(
+      draft,
+      `${changes.ownerOf(draft, app.slug)}/${body.slug}`,
+      environment.id,
+      body.wrappedDek,
+    )
   }),
   'groups.createEnv': afterwards<'groups', 'createEnv'>(async ({ params, body }, draft, { environment }) => {
     const { group } = await draft.context.client.groups.get({ params })
-    const name = `${group.slug}:${body.slug}`
+    const name = `${changes.ownerOf(draft, group.slug)}:${body.slug}`
     const isAdded = await changes.addEnvironment(draft, name, environment.id, body.wrappedDek)
     if (isAdded) await changes.addLayer(draft, name)
   }),
@@ -172,10 +180,10 @@ export const afterwardEdits: Readonly<Record<string, Afterwards>> = {
     if (isNew) await draft.vouched(key, await fingerprint(connection.publicKeyJwk))
     else draft.unsigned.add(key)
   }),
-  'sync.updateBinding': afterwards<'sync', 'updateBinding'>(({ body }, draft, { binding }) =>
+  'sync.updateBinding': afterwards<'sync', 'updateBinding'>(async ({ body }, draft, { binding }) =>
     changes.addWorker(draft, body.wrappedDeks ?? [], {
       principalType: 'sync_connection',
-      principalId: binding.connectionId,
+      principalId: changes.connectionOf(draft, binding.connectionId),
     }),
   ),
   'sync.deleteBinding': afterwards<'sync', 'deleteBinding'>((_, draft) => draft.signEnds()),

@@ -4,10 +4,10 @@ import { makeBranchManifest, openBranchManifest } from '@skerry/crypto/directory
 import { environmentKeyCommitment } from '@skerry/crypto/directory/commitments'
 import { CryptoError } from '@skerry/crypto/errors'
 import { newId } from '@skerry/crypto/random'
-import type { KeyHolder } from '@skerry/crypto/wrap'
 import type { Client } from '../client.ts'
 import { pagesOf } from '../pages.ts'
-import { type EnvironmentPlace, environmentKey } from '../secrets.ts'
+import { type EnvironmentPlace, environmentKey, type RememberingHolder } from '../secrets.ts'
+import { asParent } from './writer.ts'
 
 /** The server computes the expiry by its own clock, which may be later than the client's. */
 const slackSeconds = 600
@@ -72,11 +72,12 @@ export async function renewedManifests(
 export async function renewManifests(
   client: Client,
   { orgId, envId }: EnvironmentPlace,
-  { old, next, holder }: { old: Bytes; next: Bytes; holder: KeyHolder },
+  { old, next, holder }: { old: Bytes; next: Bytes; holder: RememberingHolder },
 ): Promise<RenewedManifest[]> {
   const { environment } = await client.envs.get({ params: { orgId, envId } })
   const { parentEnvironmentId: parent } = environment
-  const above = parent === null ? undefined : (await environmentKey(client, { orgId, envId: parent }, holder)).bytes
+  const above =
+    parent === null ? undefined : (await environmentKey(client, { orgId, envId: parent }, asParent(holder))).bytes
   const params = { orgId, envId: parent ?? envId }
   const branches: ListedBranch[] = []
   for await (const page of pagesOf((page) => client.branches.list({ params, query: page })))

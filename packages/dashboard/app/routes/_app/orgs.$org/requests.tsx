@@ -3,10 +3,10 @@ import { Button, SegmentedControl } from '@mantine/core'
 import { createFileRoute } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { type CreateSearch, parseCreateSearch } from '../../../create-search.ts'
-import { RequestList } from '../../../requests/request-list.tsx'
 import { Page } from '../../../ui/page.tsx'
 
-// This part of the page is loaded when it first opens.
+// The list is loaded after the frame of the page, and the dialog when it first opens.
+const RequestList = lazy(async () => ({ default: (await import('../../../requests/request-list.tsx')).RequestList }))
 const AskDialog = lazy(async () => ({ default: (await import('../../../requests/ask.tsx')).AskDialog }))
 
 interface RequestsSearch extends CreateSearch {
@@ -45,7 +45,9 @@ function Requests() {
           onChange={(value) => navigate({ search: value === 'answered' ? { answered: true } : {}, replace: true })}
         />
       </div>
-      <RequestList status={answered ? 'closed' : 'open'} />
+      <Suspense>
+        <RequestList status={answered ? 'closed' : 'open'} />
+      </Suspense>
       <Suspense>{create && <AskDialog orgId={org.id} onClose={() => navigate({ search: {} })} />}</Suspense>
     </Page>
   )

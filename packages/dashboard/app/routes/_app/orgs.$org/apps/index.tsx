@@ -31,7 +31,7 @@ function Applications() {
       useEnvironments={useEnvironments}
       onCreate={(body) => api.apps.create({ params: { orgId: org.id }, body })}
       onRename={(appId, name) => api.apps.update({ params: { orgId: org.id, appId }, body: { name } })}
-      onDelete={(appId) => api.apps.delete({ params: { orgId: org.id, appId } })}
+      onDelete={(appId, owner) => api.apps.delete({ params: { orgId: org.id, appId } }, { typed: { owner } })}
       stale={[appsQuery(org.id)]}
     />
   )

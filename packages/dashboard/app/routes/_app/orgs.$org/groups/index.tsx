@@ -31,7 +31,7 @@ function Groups() {
       useEnvironments={useEnvironments}
       onCreate={(body) => api.groups.create({ params: { orgId: org.id }, body })}
       onRename={(groupId, name) => api.groups.update({ params: { orgId: org.id, groupId }, body: { name } })}
-      onDelete={(groupId) => api.groups.delete({ params: { orgId: org.id, groupId } })}
+      onDelete={(groupId, owner) => api.groups.delete({ params: { orgId: org.id, groupId } }, { typed: { owner } })}
       stale={[groupsQuery(org.id)]}
     />
   )

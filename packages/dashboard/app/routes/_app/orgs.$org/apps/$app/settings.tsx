@@ -63,7 +63,7 @@ function useDialogs() {
       text: 'This also deletes its environments, branches and secrets, their history and everyone’s access. This cannot be undone.',
     },
     onDelete: async () => {
-      await api.apps.delete({ params })
+      await api.apps.delete({ params }, { typed: { owner: app.slug } })
       await navigate({ to: '/orgs/$org/apps', params: { org: org.slug } })
     },
     stale: [appsQuery(org.id)],

@@ -1,0 +1,187 @@
+import { slugPattern } from '@skerry/contract/patterns'
+import { fetchEntries, type OrgTrust, type VerifiedEntries } from '@skerry/sdk/internal/directory/entries'
+import { openDocuments } from '@skerry/sdk/internal/directory/open'
+import {
+  checkSignedReaders,
+  type Listing,
+  listReceivers,
+  type Receiver,
+} from '@skerry/sdk/internal/directory/receivers'
+import { api } from '../api.ts'
+import { KeyringError, keyring } from '../keyring.ts'
+import { queryClient } from '../queries.ts'
+import { knownDirectory, rememberDirectory } from './known.ts'
+import { readably } from './signatory.ts'
+
+// Compares answers of the server with the signed directory that this browser knows. See `checks.ts`.
+
+const trustOf = (): OrgTrust => ({
+  pins: [],
+  memory: {
+    read: async (orgId) => knownDirectory(orgId),
+    write: async (orgId, known) => rememberDirectory(orgId, known),
+  },
+  purpose: 'write',
+})
+
+/** The addresses of the people whose signature would have been accepted, by the hash of the root. */
+const signers = new Map<string, string[]>()
+
+async function signersOf(orgId: string, { root, known }: VerifiedEntries['verified']): Promise<string[]> {
+  const found = signers.get(known.root.hash)
+  if (found) return found
+  const keys = root.signers.map((one) =>
+    'person' in one ? (`person/${one.person}` as const) : (`token/${one.token}` as const),
+  )
+  const { get } = await fetchEntries(api, orgId, keys, trustOf())
+  const names = [...new Set(keys.map((key) => nameIn(get(key)?.value) ?? key))]
+  signers.set(known.root.hash, names)
+  return names
+}
+
+const nameIn = (value: object | undefined): string | undefined => {
+  const { email, name } = (value ?? {}) as { email?: string; name?: string }
+  return email ?? name
+}
+
+async function refusal(orgId: string, what: string): Promise<KeyringError> {
+  const { verified } = await fetchEntries(api, orgId, [], trustOf())
+  const names = (await signersOf(orgId, verified)).join(', ')
+  const text = `${what}. Only a signer could have changed this: ${names}. Nothing was sent`
+  return new KeyringError('directory_mismatch', text)
+}
+
+export const requireListed = (orgId: string, receivers: readonly Receiver[]): Promise<void> =>
+  readably(async () => {
+    const { listings } = await listReceivers(api, orgId, receivers, trustOf())
+    for (const listing of listings) {
+      if (listing.state === 'listed') continue
+      // A worker without an entry is signed with its first use. A signer who compared the words signs a person or a token.
+      if (listing.state === 'unlisted' && (listing.isWorker || (await isSigner(orgId)))) continue
+      throw await refusal(orgId, wordsOf(listing))
+    }
+  })
+
+function wordsOf({ receiver: { principalId }, state, name }: Listing): string {
+  if (state === 'unlisted')
+    return `The signed directory does not list ${principalId}, to whom the server would give a key`
+  return `The server shows another key of ${name ?? principalId} than the one in the signed directory`
+}
+
+async function isSigner(orgId: string): Promise<boolean> {
+  const [{ principal }, documents] = await Promise.all([
+    api.me.get({}),
+    openDocuments(api, orgId, { known: knownDirectory(orgId), pins: [] }),
+  ])
+  return (
+    documents?.root.body.signers.some((one) => ('person' in one ? one.person : one.token) === principal.id) ?? false
+  )
+}
+
+export const requireReaders = (
+  orgId: string,
+  environmentId: string,
+  ownId: string,
+  others: readonly Receiver[],
+): Promise<void> =>
+  readably(async () => {
+    await requireListed(orgId, others)
+    const name = await nameOf(orgId, environmentId)
+    if (name === null) return
+    const { publicKeyJwk } = await api.me.getKeys({})
+    const own = publicKeyJwk === null ? [] : [{ principalId: ownId, publicKeyJwk }]
+    const check = await checkSignedReaders(api, { orgId, name, readers: [...own, ...others] }, trustOf())
+    if (check.state === 'other')
+      throw await refusal(orgId, `The server lists other readers of ${name} than the signed directory`)
+    if (check.state === 'stranger')
+      throw await refusal(
+        orgId,
+        `The signed directory does not list ${check.reader.principalId} as a reader of ${name}`,
+      )
+  })
+
+export const requireManagedKey = (
+  orgId: string,
+  { id, name, version }: { id: string; name: string; version: number },
+  blob: string,
+): Promise<void> =>
+  readably(async () => {
+    // A name that is no slug has no entry.
+    if (!new RegExp(slugPattern).test(name)) return
+    const key = `key/${name}` as const
+    const entry = (await fetchEntries(api, orgId, [key], trustOf())).get(key)?.value
+    if (entry?.id !== id) throw await refusal(orgId, `The signed directory has another managed key ${name}, or none`)
+    const signed = entry.versions.find((one) => one.version === version)
+    // A key that signs has its public key in the entry, and the private one is compared with it by the readers.
+    if (signed && 'jwk' in signed) return
+    const commitment = await keyring.call('managedCommitment', { id, version, blob })
+    if (signed?.commitment !== commitment)
+      throw await refusal(orgId, `The server gave another key for version ${version} of ${name} than the signed one`)
+  })
+
+export const requireSignedKeys = (environments: readonly { id: string; orgId: string | undefined }[]): Promise<void> =>
+  readably(async () => {
+    const placed = environments.map(({ id, orgId = orgOf(id) }) => ({ id, orgId }))
+    for (const [orgId, all] of Map.groupBy(placed, (one) => one.orgId)) {
+      if (orgId === undefined)
+        throw new KeyringError('directory_unproven', 'This page cannot find the signed entry of this environment')
+      if (knownDirectory(orgId) !== null) await requireIn(orgId, [...new Set(all.map(({ id }) => id))])
+    }
+  })
+
+async function requireIn(orgId: string, ids: readonly string[]): Promise<void> {
+  const named = await Promise.all(ids.map(async (id) => ({ id, name: await nameOf(orgId, id) })))
+  const own = named.flatMap(({ id, name }) =>
+    name === null ? [] : [{ id, name, key: `environment/${name}` as const }],
+  )
+  if (own.length === 0) return
+  const entries = await fetchEntries(
+    api,
+    orgId,
+    own.map(({ key }) => key),
+    trustOf(),
+  )
+  const ofRoot = await signersOf(orgId, entries.verified)
+  const all = []
+  for (const { id: environmentId, name, key } of own) {
+    const value = entries.get(key)?.value
+    if (!value) throw await refusal(orgId, `The signed directory has no environment ${name}, which the server shows`)
+    if (value.id !== environmentId)
+      throw await refusal(
+        orgId,
+        `The signed directory says that ${name} is ${value.id}, and the server shows ${environmentId}`,
+      )
+    all.push({ environmentId, name, commitment: value.key, signers: ofRoot })
+  }
+  // An unlocked keyring has its final worker: unlocking may join that of another tab, which knows nothing of this.
+  await keyring.call('noteCommitted', { all })
+}
+
+/** The names of environments by their ids. A slug is fixed. */
+const names = new Map<string, string | null>()
+
+/** The name of an environment in the directory; null for a branch, which has no entry. */
+async function nameOf(orgId: string, envId: string): Promise<string | null> {
+  const known = names.get(envId)
+  if (known !== undefined) return known
+  const { environment } = await api.envs.get({ params: { orgId, envId } })
+  const name =
+    environment.parentEnvironmentId === null ? `${await ownerOf(orgId, environment)}${environment.slug}` : null
+  names.set(envId, name)
+  return name
+}
+
+type Owned = { applicationId: string | null; groupId: string | null }
+
+async function ownerOf(orgId: string, { applicationId: appId, groupId }: Owned): Promise<string> {
+  if (appId !== null) return `${(await api.apps.get({ params: { orgId, appId } })).app.slug}/`
+  return `${(await api.groups.get({ params: { orgId, groupId: groupId ?? '' } })).group.slug}:`
+}
+
+/** The organization of an environment that the page has asked the server about. */
+function orgOf(envId: string): string | undefined {
+  for (const { queryKey } of queryClient.getQueryCache().getAll()) {
+    const [orgs, orgId, envs, id] = queryKey
+    if (orgs === 'orgs' && envs === 'envs' && id === envId && typeof orgId === 'string') return orgId
+  }
+}

@@ -1,0 +1,31 @@
+import { parsePin } from '@skerry/crypto/directory/pin'
+import type { TokenFormat } from '@skerry/crypto/token'
+import { invalid } from '../errors.ts'
+import type { OrgTrust } from './entries.ts'
+import { type DirectorySettings, processMemory } from './memory.ts'
+
+/** The trust of somebody who writes, with the token that they use. */
+export interface WriterDirectory extends DirectorySettings {
+  token?: { id: string; format: TokenFormat } | undefined
+  /** The clock, in milliseconds since 1970. */
+  now?: (() => number) | undefined
+}
+
+/**
+ * The trust with which entries are verified before a key is used or given away. Undefined if this client trusts nothing about
+ * the organization.
+ */
+export async function writingTrust(settings: WriterDirectory, orgId: string): Promise<OrgTrust | undefined> {
+  const { memory = processMemory(), token, now, org } = settings
+  if (org !== undefined && org !== orgId) throw invalid(`directory.org: must be ${orgId}, whose key is asked for`)
+  const pins = (settings.pins ?? []).map(parsePin)
+  if (pins.length === 0 && (await memory.read(orgId)) === null) return undefined
+  return { pins, memory, token: token?.format, purpose: 'write', now }
+}
+
+/** The same holder, for the key of the environment that a branch belongs to. */
+export function asParent<H extends { directory?: WriterDirectory | undefined }>(holder: H): H {
+  const { directory } = holder
+  if (directory?.name === undefined) return holder
+  return { ...holder, directory: { ...directory, name: directory.name.split('@')[0] } }
+}
