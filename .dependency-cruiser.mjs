@@ -25,6 +25,7 @@ const plainModules = [
   'agents/policy-body',
   'audit/(?:archive|sentences?)',
   'changes/approvers',
+  'docs/page-path',
   'envs/production',
   'export/archive-(?:check|format|spelling)',
   'grants/readers',

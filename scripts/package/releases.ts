@@ -24,6 +24,8 @@ export interface Release {
   bundled: string[]
   /** Whether the package has the completions and the man pages of `skerry`. */
   hasManuals: boolean
+  /** Other files of the repository that the package holds. */
+  files?: string[]
   /** The README; the one of the folder unless given. */
   readme?: string
 }
@@ -103,6 +105,8 @@ export const releases: readonly Release[] = [
     isLocked: true,
     pages: 'all',
     bundled: [],
+    // docs/deploy.md installs the unit from the package.
+    files: ['deploy/skerry-server.service'],
     hasManuals: false,
     readme: server,
   },

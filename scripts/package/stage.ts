@@ -50,6 +50,7 @@ export async function stage(sources: Sources, release: Release, folder: string):
   for (const path of beside) copy(root, folder, path)
   for (const path of starters) write(path, starter(root, release, path))
   for (const path of pagesOf(root, release)) copy(root, folder, path)
+  for (const path of release.files ?? []) copy(root, folder, path)
   for (const command of release.hasNode ? Object.keys(release.commands) : [])
     write(`bin/${command}`, launcher(release, command, nodePackages(root)))
   const manuals = release.hasManuals ? await manualsOf(created) : {}

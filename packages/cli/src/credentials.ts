@@ -14,6 +14,8 @@ export interface Profile {
   client?: { id: string; secret?: string }
   /** A complete service token, which contains key material. */
   token?: string
+  /** The name of the token when it was stored. */
+  tokenName?: string
   session?: PersonSession
 }
 

@@ -179,7 +179,7 @@ const noOrg = 'you are not a member of this organization any more, or it was del
 
 /** The next step for a refusal of the server, by its message. */
 const nextOfMessage: Readonly<Record<string, string>> = {
-  'no payment provider is configured': 'the operator of the server sets one up, as docs/plans.md says',
+  'no payment provider is configured': 'the operator of the server sets one up: /docs/plans/ of the server says how',
   'no such access request': '`skerry access ls` shows the open ones',
   'no such change request': '`skerry changes ls --status any` shows all of them',
   'no such lease': '`skerry lease ls` shows them',

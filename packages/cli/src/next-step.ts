@@ -42,7 +42,9 @@ async function nextToJoin(client: Client): Promise<string> {
   const [first, ...more] = invites
   if (!first) return 'you are in no organization: `skerry org create <name>`, or ask to be invited'
   if (more.length > 0) return 'next: `skerry invite accept <organization>`; see `skerry invite mine`'
-  return `next: \`skerry invite accept ${first.orgSlug}\`, an invitation that waits for you`
+  const code = first.joining ? ' --code' : ''
+  const how = first.joining ? ', with the joining code that you got' : ''
+  return `next: \`skerry invite accept ${first.orgSlug}${code}\`, an invitation that waits for you${how}`
 }
 
 export const nextToSetUp = 'next: `skerry setup` in a project folder, or `skerry init` in a new one'

@@ -8,8 +8,9 @@ import { type Flags, readSettings, type Settings } from './settings.ts'
 export interface DescribedProfile {
   name: string
   kind: 'person' | 'machine' | 'token'
-  /** An e-mail address, or the id of a machine client or a token. */
+  /** An e-mail address, or the name of a token; the id if the name is not known. */
   who: string
+  id: string
   url: string
   /** The slug. Null for a person, whose session reaches every organization that they are in. */
   organization: string | null
@@ -53,10 +54,11 @@ export function describeProfile(
   }
 }
 
-function ownerOf({ session, client, token }: Profile): Pick<DescribedProfile, 'kind' | 'who'> {
-  if (session) return { kind: 'person', who: session.email ?? session.userId }
-  if (client) return { kind: 'machine', who: client.id }
-  return { kind: 'token', who: /^skt_[0-9A-Za-z]+/.exec(token ?? '')?.[0] ?? 'unknown' }
+function ownerOf({ session, client, token, tokenName }: Profile): Pick<DescribedProfile, 'kind' | 'who' | 'id'> {
+  if (session) return { kind: 'person', who: session.email ?? session.userId, id: session.userId }
+  // Commands use the token that a machine client made. Without one yet, the client itself is shown.
+  const id = /^skt_[0-9A-Za-z]+/.exec(token ?? '')?.[0] ?? client?.id ?? 'unknown'
+  return { kind: client ? 'machine' : 'token', who: tokenName ?? id, id }
 }
 
 /**

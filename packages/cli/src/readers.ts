@@ -1,31 +1,14 @@
-import { isReader, readerWords } from '@skerry/contract/grants/readers'
-import { idPrefixes } from '@skerry/contract/prefixes'
-import { openDirectory } from './directory.ts'
-import { Failure, usage } from './failure.ts'
+import { Failure } from './failure.ts'
 import { mustVerifyIn } from './known-directories.ts'
 import { noteReaders, type Shared, unknownReaders } from './known-readers.ts'
 import { isStrict } from './known-state.ts'
 import { note, warn } from './output.ts'
-import {
-  canonical,
-  compareKeys,
-  findPin,
-  isPinnedAs,
-  isPinnedToAnother,
-  noteAccepted,
-  type PinnedGrantee,
-  pin,
-  wasRemovedAs,
-  wordsOf,
-} from './pins.ts'
+import { isOwnKey } from './own-keys.ts'
+import { canonical, compareKeys, noteAccepted, type PinnedGrantee, pin, wordsOf } from './pins.ts'
 import { ask, canAsk, confirmOrRefuse } from './prompt.ts'
+import { findNamed, type Named, nameReaders, optionsFor, type ReaderFlags, serverWords } from './reader-names.ts'
 import { confirmRecoveryKey, keepRecoveryKey, recoveryName } from './recovery/key.ts'
 import type { Session } from './session.ts'
-
-/** `--reader`: readers that the person names, because this machine does not know them yet. */
-export interface ReaderFlags {
-  reader?: string[]
-}
 
 /** The readers who would get a key. */
 interface Receivers extends Shared {
@@ -64,21 +47,23 @@ export async function acceptReaders(session: Session, audience: Audience, flags:
   const readers = receivers?.readers ?? []
   const firstSeen = await compareKeys(session, readers)
   const others = readers.filter(({ principalId }) => principalId !== session.principal.id)
-  const named = await findNamed(session, others, { what: receivers?.what, recoveryPublicKeyJwk }, flags)
+  const named = await findNamed(session, others, { what: receivers?.what, recoveryPublicKeyJwk, flags })
   const isNewRecoveryKey =
     recoveryPublicKeyJwk !== undefined &&
     (await confirmRecoveryKey(session, recoveryPublicKeyJwk, named.has(recoveryName)))
   const elsewhere = receivers?.source ? await unknownReaders(session, receivers.source, others) : others
   const areSigned = receivers !== undefined && (await areSignedReaders(session, receivers))
-  const unknown = receivers && !areSigned ? await unknownReaders(session, receivers, elsewhere) : []
+  const unknown =
+    receivers && !areSigned ? await withoutOwn(session, await unknownReaders(session, receivers, elsewhere)) : []
   const labelled = await nameReaders(session, unknown)
   for (const remark of receivers?.remarks?.values() ?? []) warn(remark)
   if (receivers && unknown.length > 0) {
     await showReaders(labelled, receivers.what)
-    await confirmReaders(
-      labelled.filter(({ principalId }) => !named.has(principalId)),
-      receivers.what,
-    )
+    await confirmReaders(session, {
+      unnamed: labelled.filter(({ principalId }) => !named.has(principalId)),
+      all: others,
+      what: receivers.what,
+    })
   }
   const acceptedReaders = firstSeen.map((reader) => {
     const shown = labelled.find(({ principalId }) => principalId === reader.principalId)
@@ -102,6 +87,12 @@ export async function acceptReaders(session: Session, audience: Audience, flags:
       await noteReaders(session, receivers, unknown)
     },
   }
+}
+
+/** Leaves out the keys of other profiles of this machine. */
+async function withoutOwn(session: Session, readers: readonly PinnedGrantee[]): Promise<PinnedGrantee[]> {
+  const areOwn = await Promise.all(readers.map((one) => isOwnKey(session, one)))
+  return readers.filter((_, at) => !areOwn[at])
 }
 
 /** True if the readers are those that a signer signed. Nobody needs to compare words then. */
@@ -163,13 +154,13 @@ export async function acceptSeveral(
 /** @param confirming the option that a script needs beside `--reader`, with a blank before it. */
 async function askForGrantees(session: Session, { what, grantees }: Grantees, flags: ReaderFlags, confirming = '') {
   const { id: orgId } = await session.org()
-  const unseen = await compareKeys(session, grantees)
-  const named = await findNamed(session, grantees, { what }, flags)
+  const unseen = await withoutOwn(session, await compareKeys(session, grantees))
+  const named = await findNamed(session, grantees, { what, flags })
   const labelled = await nameReaders(session, unseen)
   const unnamed = labelled.filter(({ principalId }) => !named.has(principalId))
   if (unseen.length > 0) {
     await showReaders(labelled, what)
-    await confirmReaders(unnamed, what, confirming)
+    await confirmReaders(session, { unnamed, all: grantees, what, confirming })
   }
   const accepted = labelled.map((grantee) => ({ ...grantee, name: acceptedName(grantee, named) }))
   noteAccepted(accepted)
@@ -190,94 +181,6 @@ function acceptedName({ principalId, called, wantedName }: Named, named: Readonl
   return named.get(principalId) === principalId ? null : (called ?? null)
 }
 
-/**
- * Finds the readers that `--reader` names by id, e-mail address or token name. The map goes from a reader's id to the
- * value that names the reader. A value that matches no reader is refused.
- */
-async function findNamed(
-  session: Session,
-  readers: readonly PinnedGrantee[],
-  { what, recoveryPublicKeyJwk }: { what: string | undefined; recoveryPublicKeyJwk?: string | undefined },
-  { reader: values = [] }: ReaderFlags,
-): Promise<Map<string, string>> {
-  if (values.length === 0) return new Map()
-  const { id: orgId } = await session.org()
-  const labelled = await nameReaders(session, readers)
-  const recovery = recoveryPublicKeyJwk === undefined ? [] : [recoveryName]
-  const found = values.map((value): [string, string] => {
-    if (recovery.includes(value) || labelled.some(({ principalId }) => principalId === value)) return [value, value]
-    const called = labelled.filter((one) => isCalled(session, orgId, one, value))
-    if (called.length === 1) return [called[0]!.principalId, value]
-    const matches = called.length === 0 ? 'no reader' : `${called.length} readers`
-    const possible = [...(called.length === 0 ? labelled : called).map(({ label }) => label), ...recovery].join(', ')
-    throw usage(
-      `--reader ${value} matches ${matches} of ${what ?? 'this command'}; nothing was changed`,
-      possible === '' ? 'leave --reader out: this command has no new readers' : `use one of these ids: ${possible}`,
-    )
-  })
-  return new Map(found)
-}
-
-/**
- * Whether `--reader` may name this reader by a name. The server reports who has a name. A name that this machine knows
- * therefore stays with its id, and a known id is not accepted under another name. If the command line already names a
- * token by its name, `--reader` must use the id.
- */
-function isCalled(session: Session, orgId: string, reader: Named, value: string): boolean {
-  const { called, principalId, principalType, wantedName } = reader
-  if (called !== value || isPinnedToAnother(session, orgId, value, principalId)) return false
-  const known = findPin(session, orgId, principalId)
-  // A person who left and came back is known by the id alone. The user names their e-mail address anew.
-  if (known && !(known.name === principalId && principalId.startsWith(idPrefixes.user)))
-    return isPinnedAs(session, orgId, value, principalId)
-  return wantedName === undefined || principalType !== 'service_token'
-}
-
-/** `called`: the e-mail address of a person, the name of a token. */
-type Named = PinnedGrantee & {
-  label: string
-  called: string | undefined
-  /** Says how this machine knows the key, if that is not the name that the user wrote. */
-  mismatch: string | undefined
-}
-
-/** Adds labels. The server lists readers without the names of tokens, so these names come from the directory. */
-async function nameReaders(session: Session, readers: readonly PinnedGrantee[]): Promise<Named[]> {
-  if (readers.length === 0) return []
-  const { id: orgId } = await session.org()
-  const nameOf = await openDirectory(
-    session,
-    readers.filter(({ name }) => name === null).map(({ principalId }) => principalId),
-  )
-  return readers.map((reader) => {
-    const { principalId, name } = reader
-    const called = name ?? nameOf(principalId)
-    const found = serverWords(reader) ?? called
-    const label = found === undefined ? principalId : `${found} (${principalId})`
-    return { ...reader, called, label, mismatch: mismatchOf(session, orgId, reader) }
-  })
-}
-
-/** Says how this machine knows a key, if that is not the name that the user wrote. */
-export function mismatchOf(
-  session: Session,
-  orgId: string,
-  { principalId, wantedName }: PinnedGrantee,
-): string | undefined {
-  const known = findPin(session, orgId, principalId)
-  if (wantedName === undefined || !known || isPinnedAs(session, orgId, wantedName, principalId)) return undefined
-  if (wasRemovedAs(session, orgId, principalId, wantedName))
-    return `${wantedName} was removed and joined again, with the same key as before`
-  const name = known.name === principalId ? 'by its id alone' : `as ${known.name}`
-  return `this machine knows ${principalId} ${name}, not as ${wantedName}`
-}
-
-/** The name of one of the server's own readers; undefined for a person or a token. */
-function serverWords({ principalType = '', name }: PinnedGrantee): string | undefined {
-  const kind = { principalType }
-  return isReader(kind) ? (name ?? readerWords[kind.principalType]) : undefined
-}
-
 const count = (readers: readonly unknown[]) => (readers.length === 1 ? '1 new reader' : `${readers.length} new readers`)
 
 async function showReaders(readers: readonly Named[], what: string): Promise<void> {
@@ -292,7 +195,17 @@ async function showReaders(readers: readonly Named[], what: string): Promise<voi
     note('compare the words with those that `skerry keys fingerprint` prints for each person and token')
 }
 
-async function confirmReaders(unnamed: readonly Named[], what: string, confirming = ''): Promise<void> {
+interface Question {
+  /** The readers whom no `--reader` names. */
+  unnamed: readonly Named[]
+  /** Every reader whom `--reader` could name. */
+  all: readonly PinnedGrantee[]
+  what: string
+  confirming?: string
+}
+
+async function confirmReaders(session: Session, question: Question): Promise<void> {
+  const { unnamed, what, confirming = '' } = question
   if (unnamed.length === 0) return
   if (isStrict() || !canAsk()) {
     const labels = unnamed.map(({ label }) => label).join(', ')
@@ -300,19 +213,19 @@ async function confirmReaders(unnamed: readonly Named[], what: string, confirmin
     throw new Failure(
       'refused',
       `${labels} would get ${what}, and ${[...reasons].join(', and ')}; nothing was changed`,
-      `${nextFor(unnamed)}${confirming}`,
+      `${await nextFor(session, question)}${confirming}`,
     )
   }
   if (await ask(`give ${what} to ${unnamed.length === 1 ? 'this reader' : `these ${unnamed.length} readers`}?`)) return
   throw new Failure(
     'failure',
     'nothing was changed',
-    'to leave a reader out, take its access away first: `skerry grant revoke <id>`',
+    'to leave a reader out, take its access away first: `skerry grant revoke <reader>`',
   )
 }
 
-function nextFor(unnamed: readonly Named[]): string {
-  const options = unnamed.map(({ principalId }) => `--reader ${principalId}`).join(' ')
+async function nextFor(session: Session, { unnamed, all }: Question): Promise<string> {
+  const options = await optionsFor(session, unnamed, all)
   const ofServer = unnamed.filter((one) => serverWords(one) !== undefined)
   if (ofServer.length === 0) return `compare their words, then run again with ${options}`
   const others = ofServer.length < unnamed.length ? 'compare the words of the others. ' : ''

@@ -253,16 +253,20 @@ export async function makeAdminToken(
   const org = orgs.find((one) => isOrg(one, settings.org))
   if (!org) throw new Failure('notFound', `machine client ${machine.id} is not in organization ${settings.org ?? ''}`)
   const { bootstrapAdmin } = await import('@skerry/sdk/tokens')
-  const { token, parsed } = await bootstrapAdmin(client, { orgId: org.id, name: `CLI on ${hostname()}`.slice(0, 200) })
+  const tokenName = `CLI on ${hostname()}`.slice(0, 200)
+  const { token, parsed } = await bootstrapAdmin(client, { orgId: org.id, name: tokenName })
   const profile: Profile = {
     url: settings.url,
     org: { id: org.id, slug: org.slug },
     client: { id: machine.id, ...(machine.keepSecret ? { secret: machine.secret } : {}) },
     token,
+    tokenName,
   }
   try {
     saveProfile(name, profile, machine.keepSecret)
-    note(`created admin token ${parsed.tokenId} for ${org.slug}; it is stored in the credentials file`)
+    note(
+      `created the admin token "${tokenName}" (${parsed.tokenId}) for ${org.slug}; it is stored in the credentials file`,
+    )
   } catch (error) {
     warn(`the new admin token cannot be stored, so every command will create another: ${(error as Error).message}`)
   }

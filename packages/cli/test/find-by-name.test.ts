@@ -34,7 +34,7 @@ it('a token can be revoked by its name, and a name of several tokens is refused 
   expect(none).toMatchObject({ code: 4, stderr: "skerry: there is no token 'nobody'; see `skerry token ls`\n" })
 })
 
-it('a grant to the name of a token that this machine does not know is refused, and the error shows the id', async () => {
+it('a grant to the name of a token that this machine does not know is refused, until --reader accepts it', async () => {
   const { id } = await makeToken('deploy')
   expect((await machine.shell('skerry grant deploy')).stderr).toContain('deploy already has')
   const other = await newMachine(server.url)
@@ -45,11 +45,10 @@ it('a grant to the name of a token that this machine does not know is refused, a
     other.env.SKERRY_TOKEN = token
     const refused = await other.shell('skerry grant deploy --app shop --env development')
     expect(refused.code).toBe(3)
-    expect(refused.stderr).toContain(`run again with --reader ${id}`)
+    expect(refused.stderr).toContain('run again with --reader deploy')
+    expect(refused.stderr).not.toContain(id)
     const byName = await other.shell('skerry grant deploy --app shop --env development --reader deploy')
-    expect([byName.code, byName.stderr]).toEqual([2, expect.stringContaining('matches no reader')])
-    const byId = await other.shell(`skerry grant deploy --app shop --env development --reader ${id}`)
-    expect([byId.code, byId.stderr]).toEqual([0, expect.stringContaining('deploy already has')])
+    expect([byName.code, byName.stderr]).toEqual([0, expect.stringContaining('deploy already has')])
     expect((await other.shell('skerry grant deploy --app shop --env development')).code).toBe(0)
   } finally {
     await other.remove()
@@ -112,4 +111,27 @@ it('a destructive command without --yes says in a sentence what it would do', as
     stderr:
       'skerry: This deletes application shop with 2 secrets in development, and all branches. Run again with `--yes` to do it.\n',
   })
+})
+
+it('a name that two readers have is refused by --reader, and the error tells them apart by id', async () => {
+  const twins = [await makeToken('twin'), await makeToken('twin')]
+  const other = await newMachine(server.url)
+  try {
+    const made = await machine.shell('skerry token create keeper --admin --env development --json')
+    other.env.SKERRY_TOKEN = JSON.parse(made.stdout).token
+    const refused = await other.shell('skerry env rekey shop/development --yes')
+    for (const { id } of twins) expect(refused.stderr).toContain(`twin (${id})`)
+    const both = await other.shell('skerry env rekey shop/development --yes --reader twin')
+    expect(both).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--reader twin matches 2 readers of the new key'),
+    })
+    for (const { id } of twins) expect(both.stderr).toContain(id)
+    expect(both.stderr).toContain('`skerry token ls` shows who made it')
+    const [, options] = /run again with (.*)/.exec(refused.stderr) ?? []
+    for (const { id } of twins) expect(options).toContain(`--reader ${id}`)
+    expect(await other.shell(`skerry env rekey shop/development --yes ${options}`)).toMatchObject({ code: 0 })
+  } finally {
+    await other.remove()
+  }
 })

@@ -32,9 +32,11 @@ afterAll(async () => {
 
 const newBob = () => newKeyHolder(server, `bob${++number}@example.com`, liar.url)
 
+const codeIn = (text: string): string => /(?:\w{4}-){6}\w{4}/.exec(text)?.[0] ?? ''
+
 /** Invites a person and returns the joining code. */
 const invite = async ({ email }: PersonMachine): Promise<string> =>
-  JSON.parse(await ada.ok(`skerry invite create ${email} --json`)).joiningCode
+  codeIn((await ada.skerry(['invite', 'create', email])).stderr)
 
 const accept = (person: PersonMachine, code: string) => person.skerry(['invite', 'accept', '--code'], { input: code })
 
@@ -69,7 +71,7 @@ describe('a joining code', () => {
     expect(created.stderr).toMatch(
       /joining code for bob\d+@example\.com, which works once, for 7 days: (?:\w{4}-){6}\w{4}\n/,
     )
-    const [code = ''] = /(?:\w{4}-){6}\w{4}/.exec(created.stderr) ?? []
+    const code = codeIn(created.stderr)
     const joined = await accept(bob, code)
     expect(joined).toMatchObject({
       code: 0,
@@ -96,7 +98,23 @@ describe('a joining code', () => {
   it('is asked for by nobody in an organization without a directory', async () => {
     const carol = await newKeyHolder(server, `carol${++number}@example.com`, liar.url)
     await carol.ok('skerry org create "No Directory"')
-    expect(JSON.parse(await carol.ok('skerry invite create dora@example.com --json'))).not.toHaveProperty('joiningCode')
+    expect(JSON.parse(await carol.ok('skerry invite create dora@example.com --json'))).not.toHaveProperty(
+      'joiningCodeFile',
+    )
+    const { code, stderr } = await carol.shell('skerry invite create emil@example.com --code-file code')
+    expect([code, stderr]).toEqual([2, expect.stringContaining('knows no signed directory of this organization')])
+  })
+
+  it('is in no output for programs, and --code-file writes it for its owner alone', async () => {
+    const bob = await newBob()
+    const json = await ada.shell(`skerry invite create ${bob.email} --json`)
+    expect([codeIn(json.stdout), codeIn(json.stderr)]).toEqual(['', ''])
+    expect(json.stderr).toContain(`\`skerry invite resend ${bob.email} --code-file <path>\` writes a new one to a file`)
+    const file = await ada.shell(`skerry invite resend ${bob.email} --json --code-file code; stat -c %a code`)
+    expect([codeIn(file.stdout), codeIn(file.stderr), file.stdout]).toEqual(['', '', expect.stringMatching(/600\n$/)])
+    expect(file.stdout).toContain('"joiningCodeFile": "code"')
+    expect(await ada.shell(`skerry invite resend ${bob.email} --code-file code`)).toMatchObject({ code: 5 })
+    expect(await accept(bob, codeIn(await ada.read('code')))).toMatchObject({ code: 0 })
   })
 })
 
@@ -145,9 +163,9 @@ describe('a joining code is refused', () => {
   it('after the invitation was sent again with a new code', async () => {
     const bob = await newBob()
     const code = await invite(bob)
-    const { joiningCode } = JSON.parse(await ada.ok(`skerry invite resend ${bob.email} --json`))
+    const newCode = codeIn((await ada.skerry(['invite', 'resend', bob.email])).stderr)
     expect(await accept(bob, code)).toMatchObject(refused('is not the one of this invitation'))
-    expect(await accept(bob, joiningCode)).toMatchObject({ code: 0 })
+    expect(await accept(bob, newCode)).toMatchObject({ code: 0 })
     expect(await grant(bob)).toMatchObject({ code: 0 })
   })
 })

@@ -1,4 +1,6 @@
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { generateKeyPair } from '@skerry/crypto/keys'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Machine, newMachine } from './machine.ts'
 import { openPeopleServer, type PeopleServer, signIn } from './people.ts'
@@ -103,11 +105,36 @@ describe('skerry profile ls', () => {
   })
 })
 
+describe('the keys of another profile of this machine', () => {
+  it('need no comparison, unless the server shows another key for them', async () => {
+    await machine.write('passphrase', 'a passphrase of mine')
+    const env = { SKERRY_PASSPHRASE_FILE: 'passphrase' }
+    expect(await skerry('keys init --profile me', env)).toMatchObject({ code: 0 })
+    for (const line of ['init --yes --env development', `invite create ${email}`])
+      expect(await skerry(`${line} --profile acme`, env)).toMatchObject({ code: 0 })
+    expect(await skerry('invite accept --profile me', env)).toMatchObject({ code: 0 })
+    const granting = `grant ${email} --all --profile acme`
+    const sealed = (await machine.shell('ls ~/.local/state/skerry/keyring/*.json')).stdout.trim()
+    const { publicKeyJwk } = await generateKeyPair()
+    const kept = await readFile(sealed, 'utf8')
+    await writeFile(sealed, JSON.stringify({ ...JSON.parse(kept), publicKeyJwk }))
+    const asked = await skerry(`${granting} --yes`)
+    expect(asked).toMatchObject({ code: 3, stderr: expect.stringContaining(`run again with --reader ${email}`) })
+    await writeFile(sealed, kept)
+    const plain = await skerry(granting)
+    expect(plain).toMatchObject({ code: 2, stderr: expect.stringContaining('Run again with `--yes`') })
+    const granted = await skerry(`${granting} --yes`)
+    expect(granted).toMatchObject({ code: 0, stderr: expect.stringContaining(`to ${email}`) })
+    expect(granted.stderr).not.toContain('compare the words')
+    await machine.shell('rm skerry.json')
+  })
+})
+
 describe('skerry profile show', () => {
   it('describes one credential, the one in use unless it is named', async () => {
     expect(await json('profile show')).toMatchObject({ name: 'me', kind: 'person', isUsed: true, file: path() })
     const { stdout } = await skerry('profile show acme')
-    expect(stdout).toContain(`acme@${host}: machine m2m_`)
+    expect(stdout).toMatch(new RegExp(`^acme@${host}: machine CLI on .+\\nid: skt_`))
     expect(stdout).toContain('organization: acme\n')
   })
 

@@ -16,7 +16,8 @@ let reader: Machine
 
 const invite = async (email: string, role: string): Promise<PersonMachine> => {
   const person = await newKeyHolder(server, email)
-  const code = JSON.parse(await ada.ok(`skerry invite create ${email} --role ${role} --json`)).joiningCode
+  await ada.ok(`skerry invite create ${email} --role ${role} --code-file ${role}-${email}`)
+  const code = (await ada.read(`${role}-${email}`)).trim()
   await person.ok(`echo ${code} | skerry invite accept --code`)
   await person.write('skerry.json', await ada.read('skerry.json'))
   return person

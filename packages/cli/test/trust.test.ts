@@ -122,6 +122,20 @@ describe('a directory', () => {
     expect(await verify(ada)).toMatchObject({ verified: true, root: 2, entries: 5 })
   })
 
+  test('is started by a script that names each holder whose key this machine does not know', async () => {
+    const bob = await newAdmin(ada)
+    await bob.ok('skerry token create ci --admin')
+    const refused = await ada.shell('skerry trust init --yes')
+    expect(refused).toMatchObject({ code: 3, stdout: '' })
+    expect(refused.stderr).not.toContain('usr_')
+    const [, options] = /run again with (.*)/.exec(refused.stderr) ?? []
+    expect(options).toBe('--reader ci')
+    const wrong = await ada.shell('skerry trust init --yes --reader nobody')
+    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('matches no reader of these entries') })
+    await ada.ok(`skerry trust init --yes ${options}`)
+    expect(await verify(ada)).toMatchObject({ verified: true })
+  })
+
   test('shows a change without a signature as not signed, until a signer signs it', async () => {
     await ada.ok('skerry trust init --yes')
     const bob = await newAdmin(ada)

@@ -121,7 +121,7 @@ function pick(environment: Record<string, string | undefined>, names: readonly s
 function readValues(environment: Record<string, string | undefined>): Values {
   for (const name of Object.keys(environment))
     if (name.startsWith('SKERRY_') && !(name in settings) && !clientVariables.has(name))
-      throw new ConfigError(`${name}: no such setting; docs/settings.md lists them`)
+      throw new ConfigError(`${name}: no such setting; the page /docs/settings/ of a running server lists them`)
   const read = Object.entries(settings).map(([name, setting]) => {
     const given = environment[name]
     if (given === undefined || given === '') return [name, setting.fallback]

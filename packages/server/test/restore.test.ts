@@ -172,7 +172,7 @@ test('the restore command prints what it restored, and names what it could not r
   expect(said.stdout).toContain('is restored as it was at')
   expect(said.stdout).toContain('Its audit trail is the one that was signed')
   expect(said.stdout).toContain(`web (${reader.serviceToken.id})`)
-  expect(said.stdout).toMatch(/store their sealed private key again: .*member@example\.com/)
+  expect(said.stdout).toMatch(/to store their sealed private key again: .*member@example\.com/)
   for (const label of rich.left) expect(said.stdout).toContain(label)
   expect(said.stdout).toMatch(/Decoys, .*: in the wiki/)
   expect(said.stdout).toMatch(/Machine clients, /)

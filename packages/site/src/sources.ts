@@ -1,5 +1,6 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { pagePathOf } from '@skerry/contract/docs/page-path'
 import { type ChapterRows, navigation } from './navigation.ts'
 import type { Chapter, Source } from './page.ts'
 
@@ -25,20 +26,7 @@ export function readChapters(root: string, generated: Readonly<Record<string, st
 function sourceOf(path: string, read: (path: string) => string, label?: string): Source {
   const markdown = read(path)
   const title = /^# (.+)$/m.exec(markdown)?.[1]?.replaceAll('`', '') ?? path
-  return { path, url: urlOf(path), label: label ?? title, markdown }
+  return { path, url: pagePathOf(path), label: label ?? title, markdown }
 }
-
-/**
- * The place of a document in the site.
- *
- * @example urlOf('docs/guides/ci.md') // 'guides/ci/'
- * @example urlOf('packages/sdk/README.md') // 'packages/sdk/'
- */
-const urlOf = (path: string): string =>
-  path
-    .toLowerCase()
-    .replace(/^docs\//, '')
-    .replace(/(^|\/)readme\.md$/, '$1')
-    .replace(/\.md$/, '/')
 
 export const isThere = (root: string) => (path: string) => existsSync(join(root, path))

@@ -12,7 +12,7 @@ import { note, type Output } from '../output.ts'
 import { askApp, askEnvironment, listApps } from '../place-picker.ts'
 import { entryOf } from '../project-entry.ts'
 import { canAsk, confirmOrRefuse } from '../prompt.ts'
-import type { ReaderFlags } from '../readers.ts'
+import type { ReaderFlags } from '../reader-names.ts'
 import { recoveryName } from '../recovery/key.ts'
 import type { Session } from '../session.ts'
 

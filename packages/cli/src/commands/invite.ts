@@ -1,6 +1,7 @@
 import { isNamed } from '@skerry/contract/prefixes'
 import { type Command, Option } from 'commander'
 import { Failure, toFailure, usage } from '../failure.ts'
+import { checkWritable } from '../files.ts'
 import { findTeam } from '../find-team.ts'
 import { findOutbox } from '../first-run/outbox.ts'
 import { linkFrom } from '../first-run/own-invitation.ts'
@@ -33,8 +34,10 @@ export function register(command: Command): void {
   )
     .addOption(new Option('--role <role>', 'role of the person').choices(['member', 'admin']).default('member'))
     .option('--team <team>', 'team that the person joins; repeatable', gather)
-  wholeApps(creating).action(inOrg(create, checkApps))
-  leaf(command, 'resend <email>', 'Send an invitation again, with a new period').action(signedIn(resend))
+  codeFile(wholeApps(creating)).action(inOrg(create, checkCreate))
+  codeFile(leaf(command, 'resend <email>', 'Send an invitation again, with a new period')).action(
+    signedIn(resend, checkCodeFile),
+  )
   confirmable(leaf(command, 'rm <email>', 'Withdraw an invitation')).action(signedIn(remove))
   leaf(command, 'mine', 'List invitations to you').action(signedIn(mine))
   explained(
@@ -48,7 +51,11 @@ export function register(command: Command): void {
 
 async function create(
   email: string,
-  { session, flags, orgId }: InOrg<Flags & Places & { role: 'member' | 'admin'; team?: string[] }>,
+  {
+    session,
+    flags,
+    orgId,
+  }: InOrg<CodeFlags & Places & { role: 'member' | 'admin'; team?: string[] }, typeof checkCreate>,
 ): Promise<Output> {
   const outbox = findOutbox(session.settings.url, process.cwd())
   const teamIds = await Promise.all((flags.team ?? []).map(async (name) => (await findTeam(session, orgId, name)).id))
@@ -60,7 +67,7 @@ async function create(
     ...(teamIds.length === 0 ? {} : { teamIds }),
     ...(places.length === 0 ? {} : { environmentIds: places.map(({ envId }) => envId) }),
   }
-  const joining = await joiningFor(session, orgId, { email, role: flags.role })
+  const joining = await joiningFor(session, orgId, { email, role: flags.role }, flags)
   const { invite } = await session.client.invites.create({
     params: { orgId },
     body: { ...body, ...(joining && { joining: joining.text }) },
@@ -77,11 +84,9 @@ async function create(
       : `once they have made their keys, grant what they should read: \`skerry access complete --member ${who}\``,
   )
   return {
-    json: { invite, ...(joining && { joiningCode: joining.code }) },
-    text: async () => {
-      writeLine(invite.id)
-      await tellCode(invite.email, joining)
-    },
+    json: { invite, ...(joining && { joiningCodeFile: flags.codeFile ?? null }) },
+    text: () => writeLine(invite.id),
+    after: () => tellCode(invite.email, joining, flags),
   }
 }
 
@@ -90,14 +95,35 @@ async function joiningFor(
   session: Session,
   orgId: string,
   invited: { email: string; role: 'admin' | 'member' },
+  { codeFile: path }: CodeFlags,
 ): Promise<NewJoining | undefined> {
-  if (!mustVerifyIn(session, orgId)) return undefined
+  if (!mustVerifyIn(session, orgId)) {
+    if (path === undefined) return undefined
+    throw usage(
+      'this machine knows no signed directory of this organization, so there is no joining code; nothing was changed',
+      'leave --code-file out, or run `skerry trust pin <pin>` first',
+    )
+  }
   const { makeJoining } = await import('../trust/joining.ts')
   return makeJoining(session, orgId, invited)
 }
 
-async function tellCode(email: string, joining: NewJoining | undefined): Promise<void> {
-  if (joining) (await import('../trust/joining.ts')).tellCode(email, joining)
+async function tellCode(email: string, joining: NewJoining | undefined, flags: CodeFlags): Promise<void> {
+  if (joining) (await import('../trust/joining.ts')).tellCode(email, joining, flags)
+}
+
+interface CodeFlags extends Flags {
+  codeFile?: string
+}
+
+const codeFile = (command: Command): Command =>
+  command.option('--code-file <path>', 'write the joining code to this new file instead of showing it')
+
+const checkCodeFile = ({ codeFile: path }: CodeFlags): void => checkWritable(path, {})
+
+function checkCreate(flags: CodeFlags & Places): void {
+  checkApps(flags)
+  checkCodeFile(flags)
 }
 
 async function list({
@@ -221,11 +247,11 @@ async function find(session: Session, who: string) {
   return { orgId, found }
 }
 
-async function resend(who: string, { session }: SignedIn): Promise<Output> {
+async function resend(who: string, { session, flags }: SignedIn<CodeFlags, typeof checkCodeFile>): Promise<Output> {
   const { orgId, found } = await find(session, who)
   const params = { orgId, inviteId: found.id }
   const outbox = findOutbox(session.settings.url, process.cwd())
-  const joining = await joiningFor(session, orgId, found)
+  const joining = await joiningFor(session, orgId, found, flags)
   const body = joining && { body: { joining: joining.text } }
   const { invite } = await session.client.invites.resend({ params, ...body }).catch((error) => {
     if ((error as { code?: unknown }).code !== 'old_server') throw error
@@ -236,8 +262,8 @@ async function resend(who: string, { session }: SignedIn): Promise<Output> {
   const link = await linkFrom(session.client, outbox, invite.email)
   if (link !== undefined) note(`the mail is in the outbox of this machine; its link works once: ${link}`)
   return {
-    json: { invite, ...(joining && { joiningCode: joining.code }) },
-    text: () => tellCode(invite.email, joining),
+    json: { invite, ...(joining && { joiningCodeFile: flags.codeFile ?? null }) },
+    after: () => tellCode(invite.email, joining, flags),
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { profileName, saveProfile } from '../credentials.ts'
+import { unlessRefused } from '../directory.ts'
 import { usage } from '../failure.ts'
 import { readCredential, whyNotArguments } from '../input.ts'
 import { nextToSetUp } from '../next-step.ts'
@@ -8,6 +9,7 @@ import { note, writeJson } from '../output.ts'
 import { checkOrg, connect, makeAdminToken, openToken } from '../session.ts'
 import { type Flags, readSettingsToStore, type Settings, tokenOfEnvironment } from '../settings.ts'
 import { notedTime } from '../times.ts'
+import { listTokens } from '../tokens/find.ts'
 
 interface Options extends Flags {
   clientId?: string
@@ -55,12 +57,20 @@ async function asPerson(settings: Settings, flags: Options): Promise<void> {
 async function withToken(settings: Settings, flags: Options) {
   const token = tokenOfEnvironment() || (await readCredential('Service token'))
   const { bearer, tokenId } = await openToken(token)
-  const { orgs } = await connect(settings, { bearer }).me.get()
+  const client = connect(settings, { bearer })
+  const { orgs } = await client.me.get()
   const org = orgs[0]
   if (!org) throw usage('this token belongs to no organization')
   checkOrg(org, flags)
   const name = flags.profile ?? profileName(settings.url, org.slug)
-  saveProfile(name, { url: settings.url, org: { id: org.id, slug: org.slug }, token })
+  const tokens = await unlessRefused(() => listTokens({ client, org: async () => org }))
+  const tokenName = tokens.find(({ id }) => id === tokenId)?.name
+  saveProfile(name, {
+    url: settings.url,
+    org: { id: org.id, slug: org.slug },
+    token,
+    ...(tokenName === undefined ? {} : { tokenName }),
+  })
   return { profile: name, org: { id: org.id, slug: org.slug }, tokenId }
 }
 

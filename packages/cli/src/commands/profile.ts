@@ -63,6 +63,7 @@ async function show(named: string | undefined, flags: Flags): Promise<Output> {
     json: { ...described, file: credentialsPath() },
     text: () => {
       writeLine(`${name}: ${described.kind} ${described.who}`)
+      writeLine(`id: ${described.id}`)
       writeLine(`server: ${described.url}`)
       writeLine(`organization: ${described.organization ?? 'every one that this person is in'}`)
       if (profile.session)

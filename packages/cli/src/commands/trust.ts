@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { inOrg } from '../frame.ts'
-import { confirmable, explained, leaf, noun } from '../options.ts'
+import { accepting, confirmable, explained, leaf, noun } from '../options.ts'
 import { approve, readDocument } from '../trust/change-root.ts'
 import { init } from '../trust/init.ts'
 import { parseGiven, pin } from '../trust/pin.ts'
@@ -15,9 +15,11 @@ export function register(command: Command): void {
     'Signers vouch for keys of people and tokens, for environments and for their readers. Other machines verify the signatures, so that they need not believe the server. A machine begins with a pin, which it gets from a person.',
   )
   leaf(command, 'status', 'Show the signers, and the unsigned changes').alias('show').action(inOrg(status))
-  confirmable(leaf(command, 'init', 'Start the signed directory, with you as its first signer')).action(inOrg(init))
+  accepting(confirmable(leaf(command, 'init', 'Start the signed directory, with you as its first signer'))).action(
+    inOrg(init),
+  )
   explained(
-    confirmable(leaf(command, 'sign [names...]', 'Sign changes that have no signature yet')),
+    accepting(confirmable(leaf(command, 'sign [names...]', 'Sign changes that have no signature yet'))),
     'Each line is what the server claims. Sign it only if somebody on your team made this change. The name `recovery` means the recovery key.',
   ).action(inOrg(sign))
   leaf(command, 'verify', 'Verify the signatures, and compare them with the server’s answers').action(inOrg(verify))

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { openDirectory } from '../directory.ts'
 import { type SignedIn, signedIn } from '../frame.ts'
 import { common } from '../options.ts'
 import { type Output, writeLine } from '../output.ts'
@@ -19,8 +20,10 @@ async function whoami({ session }: SignedIn): Promise<Output> {
   const source = sourceOf(settings)
   return {
     json: { url: settings.url, principal, user, orgs, boundTo, credential: source },
-    text: () => {
-      const who = user?.email ?? principal.id
+    text: async () => {
+      // A credential without an organization has no directory of names.
+      const nameOf = user?.email ? undefined : await openDirectory(session, [principal.id]).catch(() => undefined)
+      const who = user?.email ?? nameOf?.(principal.id) ?? principal.id
       const where = orgs.map((org) => `${org.name} (${org.slug}), ${org.role}`).join('; ') || 'no organization'
       writeLine(`${typeName(principal.type)} ${who}`)
       writeLine(`${where} at ${settings.url}`)

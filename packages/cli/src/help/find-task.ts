@@ -1,4 +1,5 @@
 import { writeLine } from '../output.ts'
+import { pageAddress } from './page-address.ts'
 import { type Task, tasks } from './tasks.ts'
 
 /**
@@ -18,7 +19,7 @@ export function printTask(words: readonly string[]): void {
     writeLine(`  ${line}`)
   }
   writeLine('')
-  writeLine(`Read more in ${best.document}.`)
+  writeLine(`Read more at ${pageAddress(best.document)}`)
   if (others.length > 0) writeLine(`See also: ${others.map(({ title }) => title).join('; ')}.`)
 }
 

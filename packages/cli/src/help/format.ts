@@ -2,6 +2,7 @@ import type { Argument, Command, Help, HelpConfiguration, Option } from 'command
 import { documents } from './documents.ts'
 import { environmentHelp } from './environment.ts'
 import { examplesOf } from './examples.ts'
+import { pageAddress } from './page-address.ts'
 
 /**
  * The layout of all help texts: usage, description, arguments, commands, options, examples, the document to read, and
@@ -65,7 +66,7 @@ function describe({ description, argChoices, defaultValue }: Option): string {
 }
 
 function closing(path: string[]): string {
-  const read = `Read more in ${documentOf(path)}.`
+  const read = `Read more at ${pageAddress(documentOf(path))}`
   if (path.length > 0) return read
   return `\`skerry <command> --help\` explains a command. \`skerry help <task>\` finds one: skerry help rotate a password.\n${read}`
 }

@@ -15,7 +15,7 @@ import { findKit, removeKit } from './kit.ts'
 import { ownerOf } from './owner.ts'
 import { readAnotherPassphrase } from './passphrase.ts'
 import { readSealed } from './sealed.ts'
-import { keepOpened, openAnew, passphraseOrCode, sealedKeys, storedKeys } from './unlock.ts'
+import { keepOpened, keysToReseal, openAnew, passphraseOrCode, storedKeys } from './unlock.ts'
 
 type Holding = Answer<typeof me.keyHoldings>['holdings'][number]
 interface NewFile {
@@ -26,7 +26,7 @@ type PassphraseFlags = Flags & NewFile & { removeKit?: true }
 
 export async function changePassphrase({ session, flags }: SignedIn<PassphraseFlags>): Promise<Output> {
   const owner = ownerOf(session)
-  const sealed = await sealedKeys(owner)
+  const sealed = await keysToReseal(owner)
   const hasKit = (await findKit(owner.client)) !== null
   const privateKey = await openAnew(owner, sealed, hasKit ? passphraseOrCode : undefined)
   const passphrase = await readAnotherPassphrase([session.principal.name], flags.newFile)

@@ -72,11 +72,24 @@ export async function storedKeys(owner: Owner): Promise<SealedKeys> {
     if (kept && toFailure(error).kind === 'unavailable') return kept
     throw error
   })
+  if (publicKeyJwk !== null && encryptedPrivateKey === null) throw notStored(kept !== undefined)
   if (publicKeyJwk === null || encryptedPrivateKey === null) {
     if (kept) throw gone()
     throw new Failure('conflict', 'you have no keys yet', 'run `skerry keys init`')
   }
   return { publicKeyJwk, encryptedPrivateKey }
+}
+
+/**
+ * Like `sealedKeys`, for a command that stores the keys again. An organization that was restored from an archive has only
+ * the public keys of its people: then the copy on this machine is used.
+ */
+export async function keysToReseal(owner: Owner): Promise<SealedKeys> {
+  const kept = readSealed(owner.url, owner.userId)
+  const { publicKeyJwk, encryptedPrivateKey } = await owner.client.me.getKeys()
+  if (!kept || publicKeyJwk === null || encryptedPrivateKey !== null) return sealedKeys(owner)
+  if (canonical(kept.publicKeyJwk) !== canonical(publicKeyJwk)) throw swapped()
+  return kept
 }
 
 interface OpenOptions {
@@ -196,6 +209,15 @@ const swapped = () =>
     'refused',
     'the server shows a public key for you that does not belong to your private key, so somebody else could read what others grant to you',
     'if you replaced your keypair on another machine, run `skerry keys trust`; if not, do not use this server, and tell your organization’s owner',
+  )
+
+const notStored = (isKept: boolean) =>
+  new Failure(
+    'refused',
+    'the server has your public key, but not your sealed private key: probably it was restored from an archive',
+    isKept
+      ? 'run `skerry keys passphrase` here: it stores your keys again'
+      : 'run `skerry keys passphrase` on a machine where you used your keys: it stores them again',
   )
 
 const gone = () =>

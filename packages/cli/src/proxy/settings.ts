@@ -1,6 +1,7 @@
 import { type Config, parseConfig } from '@skerry/proxy/config/config'
 import { ConfigError } from '@skerry/proxy/config/read'
 import { usage } from '../failure.ts'
+import { pageAddress } from '../help/page-address.ts'
 import { type PresetName, presetNames, presets } from './presets.ts'
 
 /** Checks that the typed names are presets. */
@@ -25,7 +26,7 @@ const onThisMachine: Place = { address: '127.0.0.1', unmatched: 'tunnel' }
 
 const opening = ({
   address,
-}: Place) => `# The settings of \`skerry proxy run\`. See docs/proxy.md for all of them. This file contains no secret.
+}: Place) => `# The settings of \`skerry proxy run\`. ${pageAddress('docs/proxy.md')} describes all of them. This file contains no secret.
 
 listen = "${address}:8080"
 `

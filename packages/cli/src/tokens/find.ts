@@ -10,7 +10,9 @@ import { shownTime } from '../times.ts'
 type ServiceToken = Answer<typeof endpoints.list>['tokens'][number]
 
 /** Every service token of the organization, revoked ones too. */
-export async function listTokens(session: Session): Promise<ServiceToken[]> {
+export async function listTokens(
+  session: Pick<Session, 'client'> & { org: () => Promise<{ id: string }> },
+): Promise<ServiceToken[]> {
   const { id: orgId } = await session.org()
   return everyRow(
     (query) => session.client.tokens.list({ params: { orgId }, query }),

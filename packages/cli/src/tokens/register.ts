@@ -18,7 +18,7 @@ interface Options extends Flags {
 export async function registerAgain({ request, from, ...flags }: Options): Promise<Output> {
   if (request && from !== undefined) throw usage('--request and --from cannot be used together')
   const registration =
-    from === undefined ? await registrationOf(await readCredential('Service token')) : readRequest(from)
+    from === undefined ? await registrationOf(withoutPin(await readCredential('Service token'))) : readRequest(from)
   if (request) return { json: registration, text: () => writeJson(registration) }
   const session = await openSession(flags)
   const { id: orgId } = await session.org()
@@ -32,6 +32,9 @@ export async function registerAgain({ request, from, ...flags }: Options): Promi
     text: () => note(`the token ${token.name} is registered again, with the key and the role that it had`),
   }
 }
+
+/** A token that carries a pin has a dot, and only the part before the dot is the token itself. */
+const withoutPin = (token: string): string => token.split('.', 1)[0] ?? ''
 
 function readRequest(path: string): TokenRegistration {
   try {

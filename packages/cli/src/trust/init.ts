@@ -11,7 +11,8 @@ import type { InOrg } from '../frame.ts'
 import { rememberDirectory } from '../known-directories.ts'
 import { note, type Output, warn, writeLine } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
-import { confirmRecoveryKey, keepRecoveryKey } from '../recovery/key.ts'
+import type { ReaderFlags } from '../reader-names.ts'
+import { confirmRecoveryKey, keepRecoveryKey, recoveryName } from '../recovery/key.ts'
 import { ownPublicKey, type Session } from '../session.ts'
 import type { Confirmable } from '../settings.ts'
 import { keyOpener } from './key-opener.ts'
@@ -19,7 +20,7 @@ import { writePin } from './pin.ts'
 import { acceptHolders } from './vouching.ts'
 
 /** Signs the first root and an entry for everything that exists. */
-export async function init({ session, flags, org, orgId }: InOrg<Confirmable>): Promise<Output> {
+export async function init({ session, flags, org, orgId }: InOrg<Confirmable & ReaderFlags>): Promise<Output> {
   if (session.principal.type !== 'user')
     throw new Failure(
       'refused',
@@ -35,8 +36,10 @@ export async function init({ session, flags, org, orgId }: InOrg<Confirmable>): 
   const closed = differences.filter(({ next }) => next === undefined)
   for (const { key } of closed)
     warn(`${entryWords(key, nameOf)} gets no entry, because you do not hold its key: another signer has to sign it`)
-  const keepHolders = await acceptHolders(session, orgId, signable)
-  const recovery = await acceptRecovery(session, orgId)
+  const { recoveryPublicKeyJwk } = await session.client.recovery.publicKey({ params: { orgId } })
+  const recoveryKey = recoveryPublicKeyJwk ?? undefined
+  const keepHolders = await acceptHolders(session, orgId, signable, { flags, recoveryPublicKeyJwk: recoveryKey })
+  const recovery = await acceptRecovery(session, recoveryKey, flags)
   note(`one signer alone is a risk: who steals your key controls the directory, and if you lose it nobody can sign`)
   note('add others with `skerry trust signers add`, and make rescue codes with `skerry trust rescue setup`')
   await confirmOrRefuse(`signs ${countsOf(signable)} of ${org.slug}`, flags)
@@ -97,10 +100,9 @@ export async function rootSigner(session: Session, { kid, jwk }: DirectorySigner
   return { ...key, policyKid: await fingerprint(await ownPublicKey(session)), person: id }
 }
 
-async function acceptRecovery(session: Session, orgId: string) {
-  const { recoveryPublicKeyJwk: jwk } = await session.client.recovery.publicKey({ params: { orgId } })
-  if (jwk === null) return { kid: null, keep: async () => {} }
-  const isNew = await confirmRecoveryKey(session, jwk, false)
+async function acceptRecovery(session: Session, jwk: string | undefined, { reader = [] }: ReaderFlags) {
+  if (jwk === undefined) return { kid: null, keep: async () => {} }
+  const isNew = await confirmRecoveryKey(session, jwk, reader.includes(recoveryName))
   return { kid: await fingerprint(jwk), keep: async () => (isNew ? keepRecoveryKey(session, jwk) : undefined) }
 }
 

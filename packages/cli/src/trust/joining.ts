@@ -3,6 +3,8 @@ import { fingerprint } from '@skerry/crypto/digest'
 import { makeInvitation, newJoiningCode, openAnswer } from '@skerry/crypto/directory/joining'
 import { CryptoError } from '@skerry/crypto/errors'
 import { Failure } from '../failure.ts'
+import { writeNamed } from '../files.ts'
+import { shellWord } from '../labels.ts'
 import { note, warn } from '../output.ts'
 import { everyRow } from '../pages.ts'
 import type { Session } from '../session.ts'
@@ -45,9 +47,24 @@ function keepOrWarn({ settings: { url } }: Session, orgId: string, code: Joining
   }
 }
 
-/** Shows a new code to the inviter. */
-export function tellCode(email: string, { code }: NewJoining): void {
-  note(`joining code for ${email}, which works once, for 7 days: ${code}`)
+/**
+ * Shows a new code to the inviter, or writes it to a file. The output for programs never has it, because whoever reads the
+ * code and the mail can join as the invited person.
+ */
+export function tellCode(
+  email: string,
+  { code }: NewJoining,
+  { codeFile, json }: { codeFile?: string; json?: boolean },
+): void {
+  const what = `joining code for ${email}`
+  if (codeFile === undefined && json) {
+    const next = `skerry invite resend ${shellWord(email)} --code-file <path>`
+    note(`--json does not contain the ${what}; \`${next}\` writes a new one to a file`)
+    return
+  }
+  if (codeFile !== undefined) writeNamed(codeFile, `${code}\n`, {})
+  const works = 'works once, for 7 days'
+  note(codeFile === undefined ? `${what}, which ${works}: ${code}` : `wrote the ${what} to ${codeFile}; it ${works}`)
   note('give it to them by phone or in another way, not through this server')
   note(
     'they run `skerry login`, `skerry keys init` and `skerry invite accept --code`; the link in the mail would accept without the code',

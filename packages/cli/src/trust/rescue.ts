@@ -2,6 +2,7 @@ import type { DirectorySigner } from '@skerry/crypto/directory/signing'
 import { newRescueCode, signerOfRescueCode } from '@skerry/crypto/directory/signing'
 import { Failure, usage } from '../failure.ts'
 import type { InOrg } from '../frame.ts'
+import { pageAddress } from '../help/page-address.ts'
 import { readStdin } from '../input.ts'
 import { isTerminal, note, type Output, writeLine } from '../output.ts'
 import { askHidden, confirmOrRefuse } from '../prompt.ts'
@@ -70,7 +71,7 @@ export async function useRescue({ session, flags, orgId }: InOrg<Confirmable>): 
     throw new Failure(
       'conflict',
       'this directory has no rescue codes',
-      'a signer has to add you; without any signer the directory cannot be continued, see docs/trust.md',
+      `a signer has to add you; without any signer the directory cannot be continued: ${pageAddress('docs/trust.md')}`,
     )
   const keys = await readCodes(rescue.threshold, new Set(rescue.keys.map(({ kid }) => kid)))
   await confirmOrRefuse('makes you the only signer of the directory. All signers from before lose their right', flags)

@@ -8,6 +8,7 @@ import { Failure } from '../failure.ts'
 import type { InOrg } from '../frame.ts'
 import { note, type Output, warn, writeLine } from '../output.ts'
 import { ask, canAsk, confirmOrRefuse } from '../prompt.ts'
+import type { ReaderFlags } from '../reader-names.ts'
 import { isAccepted, keepRecoveryKey } from '../recovery/key.ts'
 import type { Session } from '../session.ts'
 import type { Confirmable } from '../settings.ts'
@@ -24,7 +25,10 @@ const renewAfterSeconds = 7 * 86_400
  * Signs what the server claims and nobody has signed, after a person has read it. The recovery key stands in the root, which
  * may need signatures of others.
  */
-export async function sign(names: string[], { session, flags, orgId }: InOrg<Confirmable>): Promise<Output> {
+export async function sign(
+  names: string[],
+  { session, flags, orgId }: InOrg<Confirmable & ReaderFlags>,
+): Promise<Output> {
   const signer = await ownSigner(session)
   const compared = await compareAll(session, orgId, { acceptOld: true })
   const { recovery } = compared
@@ -43,7 +47,7 @@ export async function sign(names: string[], { session, flags, orgId }: InOrg<Con
     )
   if (isRecoveryChosen) await showRecovery(session, orgId, recovery)
   else if (signable.length === 0) return renew(session, compared.directory, signer)
-  const keep = await acceptHolders(session, orgId, signable)
+  const keep = await acceptHolders(session, orgId, signable, { flags })
   const keepRecovery = isRecoveryChosen ? await acceptRecovery(session, recovery) : undefined
   const count = signable.length + (isRecoveryChosen ? 1 : 0)
   await confirmOrRefuse(`signs ${count === 1 ? 'this line' : `these ${count} lines`}`, flags)

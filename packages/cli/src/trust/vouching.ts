@@ -1,9 +1,12 @@
 import { fingerprint } from '@skerry/crypto/digest'
 import type { Difference } from '@skerry/sdk/internal/directory/differences'
 import { Failure } from '../failure.ts'
+import { isStrict } from '../known-state.ts'
 import { note } from '../output.ts'
+import { isOwnKey } from '../own-keys.ts'
 import { findPin, isPinnedAs, isSameName, pin, pinAnswers, wordsOf } from '../pins.ts'
 import { ask, canAsk } from '../prompt.ts'
+import { matchNames, optionsFor, type ReaderFlags } from '../reader-names.ts'
 import type { Session } from '../session.ts'
 import { listTokens } from '../tokens/find.ts'
 import { ownEntryKey } from './signatory.ts'
@@ -20,7 +23,8 @@ interface Holder {
 }
 
 /**
- * Lets a person accept the unknown keys among entries that are about to be signed. `--yes` accepts none of them.
+ * Lets a person accept the unknown keys among entries that are about to be signed, or `--reader` names each holder. `--yes`
+ * accepts none of them.
  *
  * @returns a function that remembers the accepted keys. Call it once the entries are signed.
  */
@@ -28,9 +32,11 @@ export async function acceptHolders(
   session: Session,
   orgId: string,
   differences: readonly Difference[],
+  asked: { flags: ReaderFlags; recoveryPublicKeyJwk?: string | undefined },
 ): Promise<() => void> {
   const wanted = differences.filter(isNewKey)
   const unknown: Holder[] = []
+  const others: Holder[] = []
   const holders = wanted.length === 0 ? new Map<string, Holder>() : await listHolders(session, orgId)
   for (const { key, next } of wanted) {
     const { kid, email, name = email } = next as { kid: string; email?: string; name?: string }
@@ -39,14 +45,21 @@ export async function acceptHolders(
     if (!holder) continue
     if ((await fingerprint(holder.publicKeyJwk)) !== kid) throw twoKeys(holder)
     if (name !== holder.name) throw twoNames(holder, String(name))
+    if (key !== ownEntryKey(session)) others.push(holder)
     const known = key === ownEntryKey(session) ? holder : findPin(session, orgId, holder.principalId)
     if (!known) unknown.push(holder)
     else if ((await fingerprint(known.publicKeyJwk)) !== kid) throw otherKey(holder)
     else if (!isSameName(holder.principalId, known.name, holder.name)) unknown.push(holder)
   }
   await pinAnswers(session, orgId, unknown)
-  const unanswered = unknown.filter(({ name, principalId }) => !isPinnedAs(session, orgId, name, principalId))
-  if (unanswered.length > 0) await askAbout(unanswered)
+  const isPinned = ({ name, principalId }: Holder) => isPinnedAs(session, orgId, name, principalId)
+  const unanswered: Holder[] = []
+  for (const holder of unknown)
+    if (!isPinned(holder) && !(await isOwnKey(session, { ...holder, wantedName: holder.name }))) unanswered.push(holder)
+  const named = await matchNames(session, others, { what: 'these entries', ...asked })
+  if (unanswered.length > 0) await showHolders(unanswered)
+  const unnamed = unanswered.filter(({ principalId }) => !named.has(principalId))
+  if (unnamed.length > 0) await askAbout(session, unnamed, others)
   return () => {
     for (const holder of unanswered) pin(session, orgId, holder)
   }
@@ -72,19 +85,23 @@ async function listHolders(session: Session, orgId: string): Promise<Map<string,
   return new Map([...people, ...machines].map((one) => [one.entryKey, one]))
 }
 
-async function askAbout(unknown: readonly Holder[]): Promise<void> {
+async function showHolders(unknown: readonly Holder[]): Promise<void> {
   const count = unknown.length === 1 ? '1 key is' : `${unknown.length} keys are`
   note(`${count} new to this machine. You vouch for each key that you sign:`)
   for (const { name, principalId, publicKeyJwk } of unknown) {
-    note(`  ${name} (${principalId})`)
+    const isUnique = unknown.filter((one) => one.name === name).length === 1
+    note(`  ${name}${isUnique ? '' : ` (${principalId})`}`)
     note(`    ${await wordsOf(publicKeyJwk)}`)
   }
   note('compare the words with those that `skerry keys fingerprint` prints for each person and token')
-  if (!canAsk())
+}
+
+async function askAbout(session: Session, unknown: readonly Holder[], all: readonly Holder[]): Promise<void> {
+  if (isStrict() || !canAsk())
     throw new Failure(
       'refused',
       `this machine does not know the key of ${unknown.map(({ name }) => name).join(', ')}; nothing was signed`,
-      'compare the words and accept a person’s key with `skerry members trust <member>`, or run this on a terminal',
+      `compare the words, then run again with ${await optionsFor(session, unknown, all)}`,
     )
   if (!(await ask(`are these the right words for ${unknown.length === 1 ? 'this key' : 'these keys'}?`)))
     throw new Failure('failure', 'nothing was signed', 'ask the holders for their words first')

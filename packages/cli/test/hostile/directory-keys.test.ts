@@ -155,6 +155,20 @@ describe('the signers of policies', () => {
   })
 })
 
+describe('a reader whom the server calls by another name than the directory', () => {
+  it('is not accepted by --reader under that name', async () => {
+    liar.lie(/\/grantees/, (body) => ({
+      ...body,
+      grantees: body.grantees.map((one: Json) =>
+        one.name === 'bob@example.com' ? { ...one, name: 'chief@example.com' } : one,
+      ),
+    }))
+    const machine = await freshMachine(ada)
+    const told = await refusalOf(machine, 'skerry env rekey development --yes --reader chief@example.com')
+    expect(told).toContain('is called bob@example.com in the signed directory, not chief@example.com')
+  })
+})
+
 describe('a person without an entry', () => {
   it('gets no key from somebody who does not sign, whatever they accept', async () => {
     carol = await newKeyHolder(server, 'carol@example.com', liar.url)

@@ -69,10 +69,10 @@ describe('the first key of a member that this machine sees', () => {
       liar.lie(/\/members/, swapKeyOf(bob.email))
       const told = await refusedBy(commandFor(command))
       expect(told).toMatch(
-        new RegExp(`${bob.email} \\(usr_\\w+\\) would get ${what}, and this machine has not given them a key before`),
+        new RegExp(`${bob.email} would get ${what}, and this machine has not given them a key before`),
       )
       expect(told).toContain(await fingerprintWords(mallory))
-      expect(told).toMatch(/run again with --reader usr_/)
+      expect(told).toContain(`run again with --reader ${bob.email}`)
       liar.repent()
       // The false key is not remembered.
       expect(await refusedBy(commandFor(command))).toContain((await bob.ok('skerry keys fingerprint')).trim())
@@ -93,6 +93,29 @@ describe('the first key of a member that this machine sees', () => {
   it('is refused on a terminal with SKERRY_STRICT=1', async () => {
     const { stdout, code } = await alice.terminal(`env SKERRY_STRICT=1 skerry grant ${bob.email}`)
     expect([code, stdout.includes('run again with --reader')]).toEqual([3, true])
+  })
+})
+
+describe('a server that has the public key of a person, but not the sealed private key', () => {
+  it('gets it again by `keys passphrase`, if the public key is the known one', async () => {
+    const leaveOut = (more: Json = {}) =>
+      liar.lie(/\/me\/keys$/, (body) => ({ ...body, encryptedPrivateKey: null, ...more }))
+    leaveOut()
+    const locked = await alice.shell('skerry secrets get API_KEY')
+    expect(locked).toMatchObject({ code: 3, stderr: expect.stringContaining('run `skerry keys passphrase` here') })
+    await alice.write('../next', 'another long passphrase of alice')
+    const reseal = 'skerry keys passphrase --new-file ../next'
+    liar.repent()
+    leaveOut({ publicKeyJwk: mallory })
+    expect(await alice.shell(reseal)).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('does not belong to your'),
+    })
+    liar.repent()
+    leaveOut()
+    await alice.ok(reseal)
+    liar.repent()
+    await alice.ok('SKERRY_PASSPHRASE_FILE=../next skerry keys passphrase --new-file ../passphrase')
   })
 })
 

@@ -81,9 +81,9 @@ describe('a service token that the server adds to the readers of an environment'
     liar.lie(/\/tokens/, listed)
     const told = await refused(command, { SKERRY_STRICT: strict })
     expect(told).toContain(await fingerprintWords(mallory))
-    expect(told).toContain(`deploy (${tokenId}) would get the`)
+    expect(told).toContain('deploy would get the')
     expect(told).toContain(`${isNew}; nothing was changed`)
-    expect(told).toContain(`run again with --reader ${tokenId}`)
+    expect(told).toContain('run again with --reader deploy')
     expect(told).not.toContain(bob.email)
   })
 
@@ -161,7 +161,7 @@ describe('an accepted reader', () => {
   it('of a branch must be accepted again for the next key of the parent', async () => {
     await asNewMachine('forked', 'skerry branch create one --env forked')
     const told = await refused('skerry env rekey forked --yes', { SKERRY_STRICT: '1' })
-    expect(told).toMatch(new RegExp(`${bob.email} \\(usr_\\w+\\) would get the new key of .*${isNew}`))
+    expect(told).toMatch(new RegExp(`${bob.email} would get the new key of .*${isNew}`))
     const { code, stderr } = await alice.shell('skerry branch create two --env forked')
     expect([code, stderr.includes(isNew)], stderr).toEqual([0, false])
   })
@@ -170,7 +170,7 @@ describe('an accepted reader', () => {
     await alice.ok('skerry env create composed --group shared')
     await asNewMachine('composed', 'skerry compose set shared --env composed --grant --yes')
     const told = await refused('skerry env rekey composed --yes', { SKERRY_STRICT: '1' })
-    expect(told).toMatch(new RegExp(`${bob.email} \\(usr_\\w+\\) would get the new key of .*${isNew}`))
+    expect(told).toMatch(new RegExp(`${bob.email} would get the new key of .*${isNew}`))
   })
 })
 
@@ -186,7 +186,7 @@ describe('a reader of an earlier key', () => {
       grantees: [...body.grantees, { principalType: 'user', principalId, name: bob.email, publicKeyJwk }],
     }))
     expect(await refused('skerry env rekey staging --yes')).toContain(
-      `${bob.email} (${principalId}) would get the new key of shop/staging, and ${isNew}`,
+      `${bob.email} would get the new key of shop/staging, and ${isNew}`,
     )
   })
 
@@ -196,7 +196,7 @@ describe('a reader of an earlier key', () => {
     await alice.ok('skerry env trust shown --yes')
     countFromHere()
     expect(await refused('skerry env rekey shown --yes')).toMatch(
-      new RegExp(`${bob.email} \\(usr_\\S+\\) would get the new key of shop/shown, and ${isNew}`),
+      new RegExp(`${bob.email} would get the new key of shop/shown, and ${isNew}`),
     )
   })
 })
@@ -334,7 +334,7 @@ describe('--reader', () => {
     const { code, stderr } = await alice.shell(command)
     expect([code, liar.sent()], stderr).toEqual([2, []])
     expect(stderr).toContain(`${message}; nothing was changed`)
-    if (command.startsWith(rekey)) expect(stderr).toMatch(/use one of these ids: .*bob@example.com \(usr_.*recovery/)
+    if (command.startsWith(rekey)) expect(stderr).toMatch(/use one of these: .*bob@example\.com.*recovery/)
   })
 
   it('does not match another account under a known e-mail address', async () => {

@@ -118,8 +118,8 @@ describe.skipIf(missingPostgres())('a lease target with changed settings', () =>
     const told = await refused(
       `skerry lease target create other --file admin-url --schema app --provisioner ${tokenId} --yes`,
     )
-    expect(told).toContain(`inner (${tokenId}) would get the admin credential of other, and this machine`)
-    expect(told).toContain(`run again with --reader ${tokenId}`)
+    expect(told).toContain(`inner would get the admin credential of other, and this machine`)
+    expect(told).toContain('run again with --reader inner')
   })
 
   it('gets no admin credential on a machine that sees it first, if nobody named its provisioner', async () => {
@@ -128,7 +128,7 @@ describe.skipIf(missingPostgres())('a lease target with changed settings', () =>
     change('db', (config) => ({ ...config, executor: 'provisioner', provisionerTokenId: tokenId }))
     const told = await refused('skerry lease target replace db --file admin-url --yes')
     expect(told).toContain(
-      `inner (${tokenId}) would get the admin credential of db, and this machine has not given them a key before`,
+      `inner would get the admin credential of db, and this machine has not given them a key before`,
     )
     await ok('rm -r ~/.local/state/skerry/seen && mv ~/aside ~/.local/state/skerry/seen')
   })

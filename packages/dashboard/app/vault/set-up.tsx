@@ -1,3 +1,4 @@
+import { Anchor } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { Section } from '../ui/page.tsx'
@@ -35,7 +36,7 @@ export function SetUp(props: { project: Project; executor: Executor | null; keys
           Make a platform key below. Your backend makes links with it.
         </Step>
         <Step {...step(4)} title="Connect the first account">
-          Make a link with your backend, and open it. docs/vault.md shows how.
+          Make a link with your backend, and open it. <Anchor href="/docs/vault/">The documentation</Anchor> shows how.
         </Step>
       </Steps>
     </Section>

@@ -30,8 +30,7 @@ export function Invitation({ token, invitation }: { token: string; invitation: L
         <>
           <Join token={token} invitation={invitation} />
           <Text size="sm" c="dimmed">
-            Not now? The invitation expires <RelativeTime at={expiresAt} />. If you do not know {inviter}, close this
-            page.
+            Not now? The invitation expires <RelativeTime at={expiresAt} />. If you did not expect it, close this page.
           </Text>
         </>
       ) : (

@@ -38,7 +38,10 @@ interface Source {
 
 /** Checks the whole archive before a database is opened, so that a damaged archive creates no database. */
 async function openSource(path: string, { key, unverified }: Options): Promise<Source> {
-  if ((key === undefined) === (unverified !== true)) throw new Refused('Give --key, or --unverified.')
+  if ((key === undefined) === (unverified !== true))
+    throw new Refused(
+      'Give --key with the public key that `skerry org export` printed, or --unverified to restore an archive of unknown origin.',
+    )
   await access(path).catch(() => {
     throw new Refused(`Cannot read ${path}.`)
   })
@@ -88,7 +91,7 @@ function wordsOf({ manifest, rows, left, tokens, readerGrants, peopleWithoutKeys
     ...(included.audit && trail === null ? ['Its audit trail has no proof from before; it is sealed anew.'] : []),
     ...(included.audit ? [] : ['The archive has no audit trail; one begins here.']),
     ...named('Service tokens that work once their holders’ hashes are registered again', tokens),
-    ...named('People who store their sealed private key again', peopleWithoutKeys),
+    ...named('People who run `skerry keys passphrase` to store their sealed private key again', peopleWithoutKeys),
     ...[...left].flatMap(([advice, labels]) => named(advice, labels)),
     ...(readerGrants > 0
       ? [`Grants to rotators and sync connections of the other server: ${readerGrants} left out.`]

@@ -3,7 +3,7 @@ export const operating = [
   {
     title: 'See what the server can read',
     words:
-      'threat model who can admin administrator operator hoster see sees cannot never zero knowledge end-to-end e2e encryption encrypted privacy metadata ciphertext decrypt secrets values',
+      'threat model who can admin administrator operator hoster see sees cannot never zero knowledge end-to-end e2e encryption encrypted privacy metadata ciphertext decrypt secrets values stolen theft thief database dump copy disk contain contains',
     steps: [
       ['skerry env readers production', 'Check an environment. Rotation and sync connections are parts of the server'],
       ['skerry rotation ls', 'List the rotations. The server reads the environment of each'],

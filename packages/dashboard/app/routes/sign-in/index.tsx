@@ -35,8 +35,8 @@ function SignIn() {
     return (
       <StandalonePage title="Nobody can sign in yet">
         <Text size="sm">
-          The operator has to set SKERRY_SERVER_KEY: it signs sessions. docs/operations/server-key.md says how to make
-          one.
+          The operator has to set SKERRY_SERVER_KEY: it signs sessions.{' '}
+          <Anchor href="/docs/operations/server-key/">The documentation</Anchor> says how to make one.
         </Text>
       </StandalonePage>
     )
