@@ -3,11 +3,9 @@ import { makeBranchManifest } from '../../src/directory/branch-manifest.ts'
 import { makeAnswer, makeInvitation } from '../../src/directory/joining.ts'
 import { formatPrintedCode } from '../../src/printed-code.ts'
 import tokens from '../../vectors/tokens.json' with { type: 'json' }
-import { day, ids, keyOf, kidOf, org, otherHash, type Scene, signers, start } from '../directory-scene.ts'
+import { day, ids, keyOf, kidOf, org, otherHash, type Scene, start } from '../directory-scene.ts'
 
 // Pins, and the texts under a shared secret: invitations, their answers and branch manifests.
-
-const { bob } = signers
 
 export const pinRows = ({ roots: [{ hash }] }: Scene) => ({
   accepted: [

@@ -4,11 +4,9 @@ import { environmentKeyCommitment, managedKeyCommitment, readersHash } from '../
 import { type DirectoryEntry, formatEntry } from '../../src/directory/entries.ts'
 import { directoryTree } from '../../src/directory/tree.ts'
 import { openHasher } from '../../src/merkle.ts'
-import { entries, ids, keyOf, kidOf, otherHash, signers } from '../directory-scene.ts'
+import { entries, ids, keyOf, kidOf, otherHash } from '../directory-scene.ts'
 
 // Entries, the trees over them, and commitments to keys.
-
-const { ada } = signers
 
 export async function entryRows() {
   const hasher = await openHasher()
