@@ -17,14 +17,14 @@ async function giveOwnKey(stage: Stage): Promise<void> {
 export const writes: readonly Attack[] = [
   {
     id: 'key-of-the-server-for-a-program',
-    title: 'The server gives a program a key of its own, so that it can read what the program stores',
+    title: 'The server gives a program its own key, so that it can read the secrets that the program stores',
     act: 'store',
     remains: { nothing: 'without-a-pin' },
     begin: giveOwnKey,
   },
   {
     id: 'downgrade-before-a-write',
-    title: 'The server also denies that there is a directory, before a program stores a secret',
+    title: 'The server gives a program its own key, and denies that there is a directory, before the program stores a secret',
     act: 'store',
     remains: { nothing: 'without-a-pin' },
     begin: async (stage) => {
