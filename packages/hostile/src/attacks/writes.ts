@@ -24,7 +24,8 @@ export const writes: readonly Attack[] = [
   },
   {
     id: 'downgrade-before-a-write',
-    title: 'The server gives a program its own key, and denies that there is a directory, before the program stores a secret',
+    title:
+      'The server gives a program its own key, and denies that there is a directory, before the program stores a secret',
     act: 'store',
     remains: { nothing: 'without-a-pin' },
     begin: async (stage) => {
