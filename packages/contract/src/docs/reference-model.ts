@@ -43,13 +43,13 @@ export interface Reference {
 }
 
 const conventions = [
-  'Bodies and answers are JSON in UTF-8; `content-type: application/json`.',
-  'A credential goes into the `Authorization` header: `Bearer` with a service token, a session JWT, a CLI session or an access token; ' +
-    '`Basic` with the id and secret of a machine client.',
-  'A field or query parameter that an operation does not name is refused, never ignored.',
-  'Lists that can grow take `limit` and `cursor`; `nextCursor` of one page is the `cursor` of the next, and null at the end.',
-  'An instant is ISO 8601 in UTC with milliseconds.',
-  'Every answer carries `x-request-id`, under which the server’s log and the audit trail have the request.',
+  'Bodies and answers are JSON in UTF-8, with `content-type: application/json`.',
+  'Send the credential in the `Authorization` header. Use `Bearer` with a service token, a session JWT, a CLI session or ' +
+    'an access token. Use `Basic` with the id and secret of a machine client.',
+  'The server refuses a field or query parameter that an operation does not name.',
+  'Long lists have pages, with the parameters `limit` and `cursor`. Send `nextCursor` of a page as the `cursor` of the next page. It is null on the last page.',
+  'An instant is a time in ISO 8601, in UTC with milliseconds.',
+  'Every answer has an `x-request-id`. You find the request under this id in the server’s log and in the audit log.',
 ]
 
 const noAccess: AccessFacts = { names: new Map(), words: {} }
@@ -101,9 +101,9 @@ function accessTable({ words }: AccessFacts): Table[] {
   const rows = Object.entries(words).map(([word, meaning]) => [`\`${word}\``, meaning])
   if (rows.length === 0) return []
   const about =
-    'Who may call is written as a word, or as one around another: each narrows what stands inside it. Whatever lies in ' +
-    'an organization that the caller does not belong to is not found.'
-  return [{ anchor: 'access', title: 'Access', about, columns: ['Word', 'Asks for'], rows }]
+    'An access says who may call an operation. It is a word, or a word with an inner access in brackets. The word ' +
+    'narrows the inner access. If the caller does not belong to the organization, the answer is `not_found`.'
+  return [{ anchor: 'access', title: 'Access', about, columns: ['Word', 'Required of the caller'], rows }]
 }
 
 function operationOf(

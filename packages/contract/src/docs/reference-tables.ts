@@ -28,8 +28,9 @@ export function referenceTables(): Table[] {
     {
       anchor: 'errors',
       title: 'Errors',
-      about: 'A refusal is `{ "error": { "code", "message" } }`. Programs look at the code, people read the message.',
-      columns: ['Code', 'Status', 'Means'],
+      about:
+        'An error is `{ "error": { "code", "message" } }`. The code is for programs, and the message is for people.',
+      columns: ['Code', 'Status', 'Meaning'],
       rows: (Object.keys(errorStatus) as ErrorCode[]).map((name) => [
         code(name),
         String(errorStatus[name]),
@@ -39,38 +40,38 @@ export function referenceTables(): Table[] {
     {
       anchor: 'limits',
       title: 'Limits',
-      about: 'More than this is refused with `invalid_request`; lifetimes and defaults are given here too.',
+      about: 'The server refuses more than a limit with `invalid_request`. The table also has lifetimes and defaults.',
       columns: ['Limit', 'Value'],
       rows: Object.entries(limits).map(([name, value]) => [code(name), amount(name, value)]),
     },
     {
       anchor: 'ids',
       title: 'Ids',
-      about: `A prefix, then ${idLength} characters of A-Z, a-z and 0-9.`,
-      columns: ['Prefix', 'Names'],
+      about: `An id is a prefix, followed by ${idLength} characters of A-Z, a-z and 0-9.`,
+      columns: ['Prefix', 'Object'],
       rows: Object.entries(idPrefixes).map(([kind, prefix]) => [code(prefix), spaced(kind)]),
     },
     {
       anchor: 'credentials',
       title: 'Credentials',
-      about: 'What a bearer starts with. A person’s session is a JWT and has no prefix.',
-      columns: ['Prefix', 'Names'],
+      about: 'Each kind of bearer has a prefix. Only the session of a person, which is a JWT, has no prefix.',
+      columns: ['Prefix', 'Credential'],
       rows: Object.entries(credentialPrefixes).map(([kind, prefix]) => [code(prefix), spaced(kind)]),
     },
     {
       anchor: 'blobs',
       title: 'Blobs',
       about:
-        'What clients seal. The server checks prefix and number of segments, and cannot look inside. Segments are ' +
-        'base64url, joined by dots.',
-      columns: ['Prefix', 'Segments', 'Holds'],
+        'A blob is encrypted or signed by a client. The server checks the prefix and the number of segments, but cannot ' +
+        'decrypt it. The segments are base64url, joined by dots.',
+      columns: ['Prefix', 'Number of segments', 'Content'],
       rows: Object.entries(blobKinds).map(([prefix, kind]) => [code(`${prefix}.`), String(kind.segments), kind.what]),
     },
     {
       anchor: 'audit-actions',
       title: 'Audit actions',
-      about: 'What the audit trail records, and the type of the resource that an entry is about.',
-      columns: ['Action', 'About'],
+      about: 'The audit log records these actions. The second column has the type of the entry’s resource.',
+      columns: ['Action', 'Type of the resource'],
       rows: Object.entries(auditActions).map(([action, { about }]) => [code(action), code(about)]),
     },
   ]

@@ -46,14 +46,14 @@ export const narrowed = <S extends object, N extends string, Narrowed extends ob
 /** No credential needed. The reason is written at the route. */
 export const open = (reason: string): Access<object> => ({
   name: `open: ${reason}`,
-  words: { open: 'No credential; the reason follows' },
+  words: { open: 'No credential is needed. The reason follows the word' },
   resolve: async () => ({}),
 })
 
 /** Counts the request against the rate limit of the caller's address. */
 export const limited = <S extends object>(rate: RateName, base: Access<S>): Access<S> => ({
   name: `limited(${rate}, ${base.name})`,
-  words: { ...base.words, limited: 'As inside, and a rate limit for the address of the caller' },
+  words: { ...base.words, limited: 'The inner access. A rate limit applies to the IP address of the caller' },
   resolve: async (call, params) => {
     call.context.limiter.take(rate, call.ipAddress, call.counted)
     return base.resolve(call, params)
@@ -63,7 +63,7 @@ export const limited = <S extends object>(rate: RateName, base: Access<S>): Acce
 /** Any valid credential, even of a person who has not yet entered the second factor. */
 export const authenticated = accessOf<Caller>(
   'authenticated',
-  'Any valid credential, even of a person whose second factor is still to be entered',
+  'Any valid credential, even of a person who has not entered their second factor yet',
   async ({ principal }) => {
     if (!principal || isVaultPrincipal(principal)) throw fail('unauthorized', 'send an Authorization header')
     return { principal }
@@ -77,7 +77,7 @@ export const authenticated = accessOf<Caller>(
  */
 export const signedIn = accessOf<Caller>(
   'signedIn',
-  'Any valid credential; a person who has a second factor here has entered it in this session',
+  'Any valid credential. A person with a second factor must have entered it in this session',
   async (call, params) => {
     const scope = await authenticated.resolve(call, params)
     if (isHalfSignedIn(call.context, scope.principal)) throw fail('mfa_required', 'enter your second factor first')
@@ -95,7 +95,7 @@ export function isHalfSignedIn({ oidc }: Context, principal: Principal): boolean
 /** A signed-in person: no machine client, no service token. */
 export const person = accessOf<{ principal: UserPrincipal }>(
   'person',
-  'A signed-in person: no service token, no machine client',
+  'A signed-in person. A service token or a machine client is refused',
   async (call, params) => {
     const { principal } = await signedIn.resolve(call, params)
     if (principal.type !== 'user') throw fail('forbidden', 'only a signed-in person may do this')
@@ -106,7 +106,7 @@ export const person = accessOf<{ principal: UserPrincipal }>(
 /** A person in a browser. A CLI session acts for that person too, but cannot approve other CLI sessions. */
 export const browser = accessOf<{ principal: UserPrincipal }>(
   'browser',
-  'A person at a browser: no CLI session, no service token, no machine client',
+  'A person in a browser. A CLI session, a service token or a machine client is refused',
   async (call, params) => {
     const scope = await person.resolve(call, params)
     if (scope.principal.session.kind !== 'browser') throw fail('forbidden', 'this needs a browser session')
@@ -117,7 +117,7 @@ export const browser = accessOf<{ principal: UserPrincipal }>(
 /** A person in a browser who may still have to enter the second factor. */
 export const awaitingSecondFactor = accessOf<{ principal: UserPrincipal }>(
   'awaitingSecondFactor',
-  'A person at a browser, whose second factor may still have to be entered',
+  'A person in a browser, who may not have entered their second factor yet',
   async (call, params) => {
     const { principal } = await authenticated.resolve(call, params)
     if (principal.type !== 'user' || principal.session.kind !== 'browser')
@@ -130,7 +130,7 @@ export const awaitingSecondFactor = accessOf<{ principal: UserPrincipal }>(
 export const fresh = <S extends Caller, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed(
     'fresh',
-    'As inside; a person who has a second factor has entered it within the last ten minutes',
+    'The inner access. A person with a second factor must have entered it within the last ten minutes',
     base,
     async (scope, { context }) => {
       if (scope.principal.type === 'user' && !isFresh(scope.principal.session, context.now()))
@@ -148,10 +148,15 @@ export const secondFactorNeeded =
 
 /** A caller who can have a key. A machine client cannot. */
 export const keyed = <S extends Caller, N extends string>(base: Access<S, N>): Access<S, N> =>
-  narrowed('keyed', 'As inside, but no machine client, for that can hold no key', base, async (scope) => {
-    checkKeyed(scope)
-    return scope
-  })
+  narrowed(
+    'keyed',
+    'The inner access. A machine client is refused, because it cannot hold a key',
+    base,
+    async (scope) => {
+      checkKeyed(scope)
+      return scope
+    },
+  )
 
 export function checkKeyed({ principal }: Caller): void {
   if (principal.type === 'm2m') throw fail('forbidden', 'a machine client has no keys; use a service token instead')

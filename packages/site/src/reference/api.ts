@@ -19,7 +19,7 @@ function overview({ version, conventions, sections, tables }: Reference): string
   ])
   return [
     '# HTTP API',
-    `Version ${version}. A server sends the [OpenAPI document](../openapi.json) at \`/openapi.json\`. These pages are made from it.`,
+    `These pages describe version ${version} of the API. They are made from the [OpenAPI document](../openapi.json), which a server sends at \`/openapi.json\`.`,
     conventions.map((line) => `- ${line}`).join('\n'),
     '## Operations',
     table(['Heading', 'Operations'], rows),
@@ -40,7 +40,7 @@ function operationMarkdown({ id, method, path, summary, access, audit, fields, a
   const facts = [
     ['Access', access && `\`${access}\``],
     ['Audit', audit],
-    ['Refuses', refuses.join(', ')],
+    ['Errors', refuses.join(', ')],
   ].filter(([, value]) => value !== '')
   const rows = fields.map(({ name, required, in: place, type, note }) => [
     `\`${name}\`${required ? '' : ' (optional)'}`,
@@ -53,8 +53,11 @@ function operationMarkdown({ id, method, path, summary, access, audit, fields, a
     `\`${method} ${path}\``,
     `${summary}.`,
     facts.map(([name, value]) => `- ${name}: ${value}`).join('\n'),
-    ...(rows.length > 0 ? [table(['Field', 'In', 'Takes', 'Note'], rows)] : []),
-    ...answers.flatMap(({ statuses, example }) => [`Answers ${statuses}:`, `\`\`\`json\n${example}\n\`\`\``]),
+    ...(rows.length > 0 ? [table(['Field', 'Place', 'Type', 'Meaning'], rows)] : []),
+    ...answers.flatMap(({ statuses, example }) => [
+      `The answer has status ${statuses}:`,
+      `\`\`\`json\n${example}\n\`\`\``,
+    ]),
   ].join('\n\n')
 }
 

@@ -23,7 +23,7 @@ const findAgent = (db: Sql, org: Org, agentId: string) =>
 export const agent = within<'agent', 'agentId', Agent>(
   'agent',
   'agentId',
-  'As inside; the agent is one of the organization',
+  'The inner access. The agent must belong to the organization',
   findAgent,
 )
 
@@ -45,7 +45,7 @@ const findAgents = (db: Sql, principal: Principal, ref: string) =>
 /** Finds an agent by its id, or by its slug in any organization of the caller. */
 export const agentRef = accessOf<OnAgent, 'agentRef'>(
   'agentRef',
-  'A caller who belongs to the organization of the agent, which is named by its id or slug',
+  'A caller who belongs to the organization of the agent. The id or the slug names the agent',
   async (call, params) => {
     const { principal } = await signedIn.resolve(call, {})
     const [found, another] = await findAgents(call.db, principal, params.agentRef)
@@ -58,10 +58,15 @@ export const agentRef = accessOf<OnAgent, 'agentRef'>(
 
 /** A token that is bound to an environment may use the agents that are bound to it. */
 export const inReach = <S extends OnAgent, N extends string>(base: Access<S, N>): Access<S, N> =>
-  narrowed('inReach', 'As inside; no service token that is bound to another environment', base, async (scope) => {
-    checkReach(scope)
-    return scope
-  })
+  narrowed(
+    'inReach',
+    'The inner access. A service token that is bound to another environment is refused',
+    base,
+    async (scope) => {
+      checkReach(scope)
+      return scope
+    },
+  )
 
 function checkReach({ principal, role, agent }: OnAgent): void {
   const bound = boundTo(principal)
@@ -73,14 +78,19 @@ function checkReach({ principal, role, agent }: OnAgent): void {
 
 /** Allows callers who may give work to an agent that they can reach. */
 export const dispatcher = <S extends OnAgent, N extends string>(base: Access<S, N>): Access<S, N> =>
-  narrowed('dispatcher', 'As inside; an admin in person or by a token, or a machine client', base, async (scope) => {
-    if (!isAdmin(scope)) throw fail('forbidden', 'this needs the admin role')
-    return scope
-  })
+  narrowed(
+    'dispatcher',
+    'The inner access. The caller must be an admin, an admin token or a machine client',
+    base,
+    async (scope) => {
+      if (!isAdmin(scope)) throw fail('forbidden', 'this needs the admin role')
+      return scope
+    },
+  )
 
 /** Only a service token enforces a policy, so a person or a machine client cannot report activity. */
 export const reporter = <S extends OnAgent, N extends string>(base: Access<S, N>): Access<S, N> =>
-  narrowed('reporter', 'As inside; a service token', base, async (scope) => {
+  narrowed('reporter', 'The inner access. The caller must be a service token', base, async (scope) => {
     if (scope.principal.type !== 'service_token') throw fail('forbidden', 'only a service token may report activity')
     return scope
   })

@@ -39,7 +39,7 @@ export const change = <S extends InOrg, N extends string>(
 ): Access<S & { change: Change }, N | 'changeRequestId'> =>
   narrowed(
     'change',
-    'As inside; the change request is one of the organization, for a bound token one of its application',
+    'The inner access. The change request must belong to the organization. A bound token can use only change requests of its application',
     base,
     async (scope: S, { db, context }, params: Record<N | 'changeRequestId', string>) => {
       const now = context.now().toISOString()
@@ -56,7 +56,7 @@ export const proposerOrAdmin = <S extends InOrg & { change: Change }, N extends 
 ): Access<S, N> =>
   narrowed(
     'proposerOrAdmin',
-    'An admin; or the proposer of the change, token and machine client included',
+    'An admin, or the proposer of the change, who can also be a service token or a machine client',
     base,
     async (scope) => {
       if (!isAdmin(scope) && !isProposer(scope.principal, scope.change))

@@ -13,6 +13,6 @@ export const findGroup = (db: Sql, org: Org, groupId: string) =>
 export const group = within<'group', 'groupId', Group>(
   'group',
   'groupId',
-  'As inside; the group is one of the organization',
+  'The inner access. The group must belong to the organization',
   findGroup,
 )

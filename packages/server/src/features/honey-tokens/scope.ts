@@ -19,7 +19,7 @@ const findHoneyToken = (db: Sql, org: Org, honeyTokenId: string) =>
 export const honeyToken = within<'honeyToken', 'honeyTokenId', HoneyToken>(
   'honeyToken',
   'honeyTokenId',
-  'As inside; the honey token is one of the organization',
+  'The inner access. The honey token must belong to the organization',
   findHoneyToken,
   'honey token',
 )

@@ -24,15 +24,21 @@ const findKey = (db: Sql, org: Org, keyId: string) =>
 export const kmsKey = within<'kmsKey', 'kmsKeyId', KmsKey>(
   'kmsKey',
   'kmsKeyId',
-  'As inside; the managed key is one of the organization',
+  'The inner access. The managed key must belong to the organization',
   findKey,
   'managed key',
 )
 
 /** An admin token that is bound to an environment is an admin only there, so it may not manage keys. */
 export const noBoundAdmin = <S extends InOrg, N extends string>(base: Access<S, N>): Access<S, N> =>
-  narrowed('noBoundAdmin', 'As inside; no admin token that is bound to an environment', base, async (scope) => {
-    const { principal } = scope
-    if (boundTo(principal) !== null && isAdmin(scope)) throw fail('forbidden', 'this token is bound to an environment')
-    return scope
-  })
+  narrowed(
+    'noBoundAdmin',
+    'The inner access. An admin token that is bound to an environment is refused',
+    base,
+    async (scope) => {
+      const { principal } = scope
+      if (boundTo(principal) !== null && isAdmin(scope))
+        throw fail('forbidden', 'this token is bound to an environment')
+      return scope
+    },
+  )

@@ -39,14 +39,14 @@ export const findLease = (db: Sql, org: Pick<Org, 'id'>, leaseId: string) =>
 export const target = within<'target', 'targetId', LeaseTarget>(
   'target',
   'targetId',
-  'As inside; the lease target is one of the organization',
+  'The inner access. The lease target must belong to the organization',
   findTarget,
 )
 
 export const lease = within<'lease', 'leaseId', Lease>(
   'lease',
   'leaseId',
-  'As inside; the lease is one of the organization',
+  'The inner access. The lease must belong to the organization',
   findLease,
 )
 

@@ -38,6 +38,6 @@ const findInvite = (db: Sql, org: Org, inviteId: string, now: string) =>
 export const invite = within<'invite', 'inviteId', Invite>(
   'invite',
   'inviteId',
-  'As inside; the invitation is one of the organization',
+  'The inner access. The invitation must belong to the organization',
   findInvite,
 )

@@ -29,6 +29,6 @@ export const findOffboarding = (db: Sql, org: Pick<Org, 'id'>, id: string, now: 
 export const offboarding = within<'offboarding', 'offboardingId', Offboarding>(
   'offboarding',
   'offboardingId',
-  'As inside; the offboarding is one of the organization',
+  'The inner access. The offboarding must belong to the organization',
   findOffboarding,
 )

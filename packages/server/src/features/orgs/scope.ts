@@ -23,7 +23,7 @@ export interface InOrg extends Caller {
 
 export const member = accessOf<InOrg, 'orgId'>(
   'member',
-  'A caller who belongs to the organization: a member, one of its service tokens or machine clients',
+  'A caller who belongs to the organization: a member, a service token or a machine client',
   async (call, { orgId }) => {
     const { principal } = await signedIn.resolve(call, {})
     const role = await roleIn(call.db, principal, orgId)
@@ -69,15 +69,20 @@ export const admin = accessOf<InOrg, 'orgId'>(
  * `unbound`.
  */
 export const unbound = <S extends InOrg, N extends string>(base: Access<S, N>): Access<S, N> =>
-  narrowed('unbound', 'As inside; no service token that is bound to an environment', base, async (scope) => {
-    if (boundTo(scope.principal) !== null) throw fail('forbidden', 'this token is bound to an environment')
-    return scope
-  })
+  narrowed(
+    'unbound',
+    'The inner access. A service token that is bound to an environment is refused',
+    base,
+    async (scope) => {
+      if (boundTo(scope.principal) !== null) throw fail('forbidden', 'this token is bound to an environment')
+      return scope
+    },
+  )
 
 /** Admits a member in person, for actions that a token cannot do for them. */
 export const memberInPerson = accessOf<InOrg & { principal: UserPrincipal }, 'orgId'>(
   'memberInPerson',
-  'A signed-in person who belongs to the organization: no service token, no machine client',
+  'A signed-in person who belongs to the organization. A service token or a machine client is refused',
   async (call, params) => {
     const scope = await member.resolve(call, params)
     return { ...scope, ...(await person.resolve(call, {})) }
@@ -87,7 +92,7 @@ export const memberInPerson = accessOf<InOrg & { principal: UserPrincipal }, 'or
 /** Admits an admin in person, for actions for which a person must be responsible. */
 export const userAdmin = accessOf<InOrg & { principal: UserPrincipal }, 'orgId'>(
   'userAdmin',
-  'A signed-in person who is an owner or admin: no service token, no machine client',
+  'A signed-in person who is an owner or admin. A service token or a machine client is refused',
   async (call, params) => {
     const scope = await admin.resolve(call, params)
     return { ...scope, ...(await person.resolve(call, {})) }

@@ -55,26 +55,36 @@ const findRequest = (db: Sql, org: Org, id: string, now: string) =>
 
 /** Admits a caller only if the organization has set recovery up. */
 export const recovered = <S extends InOrg, N extends string>(base: Access<S, N>): Access<S & InRecovery, N> =>
-  narrowed('recovered', 'As inside; the organization has set recovery up', base, async (scope: S, { db }) => {
-    const recovery = await findRecovery(db, scope.org)
-    if (!recovery) throw fail('not_found', 'recovery is not set up')
-    return { ...scope, recovery }
-  })
+  narrowed(
+    'recovered',
+    'The inner access. The organization must have set up recovery',
+    base,
+    async (scope: S, { db }) => {
+      const recovery = await findRecovery(db, scope.org)
+      if (!recovery) throw fail('not_found', 'recovery is not set up')
+      return { ...scope, recovery }
+    },
+  )
 
 /** Admits only a member who holds a share of the recovery key. */
 export const custodian = <S extends InOrg, N extends string>(
   base: Access<S, N>,
 ): Access<S & { custodian: Custodian }, N> =>
-  narrowed('custodian', 'As inside; a person who holds a share of the recovery key', base, async (scope: S, { db }) => {
-    const found = await findCustodian(db, scope.org, scope.principal.id)
-    if (!found) throw fail('forbidden', 'this needs a share of the recovery key')
-    return { ...scope, custodian: found }
-  })
+  narrowed(
+    'custodian',
+    'The inner access. The caller must be a person who holds a share of the recovery key',
+    base,
+    async (scope: S, { db }) => {
+      const found = await findCustodian(db, scope.org, scope.principal.id)
+      if (!found) throw fail('forbidden', 'this needs a share of the recovery key')
+      return { ...scope, custodian: found }
+    },
+  )
 
 export const recoveryRequest = within<'recoveryRequest', 'recoveryRequestId', RecoveryRequest>(
   'recoveryRequest',
   'recoveryRequestId',
-  'As inside; the recovery request is one of the organization',
+  'The inner access. The recovery request must belong to the organization',
   findRequest,
   'recovery request',
 )
@@ -108,7 +118,7 @@ const isAnyTarget = async (db: Sql, org: Org, { type, id }: InOrg['principal']):
 export const party = <S extends OnRequest, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed(
     'party',
-    'As inside, as an admin, as its target, or as a custodian while it is open',
+    'The inner access. The caller must be an admin, the target of the request, or a custodian while the request is open',
     base,
     async (scope, { db }) => {
       const { recoveryRequest: request } = scope
@@ -122,17 +132,22 @@ export const party = <S extends OnRequest, N extends string>(base: Access<S, N>)
 
 /** Admits an admin, or the target of the request. */
 export const adminOrTarget = <S extends OnRequest, N extends string>(base: Access<S, N>): Access<S, N> =>
-  narrowed('adminOrTarget', 'As inside, as an admin or as its target', base, async (scope) => {
-    if (!isOrgAdmin(scope) && !isTarget(scope, scope.recoveryRequest))
-      throw fail('forbidden', 'only an admin or the person whom the recovery is for may do this')
-    return scope
-  })
+  narrowed(
+    'adminOrTarget',
+    'The inner access. The caller must be an admin or the target of the request',
+    base,
+    async (scope) => {
+      if (!isOrgAdmin(scope) && !isTarget(scope, scope.recoveryRequest))
+        throw fail('forbidden', 'only an admin or the person whom the recovery is for may do this')
+      return scope
+    },
+  )
 
 /** Admits an admin, or the target of an open request to which enough custodians have given their shares. */
 export const adminOrReadyTarget = <S extends InOrg, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed(
     'adminOrReadyTarget',
-    'An admin; or the target of an open request to which enough custodians have contributed',
+    'An admin, or the target of an open request to which enough custodians have contributed',
     base,
     async (scope: S, { db, context }) => {
       if (!isOrgAdmin(scope) && !(await isReadyTarget(db, scope, context.now().toISOString())))

@@ -25,7 +25,7 @@ const findRotation = (db: Sql, org: Pick<Org, 'id'>, rotationId: string) =>
 const found = within<'rotation', 'rotationId', Rotation>(
   'rotation',
   'rotationId',
-  'As inside; the rotation policy is one of the organization',
+  'The inner access. The rotation policy must belong to the organization',
   findRotation,
 )
 
@@ -39,7 +39,7 @@ export function checkBound(principal: Principal, environmentId: string): void {
 export const rotation = <N extends string>(base: Access<InOrg, N>): Access<OnRotation, N | 'rotationId'> =>
   narrowed(
     'ofOwnEnv',
-    'As inside; a service token that is bound to an environment is bound to that of the policy',
+    'The inner access. A bound service token can use only rotations of its environment',
     found(base),
     async (scope) => {
       checkBound(scope.principal, scope.rotation.environmentId)

@@ -38,9 +38,14 @@ export const task = accessOf<OnTask, 'taskId'>(
 )
 
 export const dispatcherOrAdmin = <S extends OnTask, N extends string>(base: Access<S, N>): Access<S, N> =>
-  narrowed('dispatcherOrAdmin', 'As inside; an admin, or the caller who dispatched the task', base, async (scope) => {
-    const { principal, task } = scope
-    const isOwn = task.dispatchedByType === principal.type && task.dispatchedById === principal.id
-    if (!isAdmin(scope) && !isOwn) throw fail('forbidden', 'only an admin or the dispatcher of the task may do this')
-    return scope
-  })
+  narrowed(
+    'dispatcherOrAdmin',
+    'The inner access. The caller must be an admin, or must have dispatched the task',
+    base,
+    async (scope) => {
+      const { principal, task } = scope
+      const isOwn = task.dispatchedByType === principal.type && task.dispatchedById === principal.id
+      if (!isAdmin(scope) && !isOwn) throw fail('forbidden', 'only an admin or the dispatcher of the task may do this')
+      return scope
+    },
+  )

@@ -19,6 +19,6 @@ export const findTeam = (db: Sql, org: Pick<Org, 'id'>, teamId: string) =>
 export const team = within<'team', 'teamId', Team>(
   'team',
   'teamId',
-  'As inside; the team is one of the organization',
+  'The inner access. The team must belong to the organization',
   findTeam,
 )

@@ -15,6 +15,6 @@ const findToken = (db: Sql, org: Org, tokenId: string) =>
 export const token = within<'token', 'tokenId', Token>(
   'token',
   'tokenId',
-  'As inside; the service token is one of the organization',
+  'The inner access. The service token must belong to the organization',
   findToken,
 )

@@ -36,7 +36,7 @@ const findKey = (db: Sql, { orgId, id }: Project, keyId: string) =>
 export const project = within<'project', 'projectId', Project>(
   'project',
   'projectId',
-  'As inside; the vault project is one of the organization',
+  'The inner access. The vault project must belong to the organization',
   findProject,
   'vault project',
 )
@@ -48,7 +48,7 @@ export const vaultKey = <S extends OnProject, N extends string>(
 ): Access<S & OnKey, N | 'vaultKeyId'> =>
   narrowed(
     'vaultKey',
-    'As inside; the platform key is one of the project',
+    'The inner access. The platform key must belong to the project',
     base,
     async (scope: S, { db }, { vaultKeyId }: Record<N | 'vaultKeyId', string>) => {
       const found = await findKey(db, scope.project, vaultKeyId)
@@ -60,7 +60,7 @@ export const vaultKey = <S extends OnProject, N extends string>(
 /** Admits only an admin in person, at a browser: the keys and codes made here let programs act for a product. */
 export const browserAdmin = accessOf<InOrg & { principal: UserPrincipal }, 'orgId'>(
   'browserAdmin',
-  'An owner or admin at a browser: no CLI session, no service token, no machine client',
+  'An owner or admin in a browser. A CLI session, a service token or a machine client is refused',
   async (call, params) => {
     const scope = await admin.resolve(call, params)
     return { ...scope, ...(await browser.resolve(call, {})) }
