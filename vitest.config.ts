@@ -16,6 +16,9 @@ const totalsFile = process.env.SKERRY_TEST_TOTALS
  */
 const collectSeldom = ['--external-memory-accounted-in-global-limit', '--initial-heap-size=1500']
 
+/** V8 compiles the SQL grammar of PGlite twice. The second time takes 2 s, and pays off only after dozens of suites. */
+const compileOnce = ['--no-wasm-tier-up', '--no-wasm-dynamic-tiering']
+
 /** Time to fail, not to wait: a machine that has other things to do passes, only later. */
 const patient = { testTimeout: 400_000, hookTimeout: 500_000, expect: { poll: { timeout: 60_000 } } }
 
@@ -191,7 +194,7 @@ const rows: Row[] = [
     // How it is set up seldom changes.
     late: ['browser', 'commands', 'published'].map((name) => `packages/executor/test/${name}.test.ts`),
     setup: 'server/test/setup-embedded.ts',
-    more: shared,
+    more: { ...shared, execArgv: [...collectSeldom, ...compileOnce] },
   },
   {
     name: 'browser',
