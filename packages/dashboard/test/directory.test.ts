@@ -293,7 +293,10 @@ describe('a lying server', () => {
     expect(await axeProblems(page)).toEqual([])
     await page.getByRole('textbox', { name: 'Pin', exact: true }).fill(pin)
     await page.getByRole('button', { name: 'Verify' }).click()
-    await page.getByRole('alert').getByText(/is older than|does not continue from/).waitFor()
+    await page
+      .getByRole('alert')
+      .getByText(/is older than|does not continue from/)
+      .waitFor()
     await page.getByRole('textbox', { name: 'Pin of the restored directory' }).fill(pin)
     const go = page.getByRole('button', { name: 'Continue from the older directory' })
     expect(await go.isDisabled()).toBe(true)
