@@ -5,7 +5,7 @@ import { knownDirectory, rememberDirectory } from './known.ts'
 import { readably } from './signatory.ts'
 
 /** The newest root and head that this browser has verified now. */
-export interface Verified {
+interface Verified {
   root: number
   head: number
 }

@@ -67,7 +67,7 @@ const isWanted = (key: string, name: string, wanted: string | undefined) =>
   wanted === undefined || (key.startsWith('person/') ? name.toLowerCase() === wanted.toLowerCase() : name === wanted)
 
 /** `signed`: all readers are signed. `other`: the server lists other readers than a signer signed. */
-export type ReadersCheck<R> = { state: 'signed' } | { state: 'other' } | { state: 'stranger'; reader: R }
+type ReadersCheck<R> = { state: 'signed' } | { state: 'other' } | { state: 'stranger'; reader: R }
 
 /**
  * Compares the readers of an environment that the server lists with those that a signer signed. Some of the signed ones may
