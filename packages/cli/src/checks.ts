@@ -147,16 +147,17 @@ function checkClock(date: string | null, nowMs: number): Check {
 
 async function checkCredential(session: Session): Promise<Check> {
   const answer = await attemptAsync('credential', async () => {
-    const { principal, orgs } = await session.client.me.get()
+    const { orgs } = await session.client.me.get()
     const org = await session.org()
+    const { name } = session.principal
     const { role } = orgs.find((one) => one.id === org.id) ?? {}
     if (role === undefined)
       throw new Failure(
         'refused',
-        `${principal.id} is no member of ${org.slug}`,
+        `${name} is no member of ${org.slug}`,
         'see `skerry whoami`; an admin can invite you',
       )
-    return `${principal.id} is ${role} of ${org.slug}`
+    return `${name} is ${role} of ${org.slug}`
   })
   return isCheck(answer) ? answer : { what: 'credential', state: 'ok', message: answer }
 }

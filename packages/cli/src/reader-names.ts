@@ -152,7 +152,7 @@ export function mismatchOf(
   if (wantedName === undefined || !known || isPinnedAs(session, orgId, wantedName, principalId)) return undefined
   if (wasRemovedAs(session, orgId, principalId, wantedName))
     return `${wantedName} was removed and joined again, with the same key as before`
-  const name = known.name === principalId ? `by its id alone (${principalId})` : `as ${known.name}`
+  const name = known.name === principalId ? 'by its id alone' : `as ${known.name}`
   return `this machine knows this key ${name}, not as ${wantedName}`
 }
 

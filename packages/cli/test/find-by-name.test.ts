@@ -34,7 +34,7 @@ it('a token can be revoked by its name, and a name of several tokens is refused 
   expect(none).toMatchObject({ code: 4, stderr: "skerry: there is no token 'nobody'; see `skerry token ls`\n" })
 })
 
-it('a grant to the name of a token that this machine does not know is refused, until --reader accepts it', async () => {
+it('a grant to the name of a token that this machine does not know is refused until --reader accepts it', async () => {
   const { id } = await makeToken('deploy')
   expect((await machine.shell('skerry grant deploy')).stderr).toContain('deploy already has')
   const other = await newMachine(server.url)

@@ -23,7 +23,8 @@ beforeAll(async () => {
   bob = await newKeyHolder(server, 'bob@example.com', liar.url)
   machines.push(ada, bob)
   await ada.ok('skerry org create "Custodians" && skerry init --yes --env development && skerry trust init --yes')
-  const code = JSON.parse(await ada.ok('skerry invite create bob@example.com --role admin --json')).joiningCode
+  await ada.ok('skerry invite create bob@example.com --role admin --code-file code')
+  const code = (await ada.read('code')).trim()
   await bob.ok(`echo ${code} | skerry invite accept --code`)
   await bob.write('skerry.json', await ada.read('skerry.json'))
   await ada.ok('skerry grant bob@example.com development --yes')

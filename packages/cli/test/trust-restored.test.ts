@@ -36,7 +36,8 @@ beforeAll(async () => {
   machines.push(ada, bob)
   await ada.ok('skerry org create Moving && skerry init --yes --env development && skerry env create staging')
   await ada.ok('printf planted | skerry secrets set A && skerry trust init --yes')
-  const code = JSON.parse(await ada.ok('skerry invite create bob@example.com --role admin --json')).joiningCode
+  await ada.ok('skerry invite create bob@example.com --role admin --code-file code')
+  const code = (await ada.read('code')).trim()
   await bob.ok(`echo ${code} | skerry invite accept --code`)
   await ada.ok('skerry grant bob@example.com development --yes')
   await ada.ok(`skerry recovery setup ${custodians}`)
