@@ -10,6 +10,7 @@ import { keyFailure } from './no-key.ts'
 import { checkNames, findPlaceById, listPlaces, type Place } from './places.ts'
 import type { Session } from './session.ts'
 import { findToken, wantedTokenName } from './tokens/find.ts'
+import { trustedHolder } from './trusted-holder.ts'
 
 /** An environment with its opened key, ready to be granted. */
 export interface OpenPlace {
@@ -35,8 +36,8 @@ export async function openWithGroups(session: Session, place: Place): Promise<Op
 }
 
 export async function openPlace(session: Session, orgId: string, envId: string, label: string): Promise<OpenPlace> {
-  const holder = await session.key()
   try {
+    const holder = await trustedHolder(session, { orgId, label }, 'write')
     return { orgId, envId, label, key: await environmentKey(session.client, { orgId, envId }, holder) }
   } catch (error) {
     throw await keyFailure(error, session, label)

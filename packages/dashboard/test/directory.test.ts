@@ -286,6 +286,21 @@ describe('a lying server', () => {
     await refused(add, 'expected web-shop/production with the key')
   })
 
+  test('that shows a branch without its manifest gets no value', async () => {
+    await openApp(page, 'Web shop')
+    await openEnvironment(page, 'Production', 'Branches')
+    await page.getByRole('link', { name: 'pr-7' }).click()
+    await lie('**/branches*', (body) => ({
+      ...body,
+      branches: body.branches?.map((one) => ({ ...one, manifest: null })),
+    }))
+    await page.getByRole('button', { name: 'Add secret' }).click()
+    await dialogOf(page).getByLabel('Name').fill('STOLEN')
+    await dialogOf(page).getByLabel('Value').fill('planted-stolen')
+    const add = () => dialogOf(page).getByRole('button', { name: 'Add', exact: true }).click()
+    await refused(add, 'expected the branch pr-7 of web-shop/production with its manifest, came none')
+  })
+
   test('that shows an older directory is refused, until a person says that a backup was restored', async () => {
     const older = { directory: { roots: first.roots, heads: first.heads, proofs: [] } }
     await lie(/\/v1\/orgs\/\w+\/directory(?:\?|$)/, () => older)

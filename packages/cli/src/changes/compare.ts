@@ -29,7 +29,7 @@ type Restored = 'same' | 'different' | 'unproven' | null
 
 /** Decrypts the current and the proposed value on this machine. It fails without a key grant on the environment. */
 export async function compare(session: Session, place: Place, change: SecretChange): Promise<Comparison> {
-  const { dek } = await openKey(session, place)
+  const { dek } = await openKey(session, place, 'read')
   const open = (ciphertext: string) => openSecret(ciphertext, dek, place.envId, change.secretName)
   const history = await historyOf(session, place, change)
   const { currentVersion, ciphertexts } = history

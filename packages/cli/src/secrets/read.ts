@@ -109,7 +109,7 @@ export async function history(
     throw toFailure(error).kind === 'notFound' ? await missing(session, name, place) : error
   })
   const { versions, currentVersion, keySinceVersion = 1 } = page
-  const key = flags.reveal ? await openKey(session, place) : undefined
+  const key = flags.reveal ? await openKey(session, place, 'read') : undefined
   const at = { envId: place.envId, name }
   const open = key && (await versionOpener(page, at, key.dek))
   const rows = await Promise.all(

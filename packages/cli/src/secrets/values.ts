@@ -13,6 +13,7 @@ import type { Place } from '../places.ts'
 import { fitsEnvironment } from '../run/environment.ts'
 import { warnLoadingName } from '../run/withheld.ts'
 import { type Session, userAgent } from '../session.ts'
+import { trustedHolder } from '../trusted-holder.ts'
 import { ownSource, type Source, sourcesOf } from './sources.ts'
 
 /** A secret as it is stored in one environment, decrypted. References in it are not expanded. */
@@ -39,7 +40,7 @@ export async function listSecrets(session: Session, { orgId, envId, label }: Pic
 }
 
 export async function storedSecrets(session: Session, place: Place): Promise<StoredSecret[]> {
-  const [secrets, { dek }] = await Promise.all([listSecrets(session, place), openKey(session, place)])
+  const [secrets, { dek }] = await Promise.all([listSecrets(session, place), openKey(session, place, 'read')])
   return Promise.all(
     secrets.map(async ({ name, version, updatedAt, ciphertext }) => {
       const value = await openSecret(ciphertext, dek, place.envId, name).catch(() => {
@@ -50,10 +51,10 @@ export async function storedSecrets(session: Session, place: Place): Promise<Sto
   )
 }
 
-export async function openKey(session: Session, place: Place) {
-  const holder = await session.key()
+/** @param purpose `read` for a command that only shows values. */
+export async function openKey(session: Session, place: Place, purpose: 'read' | 'write' = 'write') {
   try {
-    return await environmentKey(session.client, place, holder)
+    return await environmentKey(session.client, place, await trustedHolder(session, place, purpose))
   } catch (error) {
     throw await keyFailure(error, session, place.label)
   }

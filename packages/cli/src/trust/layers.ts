@@ -20,7 +20,8 @@ export async function resolveSigned(
   return resolveLayers(session.client, { directory, query: toResolveQuery(asked), token: await tokenOf(session), warn })
 }
 
-async function tokenOf({ principal, reader }: Session) {
+/** The token of the session; null for a person. */
+export async function tokenOf({ principal, reader }: Session) {
   if (principal.type === 'user') return null
   const opened = await reader()
   const { tokenId: id, format } = await openToken('token' in opened ? opened.token : opened.bearer)

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { newId } from '@skerry/crypto/random'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { otherClock } from '../clock.ts'
 import { type Machine, newMachine } from '../machine.ts'
 import { newKeyHolder, openPeopleServer, type PeopleServer, type PersonMachine } from '../people.ts'
 import { forgedGroup } from './forged.ts'
@@ -188,6 +189,40 @@ describe('a person whose machine knows the directory', () => {
       layers: body.layers.map(({ manifest: _, ...layer }: Json) => layer),
     }))
     expect(await run()).toMatchObject({ code: 3, stderr: expect.stringContaining('with a manifest, came none') })
+  })
+
+  it('stores no secret in a branch without a manifest, or under another key than the one in it', async () => {
+    const store = () => ada.shell('printf x | skerry secrets set A --env development --branch pr-1', forgetful())
+    const forged = (await forgedGroup(publicKeyJwk, {})) as Json
+    const { environments } = JSON.parse(await ada.ok('skerry env ls --app shop --json'))
+    const staging = environments.find((one: Json) => one.slug === 'staging').id
+    for (const [path, lie, reason] of [
+      [/\/branches(?:\?|$)/, (one: Json) => ({ ...one, manifest: null }), 'with a manifest, came none'],
+      [/\/branches(?:\?|$)/, (one: Json) => ({ ...one, id: staging }), 'the text was changed'],
+    ] as const) {
+      liar.lie(path, (body) => ({ ...body, branches: body.branches.map(lie) }))
+      const { code, stderr } = await store()
+      expect({ code, stderr }).toMatchObject({ code: 3, stderr: expect.stringContaining(reason) })
+      expect(liar.sent()).toEqual([])
+      liar.repent()
+    }
+    const { branches } = JSON.parse(await ada.ok('skerry branch ls --env development --json'))
+    liar.lie(new RegExp(`/${branches[0].id}/key$`), (body) => ({ ...body, wrappedDek: forged.wrappedDek }))
+    expect(await store()).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('shop/development@pr-1 with the key'),
+    })
+    expect(liar.sent()).toEqual([])
+  })
+
+  it('stores no secret under a head of three weeks ago, which is new enough to read', async () => {
+    const machine = await newMachine(liar.url, { cold: true })
+    machines.push(machine)
+    Object.assign(machine.env, { SKERRY_TOKEN: token, NODE_OPTIONS: otherClock(21) })
+    expect(await machine.shell('skerry run -- true')).toMatchObject({ code: 0 })
+    const { code, stderr } = await machine.shell('printf x | skerry secrets set A')
+    expect({ code, stderr }).toMatchObject({ code: 3, stderr: expect.stringContaining('to write') })
+    expect(liar.sent()).toEqual([])
   })
 
   it('uses no key that nobody signed', async () => {

@@ -7,6 +7,7 @@ import {
   listReceivers,
   type Receiver,
 } from '@skerry/sdk/internal/directory/receivers'
+import { findManifest } from '@skerry/sdk/internal/directory/signed-key'
 import { api } from '../api.ts'
 import { KeyringError, keyring } from '../keyring.ts'
 import { queryClient } from '../queries.ts'
@@ -87,7 +88,8 @@ export const requireReaders = (
   readably(async () => {
     await requireListed(orgId, others)
     const name = await nameOf(orgId, environmentId)
-    if (name === null) return
+    // Nobody signs the readers of a branch. Its manifest shows that it is one.
+    if (name === null) return requireIn(orgId, [environmentId])
     const { publicKeyJwk } = await api.me.getKeys({})
     const own = publicKeyJwk === null ? [] : [{ principalId: ownId, publicKeyJwk }]
     const check = await checkSignedReaders(api, { orgId, name, readers: [...own, ...others] }, trustOf())
@@ -130,11 +132,15 @@ export const requireSignedKeys = (environments: readonly { id: string; orgId: st
   })
 
 async function requireIn(orgId: string, ids: readonly string[]): Promise<void> {
-  const named = await Promise.all(ids.map(async (id) => ({ id, name: await nameOf(orgId, id) })))
-  const own = named.flatMap(({ id, name }) =>
-    name === null ? [] : [{ id, name, key: `environment/${name}` as const }],
+  const branches = (await Promise.all(ids.map((id) => branchOf(orgId, id)))).filter((one) => one !== null)
+  const parents = branches.map(({ parentId }) => parentId)
+  const wanted = [...new Set([...ids, ...parents])].filter((id) => !branches.some((branch) => branch.id === id))
+  const own = await Promise.all(
+    wanted.map(async (id) => {
+      const name = (await nameOf(orgId, id)) ?? ''
+      return { id, name, key: `environment/${name}` as const }
+    }),
   )
-  if (own.length === 0) return
   const entries = await fetchEntries(
     api,
     orgId,
@@ -155,6 +161,32 @@ async function requireIn(orgId: string, ids: readonly string[]): Promise<void> {
   }
   // An unlocked keyring has its final worker: unlocking may join that of another tab, which knows nothing of this.
   await keyring.call('noteCommitted', { all })
+  for (const branch of branches) await noteBranch(orgId, branch)
+}
+
+interface Branch {
+  id: string
+  slug: string
+  parentId: string
+}
+
+/** The branch with this id; null for an environment that is no branch. */
+async function branchOf(orgId: string, envId: string): Promise<Branch | null> {
+  if ((await nameOf(orgId, envId)) !== null) return null
+  const { slug, parentEnvironmentId } = (await api.envs.get({ params: { orgId, envId } })).environment
+  return { id: envId, slug, parentId: parentEnvironmentId ?? '' }
+}
+
+/** A branch has no entry. The keyring's worker verifies its manifest with the signed key of its parent. */
+async function noteBranch(orgId: string, { id, slug, parentId }: Branch): Promise<void> {
+  const params = { orgId, envId: parentId }
+  const [{ wrappedDek }, manifest] = await Promise.all([api.grants.own({ params }), findManifest(api, params, slug)])
+  await keyring.call('noteBranch', {
+    environmentId: id,
+    slug,
+    manifest,
+    parent: { environmentId: parentId, wrappedDek },
+  })
 }
 
 /** The names of environments by their ids. A slug is fixed. */

@@ -1,5 +1,7 @@
+import { openBranchManifest } from '@skerry/crypto/directory/branch-manifest'
 import { environmentKeyCommitment } from '@skerry/crypto/directory/commitments'
 import { DirectoryError } from '@skerry/crypto/directory/refusal'
+import { CryptoError } from '@skerry/crypto/errors'
 import type { Dek } from '@skerry/crypto/secret'
 import { unwrapKey } from '@skerry/crypto/wrap'
 import { dekOf } from './deks.ts'
@@ -15,6 +17,14 @@ interface Committed {
   signers: string[]
 }
 
+/** A branch as the page read it. Its parent's signed key must have been noted before. */
+interface NamedBranch {
+  environmentId: string
+  slug: string
+  manifest: string | null
+  parent: Target
+}
+
 /** The environment that something is sealed for or whose key is wrapped, and this person's wrapped copy of its key. */
 interface Target {
   environmentId: string
@@ -28,6 +38,33 @@ export const committedOperations = {
   noteCommitted: async ({ all }: { all: Committed[] }) => {
     for (const one of all) committed.set(one.environmentId, one)
   },
+
+  /** Notes the key of a branch, which has no entry. A reader of the parent vouches for it with the parent's key. */
+  noteBranch: async (branch: NamedBranch) => {
+    await requireCommitted(branch.parent)
+    const signed = committed.get(branch.parent.environmentId)
+    if (signed !== undefined) committed.set(branch.environmentId, await committedBranch(branch, signed))
+  },
+}
+
+async function committedBranch(
+  { environmentId, slug, manifest, parent }: NamedBranch,
+  { name, signers }: Committed,
+): Promise<Committed> {
+  const refuse = (came: string) =>
+    new DirectoryError('directory_mismatch', {
+      expected: `the branch ${slug} of ${name} with its manifest`,
+      came,
+      signers,
+    })
+  if (manifest === null) throw refuse('none')
+  const key = await unwrapKey(parent.wrappedDek, heldKey())
+  const asked = { parent: parent.environmentId, name: slug }
+  const opened = await openBranchManifest(key, manifest, asked, Date.now() / 1000).catch((error: unknown) => {
+    throw error instanceof CryptoError ? refuse('another or an expired one') : error
+  })
+  if (opened.id !== environmentId) throw refuse('that of another branch')
+  return { environmentId, name: `${name}@${slug}`, commitment: opened.key, signers }
 }
 
 /** Refuses a key that is not the one in the signed directory, if the page has verified the directory. */

@@ -1,3 +1,4 @@
+import { otherClock } from '../../../cli/test/clock.ts'
 import { newMachine } from '../../../cli/test/machine.ts'
 import type { Act } from '../attack.ts'
 import { fillMachine, honestValues, names, type Open, tokenOf } from './client.ts'
@@ -23,10 +24,4 @@ export const commandLine: Open = async (stage, attack, situation) => {
     },
     close: machine.remove,
   }
-}
-
-/** Makes a process believe that the time is another one. */
-export function otherClock(days: number): string {
-  const script = `const now = Date.now; Date.now = () => now() + ${days} * 86400000`
-  return `--import=data:text/javascript,${encodeURIComponent(script)}`
 }

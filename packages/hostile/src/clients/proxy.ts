@@ -1,8 +1,9 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { otherClock } from '../../../cli/test/clock.ts'
 import { newMachine } from '../../../cli/test/machine.ts'
 import { fillMachine, honestValues, names, type Open, tokenOf } from './client.ts'
-import { otherClock, placeOf } from './command-line.ts'
+import { placeOf } from './command-line.ts'
 import { outcomeOf } from './outcome.ts'
 
 /** A service that agents call. It gets the values, because the proxy shows them to nobody else. */

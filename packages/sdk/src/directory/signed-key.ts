@@ -77,7 +77,8 @@ async function requireBranchKey(
   await requireCommitment(verified, { name: `${name}@${branch}`, envId, key, commitment: opened.key })
 }
 
-async function findManifest(client: Client, params: EnvironmentPlace, slug: string): Promise<string | null> {
+/** Finds the manifest of a branch; null if the server shows none. `params` names the branch's parent. */
+export async function findManifest(client: Client, params: EnvironmentPlace, slug: string): Promise<string | null> {
   const read = (page: object) => client.branches.list({ params, query: { limit: limits.listMax, ...page } })
   for await (const { branches } of pagesOf(read)) {
     const found = branches.find((one) => one.slug === slug)

@@ -7,6 +7,8 @@ import { type DirectorySettings, processMemory } from './memory.ts'
 /** The trust of somebody who writes, with the token that they use. */
 export interface WriterDirectory extends DirectorySettings {
   token?: { id: string; format: TokenFormat } | undefined
+  /** `read` for a caller who only reads with the key: then a head may be 30 days old. Default: `write`. */
+  purpose?: OrgTrust['purpose'] | undefined
   /** The clock, in milliseconds since 1970. */
   now?: (() => number) | undefined
 }
@@ -16,11 +18,11 @@ export interface WriterDirectory extends DirectorySettings {
  * the organization.
  */
 export async function writingTrust(settings: WriterDirectory, orgId: string): Promise<OrgTrust | undefined> {
-  const { memory = processMemory(), token, now, org } = settings
+  const { memory = processMemory(), token, now, org, purpose = 'write' } = settings
   if (org !== undefined && org !== orgId) throw invalid(`directory.org: must be ${orgId}, whose key is asked for`)
   const pins = (settings.pins ?? []).map(parsePin)
   if (pins.length === 0 && (await memory.read(orgId)) === null) return undefined
-  return { pins, memory, token: token?.format, purpose: 'write', now }
+  return { pins, memory, token: token?.format, purpose, now }
 }
 
 /** The same holder, for the key of the environment that a branch belongs to. */
