@@ -172,6 +172,9 @@ describe('an environment that was Staging and is now called Production', () => {
       const branch = { ...swapped, name: 'New work', slug: 'new-work', parentEnvironmentId: place.envId }
       await route.fulfill({ response, json: { branches: [branch] } })
     })
+    // The page keeps what it has read until it is told of a change.
+    await page.reload()
+    await steps.unlockWithPassphrase(page)
     await openApp(page, 'Web shop')
     await page.getByRole('button', { name: 'Branches', exact: true }).waitFor()
     await edit(page, 'MAIL_KEY', 'Production', 'planted-typed-e2c4a8')
