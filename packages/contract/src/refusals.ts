@@ -6,7 +6,7 @@ export const errorMeanings: Record<ErrorCode, string> = {
   invalid_request: 'The request has a wrong form. The message names the wrong field',
   unauthorized: 'The request has no credential, or the credential is not valid',
   forbidden: 'The credential is valid, but does not have this permission',
-  mfa_required: 'The person must enter the second factor first',
+  mfa_required: 'The sign-in has no second factor yet, or the second factor was entered too long ago',
   quota_exceeded: 'The plan of the organization, or a limit of the server, is used up',
   not_found: 'The thing does not exist, or the caller may not know of it',
   conflict:
