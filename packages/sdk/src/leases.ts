@@ -49,8 +49,8 @@ export async function createLeaseTarget(
 }
 
 /**
- * Replaces the credential of a target. The new credential takes effect when the server has signed in with it. It is
- * wrapped for the same key as in `createLeaseTarget`.
+ * Replaces the credential of a target. The new credential takes effect when the server has signed in with it. The
+ * credential is wrapped for the same key as in `createLeaseTarget`.
  *
  * @param settings.knownState refuses a target whose settings have changed, because the credential is meant for the
  *   known settings.

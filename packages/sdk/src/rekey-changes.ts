@@ -15,8 +15,8 @@ import {
 export type { RekeyProblem } from './rekey-compare.ts'
 
 /**
- * A re-key that waits for approval. It takes effect with the last approval. If something changes before that, it has
- * no effect.
+ * A re-key that waits for approval. A proposed re-key takes effect with the last approval. If something changes before
+ * the last approval, the re-key has no effect.
  */
 export interface ProposedRekey {
   changeRequest: ChangeRequest

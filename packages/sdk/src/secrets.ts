@@ -230,12 +230,12 @@ export async function deleteSecret(
 export type DeletedSecret = Answer<typeof deletedSecrets.list>['deletedSecrets'][number]
 
 /**
- * Restores a deleted secret with its versions. Its value is encrypted again and becomes a new version, because a
- * client that saw the deletion refuses the old ciphertext. In a protected environment, it creates a change request
- * instead.
+ * Restores a deleted secret with its versions. The value of the secret is encrypted again and becomes a new version,
+ * because a client that saw the deletion refuses the old ciphertext. In a protected environment, it creates a change
+ * request instead.
  *
  * @param deleted a row of `client.deletedSecrets.list`.
- * @param dek the environment's key. Call `rewriteIfRekeyed` afterwards, as after every write.
+ * @param dek the environment's key. Call `rewriteIfRekeyed` after the restore, as after every write.
  * @throws DecryptionError if its value cannot be decrypted, for example because the environment was re-keyed after
  * the deletion; RefusedError `not_found` if it can no longer be restored, `conflict` if a secret has its name again,
  * `quota_exceeded`, `forbidden`; SkerryError `invalid_request`; UnavailableError.

@@ -51,8 +51,8 @@ export interface GrantMissingSettings extends MissingFilter {
 
 /**
  * Grants the missing keys of teams and plans. The function wraps each key on this machine, and only for public keys
- * that somebody has compared. It stores the keys in batches, so that an interrupted call loses at most one batch.
- * Call it again for the rest. Two people can run it at the same time.
+ * that somebody has compared. The function stores the keys in batches, so that an interrupted call loses at most one
+ * batch. Call it again for the rest. Two people can run it at the same time.
  *
  * @param missing the rows of `listMissingGrants` to grant, for example those that a person agreed to.
  * @throws RollbackError if a label names another environment than before, or an environment has another key;
