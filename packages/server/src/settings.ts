@@ -129,7 +129,7 @@ const corsOrigins: Setting<'*' | readonly string[]> = {
       throw new Error('must be * or origins such as https://app.example.com, comma-separated')
     return origins
   },
-  help: 'Origins of other pages that may call the API from a browser, comma-separated, or *. A page of such an origin may send a bearer token, never cookies',
+  help: 'Origins of other pages that may call the API from a browser, comma-separated, or *. A page of a listed origin may send a bearer token, never cookies',
 }
 
 /** The Stripe price of each plan that is sold. */
