@@ -20,7 +20,7 @@ export type { RekeyProblem } from './rekey-compare.ts'
  */
 export interface ProposedRekey {
   changeRequest: ChangeRequest
-  /** The new key. It opens nothing that the server serves before the approval. */
+  /** The new key. Before the approval, the new key opens nothing that the server serves. */
   key: EnvironmentKey
   secrets: number
   kept: Holder[]

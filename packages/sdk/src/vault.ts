@@ -98,7 +98,7 @@ export interface Vault {
  * `verifyWebhook`.
  */
 export interface VaultWebhooks {
-  /** `available` is false if the server has no key to sign webhooks with. It then sends none. */
+  /** `available` is false if the server has no key to sign webhooks with, so that the server sends no webhooks. */
   list(): Promise<Answer<typeof vaultPlatform.webhooks>>
   /** The secret is returned only this once. */
   create(webhook: Body<typeof vaultPlatform.createWebhook>): Promise<Answer<typeof vaultPlatform.createWebhook>>
