@@ -67,8 +67,8 @@ export async function entitiesMarkdown(): Promise<string> {
   ])
   const blocks = [
     '# Tables',
-    'This page lists the tables of the database. `npm run generate` makes it from the migrations and the SQL of the server. ' +
-      'Rows of an organization have an `org_id`, and their foreign keys compare it, too.',
+    'This page lists the tables of the database. `npm run generate` makes this page from the migrations and the SQL of the server. ' +
+      'Rows of an organization have an `org_id`, and the foreign keys of these rows compare the `org_id`, too.',
     '## The nouns',
     'The diagram has the tables that several features change (`model/`), and the tables to which they refer. A line leads from a ' +
       'table to the table whose rows belong to its rows. Most lines from `organizations` are left out.',
@@ -78,7 +78,7 @@ export async function entitiesMarkdown(): Promise<string> {
       '"Written by" leaves out two writers that get the name of a table from code. A restore inserts the rows of an archive ' +
       '(`features/export/restore-store.ts`). A change of the server key encrypts values again (`keys/rekey.ts`).',
     'Triggers insert the rows of `principals`, `cache_invalidations`, `sync_changes` and `sync_endings`. Foreign keys delete rows ' +
-      'together with the row to which they refer. For example, they delete the rows of `key_grants` with their environment or ' +
+      'together with the row to which they refer. For example, foreign keys delete the rows of `key_grants` with their environment or ' +
       'principal. The column "Refers to" names `organizations` only for `applications`, `groups` and `memberships`.',
     markdownTable({ columns: ['Table', 'Written by', 'Refers to'], rows }),
   ]

@@ -6,7 +6,7 @@ const folder = join(import.meta.dirname, '../packages/sdk')
 
 const head = `# SDK reference
 
-This page lists every function and type of the SDK. \`npm run generate\` makes it from the comments in the code. The
+This page lists every function and type of the SDK. \`npm run generate\` makes this page from the comments in the code. The
 [README of the SDK](../packages/sdk/README.md) shows how to use the SDK. Modules below \`@skerry/sdk/internal\` are not listed.`
 
 /** The page with every export of every public module of the SDK: its declaration and its doc comment. */

@@ -6,19 +6,19 @@ export const errorMeanings: Record<ErrorCode, string> = {
   invalid_request: 'The request has a wrong form. The message names the wrong field',
   unauthorized: 'The request has no credential, or the credential is not valid',
   forbidden: 'The credential is valid, but does not have this permission',
-  mfa_required: 'The person must enter the second factor first',
+  mfa_required: 'The sign-in has no second factor yet, or the second factor was entered too long ago',
   quota_exceeded: 'The plan of the organization, or a limit of the server, is used up',
   not_found: 'The thing does not exist, or the caller may not know of it',
   conflict:
     'The current state does not allow the change, for example because the name exists or the version has changed',
   rate_limited: 'The caller sent too many requests. `Retry-After` has the number of seconds to wait',
-  internal: 'The server failed. Its log has the cause with the request’s id',
+  internal: 'The server failed. The log of the server has the cause with the request’s id',
   unavailable: 'The server is not ready. Only the readiness probes use this code',
 }
 
 /** The next step of a caller for each error code, for documents. */
 export const errorRemedies: Record<ErrorCode, string> = {
-  invalid_request: 'Read the message. It names the field and the rule',
+  invalid_request: 'Read the message, which names the field and the rule',
   unauthorized:
     'The token may have expired or been revoked, or the sign-in has ended. Make a new token, or run `skerry login`',
   forbidden:

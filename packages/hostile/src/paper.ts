@@ -83,7 +83,7 @@ const classes: readonly PaperClass[] = [
           ['1P04', 'Remove KDF Iterations'],
         ],
         here: 'no',
-        why: 'The client refuses a cost below 19 MiB and 2 passes. It sends nothing that it derives from the passphrase',
+        why: 'The client refuses a cost below 19 MiB and 2 passes. The client sends nothing that it derives from the passphrase',
         played: ['cheap-passphrase'],
       },
       {
@@ -124,7 +124,7 @@ const classes: readonly PaperClass[] = [
       {
         names: [['BW09', 'Organisation Overwrite']],
         here: 'without a pin',
-        why: 'A client with a pin refuses another organization, because the root names the organization. It refuses another key, because an entry has a commitment to each key',
+        why: 'A client with a pin refuses another organization, because the root names the organization. A client with a pin refuses another key, because an entry has a commitment to each key',
         played: ['replaced-key', 'key-of-the-server'],
       },
       {

@@ -27,8 +27,8 @@ export interface ClientSettings {
 }
 
 /**
- * The input of an endpoint: `params`, `query` and `body`. Each exists when the endpoint has one, and is required when
- * it has required members.
+ * The input of an endpoint: `params`, `query` and `body`. Each of the three exists if the endpoint has it, and is
+ * required if it has required members.
  */
 export type Input<E extends Endpoint> = Part<'params', Params<E>> & Part<'query', Query<E>> & Part<'body', Body<E>>
 
@@ -41,13 +41,13 @@ type Part<K extends string, T> = [keyof T] extends [never]
 export interface RequestOptions {
   signal?: AbortSignal
   headers?: Record<string, string>
-  /** The names of the ids in the request. They are not sent: a client that signs compares them with what it would sign. */
+  /** The names of the ids in the request. A client that signs compares the names with what it would sign, and sends none. */
   typed?: TypedNames | undefined
 }
 
 /**
- * The names that a user typed, or chose in a list, for the ids in a request. The server found the ids, so it could have taken
- * those of other objects.
+ * The names that a user typed, or chose in a list, for the ids in a request. The server found the ids, so a hostile
+ * server can give the ids of other objects.
  */
 export interface TypedNames {
   /** The slug of the application or of the group. */

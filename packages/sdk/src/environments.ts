@@ -84,9 +84,9 @@ export interface NewBranch {
 }
 
 /**
- * Creates a branch of an environment. Its new key is wrapped for the caller, and for the parent's grantees that
- * `reads` accepts. The branch starts empty and contains only the values that differ. A resolve of the branch also
- * reads the parent.
+ * Creates a branch of an environment. The new key of the branch is wrapped for the caller, and for the parent's
+ * grantees that `reads` accepts. The branch starts empty and contains only the values that differ. A resolve of the
+ * branch also reads the parent.
  *
  * @param publicKeyJwk the caller's own public key.
  * @throws RefusedError `forbidden` without a grant on the parent, `conflict` for a slug in use, `not_found`;
@@ -142,9 +142,9 @@ export interface Rekeyed {
 }
 
 /**
- * Gives an environment a new key. For a protected environment, use `proposeRekey` instead. The function decrypts
- * every secret, encrypts it under a new key, and wraps this key for everyone who keeps access. It replaces everything
- * or nothing. If a secret or a grant changes during the call, it starts again.
+ * Gives an environment a new key. For a protected environment, use `proposeRekey` instead. The function decrypts every
+ * secret, encrypts it under a new key, and wraps this key for everyone who keeps access. The function replaces
+ * everything or nothing. If a secret or a grant changes during the call, the function starts again.
  *
  * Someone who lost access may have kept the old key and the values, so change the important values. Earlier versions
  * stay under the old key and can no longer be restored. Branches have their own keys.

@@ -89,7 +89,8 @@ const writtenMax = 10_000
  * environment. A client that has seen the real state notices this. A client without a known state has no protection.
  * A server can still bring back an old value if it writes a restore into the visible history.
  *
- * The known state has fingerprints of keys and ciphertexts, names, and settings of lease targets. It has no values.
+ * The known state has fingerprints of keys and ciphertexts, names, and settings of lease targets. The known state has
+ * no values.
  *
  * @example
  * const knownState = createKnownState({ store: diskMemory(), baseUrl, principalId: tokenId })

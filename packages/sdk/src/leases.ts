@@ -49,8 +49,8 @@ export async function createLeaseTarget(
 }
 
 /**
- * Replaces the credential of a target. The new credential takes effect when the server has signed in with it. It is
- * wrapped for the same key as in `createLeaseTarget`.
+ * Replaces the credential of a target. The new credential takes effect when the server has signed in with it. The
+ * credential is wrapped for the same key as in `createLeaseTarget`.
  *
  * @param settings.knownState refuses a target whose settings have changed, because the credential is meant for the
  *   known settings.
@@ -137,8 +137,8 @@ export async function findLeaseTarget(client: Client, orgId: string, wanted: str
  * A credential made by a cloud or by MongoDB arrives wrapped to a key that lives for this call. If a provisioner makes
  * the account, the call waits for it, 90 seconds at most.
  *
- * @param wish.knownState refuses a target with another address, port or TLS mode than before. Without it, a hostile
- *   server chooses where the caller sends the password.
+ * @param wish.knownState refuses a target with another address, port or TLS mode than before. Without `knownState`, a
+ *   hostile server chooses where the caller sends the password.
  * @throws RollbackError; RefusedError `invalid_request` (with the limit, for a lifetime), `conflict` (with the target's
  *   message), `forbidden`; UnavailableError, after which a lease may exist that nobody can use and that expires;
  *   SkerryError `malformed_answer`, `invalid_request`.

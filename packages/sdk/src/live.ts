@@ -8,7 +8,7 @@ export type { LiveChange, LiveEvent, Presence }
 export interface FollowOptions {
   /** The organization to watch. */
   orgId: string
-  /** A committed change that the caller may see. It has names of actions and ids alone. */
+  /** A committed change that the caller may see. A change has names of actions and ids alone. */
   onChange?: (change: LiveChange) => void
   /** The people at an application have changed. Another server behind the same address may know of more. */
   onPresence?: (presence: Presence) => void

@@ -40,7 +40,7 @@ export async function openOverrides(
   return opened
 }
 
-/** An override that cannot be decrypted with the person’s current key pair. Its name is unknown. */
+/** An override that cannot be decrypted with the person’s current key pair. The name of such an override is unknown. */
 export interface UnreadableOverride {
   id: string
   updatedAt: string

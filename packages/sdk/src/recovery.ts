@@ -13,8 +13,8 @@ export type ContributedShare = Answer<typeof recoveryRequests.get>['shares'][num
 
 /**
  * Makes a new recovery key, splits it among custodians, and wraps the keys of environments for it. Returns the body
- * that enables or rotates recovery. The private key is deleted. From then on, only enough custodians together can
- * restore it.
+ * that enables or rotates recovery. The function deletes the private key of the recovery key. Afterwards only enough
+ * custodians together can restore this private key.
  *
  * @param plan.custodians the people that the shares are wrapped to, in the order of the shares. Compare the words of
  *   their keys first.
@@ -80,7 +80,7 @@ export class FalseSharesError extends SkerryError {
 
 /**
  * Combines the recovery key from the shares that custodians wrapped to the caller. Each share is checked separately.
- * A false share is identified, and left out if there are enough valid shares.
+ * The function names a false share, and leaves it out if there are enough valid shares.
  *
  * @param recoveryPublicKeyJwk the recovery key that the caller knows. Shares of any other key are false.
  * @throws FalseSharesError if fewer shares than the threshold are valid; SkerryError `conflict` if fewer were

@@ -15,12 +15,12 @@ import {
 export type { RekeyProblem } from './rekey-compare.ts'
 
 /**
- * A re-key that waits for approval. It takes effect with the last approval. If something changes before that, it has
- * no effect.
+ * A re-key that waits for approval. A proposed re-key takes effect with the last approval. If something changes before
+ * the last approval, the re-key has no effect.
  */
 export interface ProposedRekey {
   changeRequest: ChangeRequest
-  /** The new key. It opens nothing that the server serves before the approval. */
+  /** The new key. Before the approval, the new key opens nothing that the server serves. */
   key: EnvironmentKey
   secrets: number
   kept: Holder[]

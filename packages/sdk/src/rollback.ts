@@ -13,21 +13,23 @@ export interface Rollback {
 }
 
 /**
- * - `environment_replaced`: a name stands for another environment. It was deleted and created anew, or the server
- *   swapped it.
+ * - `environment_replaced`: a name stands for another environment. The environment was deleted and created anew, or the
+ *   server swapped it.
  * - `environment_renamed`: an environment had another name before. Slugs never change, so an honest server never shows
  *   this.
  * - `binding_changed`: the token is bound to another environment. An honest server never shows this.
  * - `organization_replaced`: a name stands for another organization.
- * - `target_changed`: a lease target has other settings. It was removed and added anew, or the server points elsewhere.
+ * - `target_changed`: a lease target has other settings. The target was removed and added anew, or the server points
+ *   elsewhere.
  * - `layer_missing`: a layer that this query had before is missing.
  * - `key_changed`: the environment has another key, after a re-key or because the server substituted its own.
  * - `value_came_back`: a ciphertext that had been replaced is current again, and nobody restored it.
  * - `version_went_back`: a secret's version is lower than it was.
- * - `override_missing`: a personal override that this client saw is missing. It was removed elsewhere, or the server leaves
- *   it out. It is reported each time until somebody accepts it, and not refused.
- * - `override_went_back`: a personal override has an earlier revision. It was removed and stored again elsewhere, or the
- *   server sends an earlier one. It is reported each time until somebody accepts it, and not refused.
+ * - `override_missing`: a personal override that this client saw is missing. The override was removed elsewhere, or the
+ *   server leaves it out. The loss is reported each time until somebody accepts it, and not refused.
+ * - `override_went_back`: a personal override has an earlier revision. The override was removed and stored again
+ *   elsewhere, or the server sends an earlier one. The change is reported each time until somebody accepts it, and not
+ *   refused.
  * - `layer_added`: a layer that this query never had. People compose groups, so it is reported and not refused.
  * - `name_moved`: a secret comes from another layer than before. People override secrets, so it is reported and not
  *   refused.

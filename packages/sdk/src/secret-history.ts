@@ -39,9 +39,9 @@ type ShownVersion = StoredVersion & { formerName?: string | null }
  * lists the versions without a proof.
  *
  * @param history a page of `client.secrets.versions`.
- * @returns a function that decrypts a version. It throws DecryptionError if the version was encrypted with a key from
- * before a re-key, was changed, or has no proof of its former name. For example, only the last 1,000 versions before
- * a rename have a proof.
+ * @returns a function that decrypts a version. The function throws DecryptionError if the version was encrypted with a
+ * key from before a re-key, was changed, or has no proof of its former name. For example, only the last 1,000 versions
+ * before a rename have a proof.
  * @example
  * const page = await client.secrets.versions({ params: { orgId, envId, name: 'API_KEY' } })
  * const open = await versionOpener(page, { envId, name: 'API_KEY' }, key.dek)
@@ -63,8 +63,8 @@ export async function versionOpener(
 
 /**
  * Lists the versions from before a rename that the record of former names does not prove. The server may hide the
- * record or show another ciphertext, or somebody with the key may have stored a wrong record. Such a version cannot
- * be decrypted, or its value may belong to another version.
+ * record or show another ciphertext, or somebody with the key may have stored a wrong record. An unproven version
+ * cannot be decrypted, or its value may belong to another version.
  *
  * @param history a page of `client.secrets.versions`.
  * @example
@@ -91,8 +91,9 @@ const isProven = async (stored: ShownVersion, record: FormerName[]): Promise<boo
   stored.formerName == null ? fitsRecord(stored, record) : (await provenName(stored, record)) !== undefined
 
 /**
- * Decrypts a version from before a rename, to restore it or to compare another value with it. It refuses a version that the
- * record of former names does not prove, because a hostile server can show another value of the secret in its place.
+ * Decrypts a version from before a rename, to restore it or to compare another value with it. The function refuses a
+ * version that the record of former names does not prove, because a hostile server can show another value of the secret
+ * in its place.
  *
  * @param history a page of `client.secrets.versions`.
  * @throws DecryptionError for a version that the record does not prove, or that does not open.
@@ -256,13 +257,13 @@ function namesAfter(versions: NamedVersion[]): FormerName[] {
 }
 
 /**
- * Renames a secret. Its value and its description are encrypted again under the new name, and its versions stay with
- * it. Programs get the value only under the new name, so change all references to the old name. `namedBy` lists
- * references that the server knows, and `referringTo` lists values in the environment.
+ * Renames a secret. The value and the description of the secret are encrypted again under the new name, and its
+ * versions stay with it. Programs get the value only under the new name, so change all references to the old name.
+ * `namedBy` lists references that the server knows, and `referringTo` lists values in the environment.
  *
  * @param secret a row of `client.secrets.list`. The rename is refused if it has changed since.
- * @returns also `unproven`: the earlier versions that the record of former names did not prove, because it is wrong or hidden.
- *   The new record has those of them that open under the present name.
+ * @returns also `unproven`: the earlier versions that the record of former names did not prove, because it is wrong or
+ *   hidden. The new record has the unproven versions that open under the present name.
  * @throws DecryptionError if the value or the description cannot be decrypted; RefusedError `conflict` if the secret
  * has changed or the new name exists; RefusedError `conflict` if the environment is protected or a rotation writes
  * one of the names; RefusedError `forbidden`, `quota_exceeded`, `invalid_request` for a name that does not fit;

@@ -55,11 +55,11 @@ export interface Grantee {
 /**
  * Fetches and unwraps the key of an environment. The caller needs a grant on it.
  *
- * @param holder the private key, or an object that has it elsewhere and unwraps keys.
+ * @param holder the private key, or an object, such as an agent, that keeps the private key and unwraps keys.
  * @throws RefusedError `forbidden` without a grant, `not_found`; DecryptionError when the grant is not for this private
- *   key; RollbackError when the holder remembers another key; UnavailableError; the errors of a holder elsewhere. With a
- *   directory: CryptoError `directory_…`, and `not_authentic` or `authentic_expired` for a branch; SkerryError
- *   `invalid_request` without a name.
+ *   key; RollbackError when the holder remembers another key; UnavailableError; the errors of an object that unwraps
+ *   keys. With a directory: CryptoError `directory_…`, and `not_authentic` or `authentic_expired` for a branch;
+ *   SkerryError `invalid_request` without a name.
  * @example const key = await environmentKey(client, { orgId, envId }, privateKey)
  */
 export async function environmentKey(
@@ -177,7 +177,7 @@ export async function putSecret(
 }
 
 export interface RestoreOptions extends WriteOptions {
-  /** Opens the environment's key. It is called only for a version from before a rename, which is encrypted anew. */
+  /** Opens the environment's key. The SDK calls it only for a version from before a rename, which is encrypted anew. */
   openKey?: () => Promise<Dek>
 }
 
@@ -211,8 +211,8 @@ export async function restoreSecret(
 }
 
 /**
- * Deletes a secret with all its versions. With `keepFor`, it can be restored for that time. In a protected environment,
- * it creates a change request instead. Needs no key.
+ * Deletes a secret with all its versions. With `keepFor`, the secret can be restored for this time. In a protected
+ * environment, the function creates a change request instead. Needs no key.
  *
  * @throws RefusedError `not_found`, `forbidden`, `conflict`, `quota_exceeded` if the environment keeps too many deleted
  *   secrets; SkerryError `invalid_request`; UnavailableError.
@@ -230,12 +230,12 @@ export async function deleteSecret(
 export type DeletedSecret = Answer<typeof deletedSecrets.list>['deletedSecrets'][number]
 
 /**
- * Restores a deleted secret with its versions. Its value is encrypted again and becomes a new version, because a
- * client that saw the deletion refuses the old ciphertext. In a protected environment, it creates a change request
- * instead.
+ * Restores a deleted secret with its versions. The value of the secret is encrypted again and becomes a new version,
+ * because a client that saw the deletion refuses the old ciphertext. In a protected environment, it creates a change
+ * request instead.
  *
  * @param deleted a row of `client.deletedSecrets.list`.
- * @param dek the environment's key. Call `rewriteIfRekeyed` afterwards, as after every write.
+ * @param dek the environment's key. Call `rewriteIfRekeyed` after the restore, as after every write.
  * @throws DecryptionError if its value cannot be decrypted, for example because the environment was re-keyed after
  * the deletion; RefusedError `not_found` if it can no longer be restored, `conflict` if a secret has its name again,
  * `quota_exceeded`, `forbidden`; SkerryError `invalid_request`; UnavailableError.
@@ -338,8 +338,8 @@ export function noted({ note, expectedVersion: _, headers, ...options }: WriteOp
  * public key, and stores the wrapped key.
  *
  * @param bytes the environment's key, `(await environmentKey(...)).bytes`.
- * @param seconds the time after which the server ends the grant, from 300 to 7,776,000 (90 days). Without it, the grant
- *   stays until it is revoked. A second grant gives a temporary one a new end.
+ * @param seconds the time after which the server ends the grant, from 300 to 7,776,000 (90 days). Without `seconds`,
+ *   the grant stays until it is revoked. A second grant gives a temporary grant a new end.
  * @throws RefusedError `forbidden`, `not_found`, `conflict` when the principal has a grant without an end; CryptoError `malformed_key`
  *   for the public key, and `directory_…` with a directory; UnavailableError.
  * @example await grantEnvironment(client, { orgId, envId, principalType: 'user', principalId, publicKeyJwk }, key.bytes)

@@ -77,7 +77,7 @@ export interface Resolved {
   overridden: string[]
   /** Names that values refer to but that do not exist; sorted. Their references stay as written. */
   unresolved: string[]
-  /** With `partial`: the names whose references cannot be expanded, with the reason. They have no value. */
+  /** With `partial`: the names whose references cannot be expanded, with the reason. These names have no value. */
   unexpanded: ReadonlyMap<string, CryptoError>
   scope: Scope
   /** True when the result comes from a last-known-good copy. */

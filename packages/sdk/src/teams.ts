@@ -19,9 +19,9 @@ export { listMissingGrants, type MissingFilter, type MissingGrant } from './gran
 /**
  * The result for one missing key:
  *
- * - `done`: this client granted it. `already`: somebody else did meanwhile.
- * - `uncompared`: nobody has compared the person's public key. `without_keyring`: the person has none yet.
- * - `not_held`: you do not hold the environment's key. `conflict`: the server refused it, with the reason.
+ * - `done`: this client granted the key. `already`: another client granted the key meanwhile.
+ * - `uncompared`: nobody has compared the person's public key. `without_keyring`: the person has no keyring yet.
+ * - `not_held`: you do not hold the environment's key. `conflict`: the server refused the grant, with the reason.
  */
 export type GrantOutcome = 'done' | 'already' | 'uncompared' | 'without_keyring' | 'not_held' | 'conflict'
 
@@ -38,7 +38,7 @@ export interface GrantMissingSettings extends MissingFilter {
   holder: RememberingHolder
   /**
    * Returns true if a person has compared this public key with its owner. The server supplies the key, so a key that
-   * nobody compared may be the server's own. It gets nothing.
+   * nobody compared may be the server's own. Such a key gets nothing.
    */
   isCompared: (missing: ReadyGrant) => boolean | Promise<boolean>
   /** Called after each batch with the numbers of rows that are done and that can be granted. */
@@ -51,8 +51,8 @@ export interface GrantMissingSettings extends MissingFilter {
 
 /**
  * Grants the missing keys of teams and plans. The function wraps each key on this machine, and only for public keys
- * that somebody has compared. It stores the keys in batches, so that an interrupted call loses at most one batch.
- * Call it again for the rest. Two people can run it at the same time.
+ * that somebody has compared. The function stores the keys in batches, so that an interrupted call loses at most one
+ * batch. Call the function again for the keys that are left. Two people can run it at the same time.
  *
  * @param missing the rows of `listMissingGrants` to grant, for example those that a person agreed to.
  * @throws RollbackError if a label names another environment than before, or an environment has another key;

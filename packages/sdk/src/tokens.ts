@@ -85,7 +85,7 @@ export async function openToken(token: string, directory: DirectorySettings = {}
   return { ...opened, holder: { ...privateKey, directory: settings } }
 }
 
-/** The facts about a token that a server stores. They are not secret. */
+/** The facts about a token that a server stores. The facts are not secret. */
 export interface TokenRegistration {
   tokenId: string
   /** Base64url SHA-256 of the bearer. */
@@ -160,8 +160,8 @@ export async function bootstrapAdmin(
  * Creates a decoy on this machine and registers it. The decoy looks exactly like a service token of `settings.format`,
  * and never works. No copy of it is stored: plant the text, then discard it.
  *
- * The server gets the hash of the bearer that this package would send for the decoy. It also recognises, by its id, a
- * decoy that is sent whole.
+ * The server gets the hash of the bearer that this package would send for the decoy. The server also recognises, by its
+ * id, a decoy that is sent whole.
  *
  * @param settings.placement where it will be planted, for the admins who are notified when someone tries it.
  * @throws RefusedError `forbidden`, `invalid_request`; UnavailableError.

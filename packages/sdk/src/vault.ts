@@ -98,7 +98,7 @@ export interface Vault {
  * `verifyWebhook`.
  */
 export interface VaultWebhooks {
-  /** `available` is false if the server has no key to sign webhooks with. It then sends none. */
+  /** `available` is false if the server has no key to sign webhooks with, so that the server sends no webhooks. */
   list(): Promise<Answer<typeof vaultPlatform.webhooks>>
   /** The secret is returned only this once. */
   create(webhook: Body<typeof vaultPlatform.createWebhook>): Promise<Answer<typeof vaultPlatform.createWebhook>>
@@ -111,9 +111,9 @@ export interface VaultWebhooks {
  * Creates the vault client for a product's backend: it creates links for users, lists their connections and uses them.
  * Only the executor has credentials; none passes through this client.
  *
- * A link names the executor and its key. Both come from the executor itself, so that the server cannot substitute its
- * own. They are cached for a minute, and fetched again when the server refuses them. A rotated key or a replaced
- * executor therefore needs no restart of the backend.
+ * A link names the executor and its key. The name and the key come from the executor itself, so that the server cannot
+ * substitute its own. The client caches both for a minute, and fetches both again when the server refuses them. A
+ * rotated key or a replaced executor therefore needs no restart of the backend.
  *
  * @throws SkerryError `invalid_request` for settings that cannot work. The operations throw RefusedError,
  *   UnavailableError, SkerryError `malformed_answer`.

@@ -72,7 +72,7 @@ const trustedProxies: Setting<string[] | null> = {
     if (!ranges.every(isRange)) throw new Error('must be addresses or CIDR ranges such as 10.0.0.0/8, comma-separated')
     return ranges
   },
-  help: 'Addresses or CIDR ranges of the reverse proxies in front of the server, comma-separated. The server believes their X-Forwarded-For. Name a proxy on this host, too: `loopback`',
+  help: 'Addresses or CIDR ranges of the reverse proxies in front of the server, comma-separated. The server believes the X-Forwarded-For of these proxies. Name a proxy on this host, too: `loopback`',
 }
 
 /** Names of address ranges that Fastify knows. */
@@ -93,7 +93,7 @@ const privateTargets: Setting<string[]> = {
       throw new Error('must be addresses or CIDR ranges such as 10.0.0.0/8, comma-separated')
     return ranges
   },
-  help: 'Addresses or CIDR ranges of private networks that users may connect the server to, comma-separated, for example for databases and collectors. Plain HTTP is allowed only there. If unset, only public addresses are allowed',
+  help: 'Addresses or CIDR ranges of private networks that users may connect the server to, comma-separated, for example for databases and collectors. Plain HTTP is allowed only in these networks. If unset, only public addresses are allowed',
 }
 
 /**
@@ -129,7 +129,7 @@ const corsOrigins: Setting<'*' | readonly string[]> = {
       throw new Error('must be * or origins such as https://app.example.com, comma-separated')
     return origins
   },
-  help: 'Origins of other pages that may call the API from a browser, comma-separated, or *. They may send a bearer token, never cookies',
+  help: 'Origins of other pages that may call the API from a browser, comma-separated, or *. A page of a listed origin may send a bearer token, never cookies',
 }
 
 /** The Stripe price of each plan that is sold. */
@@ -200,13 +200,13 @@ export const settings = {
     2,
     1,
     30,
-    'If PostgreSQL does not answer for this many seconds, the server checks with a new connection. It then closes connections that died without notice',
+    'If PostgreSQL does not answer for this many seconds, the server checks with a new connection. The server then closes connections that died without notice',
   ),
   SKERRY_SERVER_KEY: keyOf32Bytes(
-    '32-byte key (base64url) that encrypts the server’s own keys. If unset, it is generated as server.key in the data directory. With PostgreSQL it is required: without it nobody can sign in',
+    '32-byte key (base64url) that encrypts the server’s own keys. If unset, the server generates the key as server.key in the data directory. With PostgreSQL this setting is required: without the key nobody can sign in',
   ),
   SKERRY_SERVER_KEY_PREVIOUS: keyOf32Bytes(
-    'The previous server key, while you replace it. It decrypts and does not encrypt',
+    'The previous server key, while you replace the key. The previous key decrypts and does not encrypt',
   ),
   SKERRY_OIDC_ISSUER: address(
     ['http:', 'https:'],
@@ -230,7 +230,7 @@ export const settings = {
     4,
     2,
     64,
-    'Processes that connect to the targets of leases and rotation. One organization uses at most half of them. Each takes up to 256 MiB, and ends after a minute without work',
+    'Processes that connect to the targets of leases and rotation. One organization uses at most half of these processes. Each process takes up to 256 MiB, and ends after a minute without work',
   ),
   SKERRY_MAIL_FROM: { fallback: 'Skerry <skerry@localhost>', parse: text, help: 'Sender address of mails' },
   SKERRY_RESOLVE_CACHE_MB: integer(64, 0, 4096, 'Memory for cached answers of resolve, in MB. 0 caches tokens only'),
@@ -238,7 +238,7 @@ export const settings = {
     128,
     1,
     65_536,
-    'Memory for large answers of resolve that callers have not read yet, in MB. One caller may use a quarter of it',
+    'Memory for large answers of resolve that callers have not read yet, in MB. One caller may use a quarter of this memory',
   ),
   SKERRY_SIGNUP: {
     fallback: null,
@@ -260,7 +260,7 @@ export const settings = {
     limits.rekeySecretsMax,
     1,
     limits.rekeySecretsMax,
-    'Largest number of secrets in an environment. A re-key takes no more than the default',
+    'Largest number of secrets in an environment. A re-key cannot send more secrets than the default',
   ),
   SKERRY_ENVIRONMENT_MB: integer(32, 1, 48, 'Largest size of an environment’s ciphertext, in MiB'),
   SKERRY_CORS_ORIGINS: corsOrigins,

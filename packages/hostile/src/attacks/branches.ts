@@ -46,7 +46,7 @@ export const branches: readonly Attack[] = [
   },
   {
     id: 'replayed-branch',
-    title: 'The server answers with a deleted branch. Another branch has its name now',
+    title: 'The server answers with a deleted branch. Another branch has the name of the deleted branch now',
     act: 'branch',
     remains: { nothing: 'without-a-pin', pin: 'branches-can-be-rolled-back' },
     begin: (stage) => answerBranch(stage, layerOf(stage.branchEarlier, 'branch')),

@@ -25,8 +25,8 @@ const temporarySeconds = 3600
  * written to a temporary file, synced and renamed, so a crash leaves either the old or the new copy. Symbolic links
  * are not followed.
  *
- * The operations throw an error if other users can reach the directory or own it. They also throw the errors of the
- * file system.
+ * The operations throw an error if other users can reach the directory or own it. The operations also throw the errors
+ * of the file system.
  *
  * @example const skerry = createSkerry({ baseUrl, token, cache: diskCache(), maxAgeSeconds: 3600 })
  */

@@ -7,8 +7,8 @@ const keepSeconds = 10 * 365 * 86_400
 const entriesMax = 10_000
 
 /**
- * Stores a client's known state on disk, as carefully as `diskCache` stores copies. Known state protects only while
- * it exists. It is therefore kept for 10 years, in a folder that outlives the process and that the server cannot
+ * Stores a client's known state on disk, as carefully as `diskCache` stores copies. Known state protects only while it
+ * exists. Known state is therefore kept for 10 years, in a folder that outlives the process and that the server cannot
  * change.
  *
  * @param settings.directory default: `$XDG_STATE_HOME/skerry/seen` or `~/.local/state/skerry/seen`.
