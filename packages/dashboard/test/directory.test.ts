@@ -286,19 +286,40 @@ describe('a lying server', () => {
     await refused(add, 'expected web-shop/production with the key')
   })
 
+  test('that shows another organization under the known name is refused', async () => {
+    await page.reload()
+    await steps.unlockWithPassphrase(page)
+    await openApp(page, 'Web shop')
+    await lie('**/v1/me', (body) => ({
+      ...body,
+      orgs: body.orgs?.map((one) => ({ ...one, id: newId('organization') })),
+    }))
+    await page.reload()
+    await page.getByRole('alert').getByText('The server shows another organization as').waitFor()
+    await page.unrouteAll({ behavior: 'wait' })
+    await page.reload()
+    await steps.unlockWithPassphrase(page)
+  })
+
   test('that shows a branch without its manifest gets no value', async () => {
     await openApp(page, 'Web shop')
-    await openEnvironment(page, 'Production', 'Branches')
-    await page.getByRole('link', { name: 'pr-7' }).click()
+    await page.getByRole('button', { name: 'Branches' }).click()
+    await page.getByRole('menuitem', { name: 'pr-7' }).click()
+    await page.keyboard.press('Escape')
     await lie('**/branches*', (body) => ({
       ...body,
       branches: body.branches?.map((one) => ({ ...one, manifest: null })),
     }))
-    await page.getByRole('button', { name: 'Add secret' }).click()
-    await dialogOf(page).getByLabel('Name').fill('STOLEN')
-    await dialogOf(page).getByLabel('Value').fill('planted-stolen')
-    const add = () => dialogOf(page).getByRole('button', { name: 'Add', exact: true }).click()
-    await refused(add, 'expected the branch pr-7 of web-shop/production with its manifest, came none')
+    await edit(page, 'API_KEY', 'pr-7', 'planted-stolen')
+    const since = owner.sent.length
+    await save(page)
+    await page
+      .getByRole('alert')
+      .getByText('expected the branch pr-7 of web-shop/production with its manifest, came none')
+      .waitFor()
+    await owner.quiet()
+    expect(owner.sent.slice(since).filter((text) => /^(POST|PUT|PATCH|DELETE) /.test(text))).toEqual([])
+    await page.getByLabel('Value of API_KEY in pr-7').press('Escape')
   })
 
   test('that shows an older directory is refused, until a person says that a backup was restored', async () => {
