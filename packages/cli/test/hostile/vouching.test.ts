@@ -1,7 +1,15 @@
 import { fingerprint } from '@skerry/crypto/digest'
 import { generateKeyPair } from '@skerry/crypto/keys'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { newKeyHolder, openPeopleServer, type PeopleServer, type PersonMachine } from '../people.ts'
+import { otherClock } from '../clock.ts'
+import {
+  newKeyHolder,
+  newPersonMachine,
+  openPeopleServer,
+  type PeopleServer,
+  type PersonMachine,
+  passphrase,
+} from '../people.ts'
 import { type Json, type Liar, openLiar } from './liar.ts'
 
 // A malicious server shows its own key to a signer, and hides the rows with which the signer's client compares it.
@@ -12,6 +20,7 @@ let server: PeopleServer
 let liar: Liar
 let ada: PersonMachine
 let bob: PersonMachine
+const others: PersonMachine[] = []
 /** The public key of the server's operator, and its thumbprint. */
 let eve: string
 let evesKid: string
@@ -35,7 +44,7 @@ beforeAll(async () => {
 afterEach(() => liar.repent())
 afterAll(async () => {
   await ada.ok('skerry keys lock')
-  await Promise.all([ada, bob].map((machine) => machine?.remove()))
+  await Promise.all([ada, bob, ...others].map((machine) => machine?.remove()))
   await liar.close()
   await server.close()
 })
@@ -86,6 +95,35 @@ describe('the first signature', () => {
     await ada.ok('skerry honey create wiki')
     await ada.ok('skerry trust init --yes --reader bob@example.com')
     await ada.ok('skerry trust verify')
+  })
+})
+
+describe('a head of three weeks ago, which may be older than the newest one', () => {
+  it('is continued only by a signer who names it', async () => {
+    const owner = await newPersonMachine(server, 'old@example.com', liar.url, { cold: true })
+    others.push(owner)
+    await owner.write('../passphrase', `${passphrase}\n`)
+    owner.env.SKERRY_PASSPHRASE_FILE = `${owner.home}/passphrase`
+    await owner.ok('skerry keys init && skerry org create "Old" && skerry init --yes --env development')
+    expect(await owner.shell('skerry trust init --yes', { env: { NODE_OPTIONS: otherClock(-21) } })).toMatchObject({
+      code: 0,
+    })
+    await owner.ok('skerry trust status')
+    liar.lie(/never/, () => ({}))
+    for (const command of [
+      'sign --yes',
+      'sign --yes --old-head 2',
+      'rescue setup --yes',
+      'signers edit --threshold 1',
+    ]) {
+      expect(await owner.shell(`skerry trust ${command}`)).toMatchObject({
+        code: 3,
+        stderr: expect.stringContaining('run again with `--old-head 1`'),
+      })
+      expect(liar.received().filter((body) => body.includes('"head"'))).toEqual([])
+    }
+    await owner.ok('skerry trust sign --yes --old-head 1')
+    await owner.ok('skerry trust sign --yes && skerry trust verify')
   })
 })
 
