@@ -116,6 +116,20 @@ export const accepting = (command: Command) =>
     gather,
   )
 
+/** Adds `--old-head` to a command that signs the directory. */
+export const continuing = (command: Command) =>
+  command
+    .option(
+      '--old-head <version>',
+      'continue a head that is more than 14 days old, after you asked another signer whether it is the newest',
+    )
+    .hook('preAction', (_, acting) => checkOldHead(acting.opts()))
+
+function checkOldHead({ oldHead }: { oldHead?: string }): void {
+  if (oldHead === undefined || /^[1-9]\d{0,8}$/.test(oldHead)) return
+  throw usage(`--old-head must be the version of a head (you gave '${oldHead}')`, '`skerry trust status` shows it')
+}
+
 const whyWords = ['note', 'comment', 'reason']
 
 /** Adds the option for a reason. Each command has one word for it, and accepts the words of the others. */

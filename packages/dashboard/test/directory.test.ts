@@ -14,9 +14,11 @@ import {
   create,
   createApp,
   dialogOf,
+  edit,
   grantKey,
   openApp,
   openEnvironment,
+  save,
 } from './apps-steps.ts'
 import { told } from './browser.ts'
 import { axeProblems, choose } from './org-steps.ts'

@@ -352,7 +352,7 @@ export async function grantEnvironment(
 ): Promise<KeyGrant> {
   if (directory) {
     const { requireReceivers } = await import('./directory/receivers.ts')
-    await requireReceivers(client, orgId, [{ principalId, publicKeyJwk }], directory)
+    await requireReceivers(client, orgId, [{ principalType, principalId, publicKeyJwk }], directory)
   }
   const wrappedDek = await wrapKey(bytes, publicKeyJwk)
   const body = { principalType, principalId, wrappedDek, ...(seconds === undefined ? {} : { seconds }) }

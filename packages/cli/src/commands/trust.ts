@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { inOrg } from '../frame.ts'
-import { accepting, confirmable, explained, leaf, noun } from '../options.ts'
+import { accepting, confirmable, continuing, explained, leaf, noun } from '../options.ts'
 import { approve, readDocument } from '../trust/change-root.ts'
 import { init } from '../trust/init.ts'
 import { parseGiven, pin } from '../trust/pin.ts'
@@ -19,7 +19,7 @@ export function register(command: Command): void {
     inOrg(init),
   )
   explained(
-    accepting(confirmable(leaf(command, 'sign [names...]', 'Sign changes that have no signature yet'))),
+    continuing(accepting(confirmable(leaf(command, 'sign [names...]', 'Sign changes that have no signature yet')))),
     'Each line is what the server claims. Sign it only if somebody on your team made this change. The name `recovery` means the recovery key.',
   ).action(inOrg(sign))
   leaf(command, 'verify', 'Verify the signatures, and compare them with the server’s answers').action(inOrg(verify))
@@ -30,8 +30,10 @@ export function register(command: Command): void {
       'forget the newer directory that this machine saw: an older backup of the server was restored',
     )
     .action(inOrg(pin, parseGiven))
-  confirmable(
-    leaf(command, 'approve <file>', 'Add your signature to a change of the signers or the recovery key; - is stdin'),
+  continuing(
+    confirmable(
+      leaf(command, 'approve <file>', 'Add your signature to a change of the signers or the recovery key; - is stdin'),
+    ),
   ).action(inOrg(approve, readDocument))
   registerSigners(noun(command, 'signers', 'People and tokens that sign'))
   registerRescue(noun(command, 'rescue', 'Codes that replace lost signers'))
@@ -40,25 +42,27 @@ export function register(command: Command): void {
 function registerSigners(signers: Command): void {
   leaf(signers, 'ls', 'List the signers').action(inOrg(listSigners))
   leaf(signers, 'offer', 'Print your signing key, for a signer who adds you').action(inOrg(offer))
-  confirmable(leaf(signers, 'create <member>', 'Let a person sign, after you compared the words of their key'))
+  continuing(
+    confirmable(leaf(signers, 'create <member>', 'Let a person sign, after you compared the words of their key')),
+  )
     .option('--key <key>', 'the text that `skerry trust signers offer` prints for this person')
     .option('--threshold <number>', 'how many people must agree to a change of the signers')
     .action(inOrg(addSigner, parseAdd))
-  confirmable(leaf(signers, 'rm <member>', 'Take a person from the signers'))
+  continuing(confirmable(leaf(signers, 'rm <member>', 'Take a person from the signers')))
     .option('--threshold <number>', 'how many people must agree to a change of the signers')
     .action(inOrg(removeSigner, parseThreshold))
-  leaf(signers, 'edit', 'Change how many people must agree to a change of the signers')
+  continuing(leaf(signers, 'edit', 'Change how many people must agree to a change of the signers'))
     .option('--threshold <number>', 'the number of people, from 1 to 8')
     .action(inOrg(editSigners, parseThreshold))
 }
 
 function registerRescue(rescue: Command): void {
-  confirmable(leaf(rescue, 'setup', 'Make rescue codes, each of which is shown once'))
+  continuing(confirmable(leaf(rescue, 'setup', 'Make rescue codes, each of which is shown once')))
     .option('--codes <number>', 'how many codes are made', '3')
     .option('--threshold <number>', 'how many codes are needed', '2')
     .action(inOrg(createRescue, parseRescue))
   explained(
-    confirmable(leaf(rescue, 'use', 'Make yourself the only signer, with rescue codes')),
+    continuing(confirmable(leaf(rescue, 'use', 'Make yourself the only signer, with rescue codes'))),
     'For an organization whose signers are lost. The codes are read from stdin, one a line, or from hidden prompts.',
   ).action(inOrg(useRescue))
 }

@@ -14,7 +14,7 @@ import { confirmOrRefuse } from '../prompt.ts'
 import type { Session } from '../session.ts'
 import type { Confirmable } from '../settings.ts'
 import { ownSigner } from './init.ts'
-import { openKnown } from './open.ts'
+import { type OldHeadFlags, openToSign } from './old-head.ts'
 import { showNamedRecovery } from './recovery-key.ts'
 import { signersOf } from './status.ts'
 
@@ -75,11 +75,11 @@ async function lackOf(directory: SignedDirectory, text: string): Promise<string 
 /** Adds the caller's signature to a root that somebody else has made, and sends it once it has enough. */
 export async function approve(
   file: string,
-  { session, flags, orgId, input: text }: InOrg<Confirmable, typeof readDocument>,
+  { session, flags, orgId, input: text }: InOrg<Confirmable & OldHeadFlags, typeof readDocument>,
 ): Promise<Output> {
   void file
   const signer = await ownSigner(session)
-  const directory = await openKnown(session, orgId, { acceptOld: true })
+  const directory = await openToSign(session, orgId, flags)
   const root = await parseRoot(text)
   if (root.body.prev !== directory.root.hash)
     throw new Failure(

@@ -18,9 +18,9 @@ export interface Compared {
 export async function compareAll(
   session: Session,
   orgId: string,
-  options: { acceptOld?: boolean } = {},
+  open: (session: Session, orgId: string) => Promise<SignedDirectory> = openKnown,
 ): Promise<Compared> {
-  const directory = await openKnown(session, orgId, options)
+  const directory = await open(session, orgId)
   const claims = await fetchClaims(session.client, orgId)
   const differences = await compareClaims(directory.entries, claims, keyOpener(session, orgId))
   const recovery = await compareRecovery(session, orgId, directory.root.body)

@@ -35,8 +35,10 @@ export async function requireListed(
     const { receiver, state, isWorker } = listing
     if (state === 'listed') vouched.add(receiver.principalId)
     else if (state !== 'unlisted') throw refusalOf(listing)
+    // The first use of a worker signs it. A name that the user wrote is never the name of a worker.
+    else if (isWorker && receiver.wantedName === undefined) continue
     // A signer who compares the words of the key signs the entry together with the change.
-    else if (!isWorker && !(await isSigner(session, orgId))) throw refusalOf(listing)
+    else if (isWorker || !(await isSigner(session, orgId))) throw refusalOf(listing)
   }
   return vouched
 }
@@ -45,7 +47,10 @@ function refusalOf({ receiver, state, name }: Listing<Receiver>): Failure {
   if (state === 'unlisted') return notListed(receiver, 'is not in the signed directory')
   if (state === 'other_key')
     return notListed({ ...receiver, name: name ?? receiver.name }, 'has another key in the signed directory')
-  return notListed(receiver, `is called ${name} in the signed directory, not ${receiver.wantedName}`)
+  return notListed(
+    receiver,
+    `is ${name === undefined ? 'a worker without a name' : `called ${name}`} in the signed directory, not ${receiver.wantedName}`,
+  )
 }
 
 function notListed({ name, wantedName, principalId }: Receiver, why: string): Failure {

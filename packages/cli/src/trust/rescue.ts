@@ -9,10 +9,10 @@ import { askHidden, confirmOrRefuse } from '../prompt.ts'
 import type { Confirmable } from '../settings.ts'
 import { changeRoot } from './change-root.ts'
 import { ownSigner, rootSigner } from './init.ts'
-import { openKnown } from './open.ts'
+import { type OldHeadFlags, openToSign } from './old-head.ts'
 import { requireSigner } from './sign.ts'
 
-export interface RescueFlags extends Confirmable {
+export interface RescueFlags extends Confirmable, OldHeadFlags {
   codes: string
   threshold: string
 }
@@ -25,7 +25,7 @@ export async function createRescue({
   input: { count, threshold },
 }: InOrg<RescueFlags, typeof parseRescue>): Promise<Output> {
   const signer = await ownSigner(session)
-  const directory = await openKnown(session, orgId, { acceptOld: true })
+  const directory = await openToSign(session, orgId, flags)
   requireSigner(directory, signer)
   const before = directory.root.body.rescue
   const replaces = before ? '. The codes from before stop working' : ''
@@ -63,9 +63,9 @@ function wholeNumber(option: string, text: string, max: number): number {
 }
 
 /** Makes the caller the only signer, with rescue codes: for an organization whose signers are lost. */
-export async function useRescue({ session, flags, orgId }: InOrg<Confirmable>): Promise<Output> {
+export async function useRescue({ session, flags, orgId }: InOrg<Confirmable & OldHeadFlags>): Promise<Output> {
   const signer = await ownSigner(session)
-  const directory = await openKnown(session, orgId, { acceptOld: true })
+  const directory = await openToSign(session, orgId, flags)
   const { rescue } = directory.root.body
   if (!rescue)
     throw new Failure(

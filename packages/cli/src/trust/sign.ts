@@ -15,6 +15,7 @@ import type { Confirmable } from '../settings.ts'
 import { changeRoot, send } from './change-root.ts'
 import { type Compared, compareAll, isClosed } from './compare.ts'
 import { ownSigner } from './init.ts'
+import { type OldHeadFlags, openToSign } from './old-head.ts'
 import { type ComparedRecovery, isSignedRecovery, recoveryEntry, showRecovery } from './recovery-key.ts'
 import { acceptHolders } from './vouching.ts'
 
@@ -27,10 +28,10 @@ const renewAfterSeconds = 7 * 86_400
  */
 export async function sign(
   names: string[],
-  { session, flags, orgId }: InOrg<Confirmable & ReaderFlags>,
+  { session, flags, orgId }: InOrg<Confirmable & ReaderFlags & OldHeadFlags>,
 ): Promise<Output> {
   const signer = await ownSigner(session)
-  const compared = await compareAll(session, orgId, { acceptOld: true })
+  const compared = await compareAll(session, orgId, () => openToSign(session, orgId, flags))
   const { recovery } = compared
   requireSigner(compared.directory, signer)
   const isRecoveryChosen = isChosen(recovery, names)

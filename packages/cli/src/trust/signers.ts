@@ -11,11 +11,12 @@ import { confirmOrRefuse } from '../prompt.ts'
 import type { Confirmable } from '../settings.ts'
 import { changeRoot } from './change-root.ts'
 import { ownSigner, rootSigner } from './init.ts'
+import { type OldHeadFlags, openToSign } from './old-head.ts'
 import { openKnown } from './open.ts'
 import { requireSigner } from './sign.ts'
 import { signersOf } from './status.ts'
 
-export interface SignerFlags extends Confirmable {
+export interface SignerFlags extends Confirmable, OldHeadFlags {
   threshold?: string
   key?: string
 }
@@ -58,7 +59,7 @@ export async function addSigner(
   { session, flags, orgId, input: { key, threshold } }: InOrg<SignerFlags, typeof parseAdd>,
 ): Promise<Output> {
   const signer = await ownSigner(session)
-  const directory = await openKnown(session, orgId, { acceptOld: true })
+  const directory = await openToSign(session, orgId, flags)
   requireSigner(directory, signer)
   const nameOf = entryNames(directory)
   const entryKey = 'person' in key ? `person/${key.person}` : `token/${key.token}`
@@ -82,7 +83,7 @@ export async function removeSigner(
   { session, flags, orgId, input: threshold }: InOrg<SignerFlags, typeof parseThreshold>,
 ): Promise<Output> {
   const signer = await ownSigner(session)
-  const directory = await openKnown(session, orgId, { acceptOld: true })
+  const directory = await openToSign(session, orgId, flags)
   requireSigner(directory, signer)
   const { body } = directory.root
   const kids = findKids(body, directory, who)
@@ -103,13 +104,14 @@ export async function removeSigner(
 
 export async function editSigners({
   session,
+  flags,
   orgId,
   input: threshold,
 }: InOrg<SignerFlags, typeof parseThreshold>): Promise<Output> {
   if (threshold.threshold === undefined)
     throw usage('--threshold is missing', 'give the number of people who must agree')
   const signer = await ownSigner(session)
-  const directory = await openKnown(session, orgId, { acceptOld: true })
+  const directory = await openToSign(session, orgId, flags)
   requireSigner(directory, signer)
   const persons = personsIn(directory.root.body.signers)
   if (threshold.threshold > persons)

@@ -4,13 +4,15 @@ import { formatAge } from '../duration.ts'
 import { Failure } from '../failure.ts'
 import type { InOrg } from '../frame.ts'
 import { note, type Output, writeLine } from '../output.ts'
+import type { Session } from '../session.ts'
 import { type Compared, compareAll, isClosed } from './compare.ts'
 import { listOldPins } from './old-pins.ts'
+import { openKnown } from './open.ts'
 import { recoveryLine, recoveryRow } from './recovery-key.ts'
 
 /** Shows who signs, how old the newest head is, what nobody has signed yet, and which tokens trust former signers. */
 export async function status({ session, orgId }: InOrg): Promise<Output> {
-  const compared = await compareAll(session, orgId, { acceptOld: true })
+  const compared = await compareAll(session, orgId, openOld)
   const { root, head } = compared.directory
   const oldPins = await listOldPins(session, compared.directory, compared.nameOf)
   return {
@@ -27,6 +29,8 @@ export async function status({ session, orgId }: InOrg): Promise<Output> {
     text: () => writeStatus(compared, oldPins),
   }
 }
+
+const openOld = (session: Session, orgId: string) => openKnown(session, orgId, { acceptOld: true })
 
 const instantOf = (seconds: number): string => new Date(seconds * 1000).toISOString()
 

@@ -4,10 +4,11 @@ import { Failure } from '../failure.ts'
 import { isStrict } from '../known-state.ts'
 import { note } from '../output.ts'
 import { isOwnKey } from '../own-keys.ts'
+import { everyRow } from '../pages.ts'
 import { findPin, isPinnedAs, isSameName, pin, pinAnswers, wordsOf } from '../pins.ts'
 import { ask, canAsk } from '../prompt.ts'
 import { matchNames, optionsFor, type ReaderFlags } from '../reader-names.ts'
-import type { Session } from '../session.ts'
+import { ownPublicKey, type Session } from '../session.ts'
 import { listTokens } from '../tokens/find.ts'
 import { ownEntryKey } from './signatory.ts'
 
@@ -20,6 +21,13 @@ interface Holder {
   /** The e-mail address, or the name of the token. */
   name: string
   publicKeyJwk: string
+}
+
+/** The members of the entry of a person or a token, as the server claims them. */
+interface ClaimedHolder {
+  kid: string
+  email?: string
+  name?: string
 }
 
 /**
@@ -39,16 +47,17 @@ export async function acceptHolders(
   const others: Holder[] = []
   const holders = wanted.length === 0 ? new Map<string, Holder>() : await listHolders(session, orgId)
   for (const { key, next } of wanted) {
-    const { kid, email, name = email } = next as { kid: string; email?: string; name?: string }
+    const claimed = next as ClaimedHolder
+    if (key === ownEntryKey(session) && claimed.kid !== (await fingerprint(await ownPublicKey(session))))
+      throw notYours()
     const holder = holders.get(key)
-    // A decoy has no key, so it is no token of this list.
-    if (!holder) continue
-    if ((await fingerprint(holder.publicKeyJwk)) !== kid) throw twoKeys(holder)
-    if (name !== holder.name) throw twoNames(holder, String(name))
-    if (key !== ownEntryKey(session)) others.push(holder)
-    const known = key === ownEntryKey(session) ? holder : findPin(session, orgId, holder.principalId)
+    if (!holder) throw hidden(key, claimed)
+    await requireAsClaimed(holder, claimed)
+    if (key === ownEntryKey(session)) continue
+    others.push(holder)
+    const known = findPin(session, orgId, holder.principalId)
     if (!known) unknown.push(holder)
-    else if ((await fingerprint(known.publicKeyJwk)) !== kid) throw otherKey(holder)
+    else if ((await fingerprint(known.publicKeyJwk)) !== claimed.kid) throw otherKey(holder)
     else if (!isSameName(holder.principalId, known.name, holder.name)) unknown.push(holder)
   }
   await pinAnswers(session, orgId, unknown)
@@ -65,14 +74,24 @@ export async function acceptHolders(
   }
 }
 
-const isNewKey = ({ key, kind, members, next }: Difference): boolean =>
+/** A decoy has no key: the thumbprint in its entry is random, so there are no words to compare. */
+const isNewKey = ({ key, kind, members, next, isDecoy }: Difference): boolean =>
   /^(?:person|token)\//.test(key) &&
+  isDecoy !== true &&
   next !== null &&
   next !== undefined &&
   (kind === 'added' || members.some(({ name }) => name === 'kid' || name === 'email'))
 
+async function requireAsClaimed(holder: Holder, { kid, email, name = email }: ClaimedHolder): Promise<void> {
+  if ((await fingerprint(holder.publicKeyJwk)) !== kid) throw twoKeys(holder)
+  if (name !== holder.name) throw twoNames(holder, String(name))
+}
+
 async function listHolders(session: Session, orgId: string): Promise<Map<string, Holder>> {
-  const { members } = await session.client.orgs.members({ params: { orgId } })
+  const members = await everyRow(
+    (query) => session.client.orgs.members({ params: { orgId }, query }),
+    (page) => page.members,
+  )
   const tokens = await listTokens(session)
   const people = members.flatMap(({ userId, email, publicKeyJwk }): Holder[] =>
     publicKeyJwk === null
@@ -121,6 +140,21 @@ const twoNames = ({ name, principalId }: Holder, other: string): Failure =>
     'refused',
     `the server calls ${principalId} both ${name} and ${other}; nothing was signed`,
     'do not use this server, and tell your organization’s owner',
+  )
+
+const notYours = (): Failure =>
+  new Failure(
+    'refused',
+    'the server shows a public key for you that is not yours; nothing was signed',
+    'do not use this server, and tell your organization’s owner',
+  )
+
+/** The words of a key cannot be compared if the server claims its thumbprint and does not show the key. */
+const hidden = (entryKey: string, { email, name = email }: ClaimedHolder): Failure =>
+  new Failure(
+    'refused',
+    `the server claims a key of ${name ?? 'somebody'} (${entryKey.slice(entryKey.indexOf('/') + 1)}), but does not show it; nothing was signed`,
+    'run again if somebody just left. If the server still does not show the key, tell your organization’s owner',
   )
 
 const twoKeys = ({ name, principalId }: Holder): Failure =>

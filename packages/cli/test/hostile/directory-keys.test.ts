@@ -1,6 +1,7 @@
 import { generateKeyPair } from '@skerry/crypto/keys'
 import { newSealingMaterial } from '@skerry/crypto/kms'
 import { newSigningMaterial } from '@skerry/crypto/kms-sign'
+import { newId } from '@skerry/crypto/random'
 import { wrapKey } from '@skerry/crypto/wrap'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import {
@@ -178,6 +179,26 @@ describe('a person without an entry', () => {
     const told = await refusalOf(machine, 'skerry grant carol@example.com --reader carol@example.com')
     expect(told).toContain('carol@example.com')
     expect(told).toContain('is not in the signed directory; nothing was changed')
+  })
+
+  it.each([
+    ['the id of nobody', 'u_evil'],
+    ['the id of a worker', newId('syncConnection')],
+    ['the id of the rotator', newId('organization')],
+    ['the id of a token', newId('serviceToken')],
+  ])('gets no key under %s', async (_, userId) => {
+    const { publicKeyJwk } = await generateKeyPair()
+    liar.lie(/\/members/, (body) => ({
+      ...body,
+      members: body.members?.map((one: Json) =>
+        one.email === 'carol@example.com' ? { ...one, userId, publicKeyJwk } : one,
+      ),
+    }))
+    const grant = 'skerry grant carol@example.com --reader carol@example.com'
+    for (const machine of [await freshMachine(bob), await freshMachine(ada)]) {
+      expect(await refusalOf(machine, grant)).toContain(`the id of a person, came ${userId}`)
+      expect(liar.sent()).toEqual([])
+    }
   })
 
   it('is not signed under an address that only the server claims', async () => {

@@ -22,7 +22,7 @@ export async function createRotation(
   if (rotatorKey === null) return api.rotation.create({ params, body: settings })
   const { environmentId } = settings
   await checkMeanings([environmentId])
-  const rotator = { principalId: orgId, publicKeyJwk: rotatorKey }
+  const rotator = { principalType: 'rotator', principalId: orgId, publicKeyJwk: rotatorKey }
   await requireListed(orgId, [rotator])
   const wrappedDek = await wrapEnvironmentKey(orgId, environmentId, rotator)
   return api.rotation.create({ params, body: { ...settings, wrappedDek } })

@@ -33,7 +33,7 @@ export async function giveMissingKeys(orgId: string, connection: Connection, bin
 
 async function keysFor(orgId: string, { id: principalId, publicKeyJwk }: Connection, environmentIds: string[]) {
   await checkMeanings(environmentIds)
-  const reader = { principalId, publicKeyJwk }
+  const reader = { principalType: 'sync_connection', principalId, publicKeyJwk }
   await requireListed(orgId, [reader])
   const wrappedDeks = []
   for (const environmentId of environmentIds)

@@ -91,7 +91,7 @@ export const requireReaders = (
     // Nobody signs the readers of a branch. Its manifest shows that it is one.
     if (name === null) return requireIn(orgId, [environmentId])
     const { publicKeyJwk } = await api.me.getKeys({})
-    const own = publicKeyJwk === null ? [] : [{ principalId: ownId, publicKeyJwk }]
+    const own = publicKeyJwk === null ? [] : [{ principalType: 'user', principalId: ownId, publicKeyJwk }]
     const check = await checkSignedReaders(api, { orgId, name, readers: [...own, ...others] }, trustOf())
     if (check.state === 'other')
       throw await refusal(orgId, `The server lists other readers of ${name} than the signed directory`)

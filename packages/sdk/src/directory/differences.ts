@@ -29,6 +29,8 @@ export interface Difference {
   claimedReaders: readonly Reader[] | null
   /** The members to sign; null to end the entry; undefined if this client cannot sign it, because it cannot open the key. */
   next: Value | null | undefined
+  /** Whether the server claims no key for this token. The thumbprint in `next` is random then, as that of a decoy is. */
+  isDecoy?: boolean
 }
 
 /** Opens keys and computes what an entry says about them. Each returns null if the caller does not hold the key. */
@@ -103,6 +105,7 @@ async function compareOne(
     readers: changesReaders ? await explainReaders(String(signed.readers), claim) : null,
     claimedReaders: changesReaders || !signed ? claim.readers : null,
     next,
+    ...(isDecoy(claim) ? { isDecoy: true } : {}),
   }
 }
 
@@ -119,11 +122,14 @@ async function claimedValue(
 ): Promise<Value | undefined> {
   if (key.startsWith('environment/')) return environmentOf(entry?.value as Environment, value as never, readers, opener)
   if (key.startsWith('key/')) return managedKeyOf(entry?.value as ManagedKey, value as never, readers, opener)
-  const claimed = value as { kid?: string; name?: string }
+  if (!isDecoy({ key, value })) return value as Value
   const signed = entry?.value as { kid?: string; name?: string } | undefined
-  if (!key.startsWith('token/') || claimed.kid !== undefined) return claimed as Value
-  return decoyOf(claimed as { environment: string | null }, signed)
+  return decoyOf(value as { environment: string | null }, signed)
 }
+
+/** A token for which the server claims no key. */
+const isDecoy = ({ key, value }: Pick<Claim, 'key' | 'value'>): boolean =>
+  key.startsWith('token/') && (value as { kid?: string }).kid === undefined
 
 /** The entry of a decoy looks like that of any token. Its name and its thumbprint are the signer's to choose. */
 export const decoyOf = (

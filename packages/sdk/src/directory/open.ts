@@ -29,8 +29,8 @@ export interface DirectoryStart {
   pins: readonly RootPin[]
   known: KnownDirectory | null
   /**
-   * Accepts a head that is older than 14 days, so that a signer can sign a new one. A person must have agreed, because the
-   * server may hide newer heads from a client without memory.
+   * Accepts a head that is older than 14 days, so that a client can show it, or a signer can sign a new one. Ask a person
+   * before you sign, because the server may hide newer heads from a client.
    */
   acceptOld?: boolean
   /** Unix seconds. Default: now. */

@@ -1,3 +1,4 @@
+import { idPrefixes } from '@skerry/contract/prefixes'
 import { fingerprint } from '@skerry/crypto/digest'
 import { type Reader, readersHash } from '@skerry/crypto/directory/commitments'
 import type { VerifiedDirectory } from '@skerry/crypto/directory/verify'
@@ -15,6 +16,8 @@ import { writtenName } from './written-name.ts'
 /** A person, a token or a worker to whom a key would be wrapped, as the server shows it. */
 export interface Receiver {
   principalId: string
+  /** The kind of principal. Without it, a receiver is a person or a token, and never a worker. */
+  principalType?: string | undefined
   publicKeyJwk: string
   /** The name by which the user named this receiver; undefined if the user did not. */
   wantedName?: string | undefined
@@ -26,20 +29,34 @@ export interface Listing<R extends Receiver = Receiver> {
   state: 'listed' | 'unlisted' | 'other_key' | 'other_name'
   /** The address of a person or the name of a token in the directory. */
   name: string | undefined
-  /** A worker without an entry is signed with its first use. */
+  /** A worker without an entry is signed with its first use, unless the user named the receiver. */
   isWorker: boolean
 }
 
-/** The key of the entry of a person, a token, or a worker. */
-function entryKeyOf({ principalId }: Receiver): `${'person' | 'token' | 'worker'}/${string}` {
-  if (principalId.startsWith('usr_')) return `person/${principalId}`
-  return principalId.startsWith('skt_') ? `token/${principalId}` : `worker/${principalId}`
+type HolderKey = `${'person' | 'token' | 'worker'}/${string}`
+
+/** The kinds of principals that hold keys: their entries, and the prefixes of their ids. */
+const kinds = [
+  { type: 'user', kind: 'person', prefix: idPrefixes.user },
+  { type: 'service_token', kind: 'token', prefix: idPrefixes.serviceToken },
+  { type: 'rotator', kind: 'worker', prefix: idPrefixes.organization },
+  { type: 'sync_connection', kind: 'worker', prefix: idPrefixes.syncConnection },
+] as const
+
+/**
+ * The key of the entry of a person, a token, or a worker. Undefined for an id that is not of the kind that the caller wants: a
+ * server that shows a person under the id of a worker must not escape the comparison with the person's entry.
+ */
+function entryKeyOf({ principalType, principalId }: Receiver): HolderKey | undefined {
+  const row = kinds.find(({ prefix }) => principalId.startsWith(prefix))
+  const isRight = principalType === undefined ? row?.kind !== 'worker' : row?.type === principalType
+  return row && isRight ? `${row.kind}/${principalId}` : undefined
 }
 
 /**
  * Compares receivers with their entries.
  *
- * @throws the errors of `fetchEntries`.
+ * @throws DirectoryError `directory_mismatch` for an id that is not of the kind of the receiver; the errors of `fetchEntries`.
  */
 export async function listReceivers<R extends Receiver>(
   client: Client,
@@ -47,24 +64,36 @@ export async function listReceivers<R extends Receiver>(
   receivers: readonly R[],
   trust: OrgTrust,
 ): Promise<{ verified: VerifiedDirectory; listings: Listing<R>[] }> {
-  const entries = await fetchEntries(client, orgId, receivers.map(entryKeyOf), trust)
+  const keyed = receivers.map((receiver) => ({ receiver, key: entryKeyOf(receiver) }))
+  const keys = keyed.map(({ key }) => key).filter((key) => key !== undefined)
+  const entries = await fetchEntries(client, orgId, keys, trust)
   const listings = await Promise.all(
-    receivers.map(async (receiver): Promise<Listing<R>> => {
-      const key = entryKeyOf(receiver)
+    keyed.map(async ({ receiver, key }): Promise<Listing<R>> => {
+      if (key === undefined)
+        throw mismatch(entries.verified, `the id of a ${kindWords(receiver)}`, receiver.principalId)
       const value = entries.get(key)?.value
       const isWorker = key.startsWith('worker/')
       if (!value) return { receiver, state: 'unlisted', name: undefined, isWorker }
       const name = 'email' in value ? value.email : 'name' in value ? value.name : undefined
       const isKey = value.kid === (await fingerprint(receiver.publicKeyJwk))
-      const isNamed = name === undefined || isWanted(key, name, receiver.wantedName)
-      return { receiver, state: isKey ? (isNamed ? 'listed' : 'other_name') : 'other_key', name, isWorker }
+      return {
+        receiver,
+        state: !isKey ? 'other_key' : isWanted(key, name, receiver) ? 'listed' : 'other_name',
+        name,
+        isWorker,
+      }
     }),
   )
   return { verified: entries.verified, listings }
 }
 
-const isWanted = (key: string, name: string, wanted: string | undefined) =>
-  wanted === undefined || (key.startsWith('person/') ? name.toLowerCase() === wanted.toLowerCase() : name === wanted)
+const kindWords = ({ principalType }: Receiver): string =>
+  kinds.find(({ type }) => type === principalType)?.kind ?? 'person or a token'
+
+/** Workers have no name in the directory, so no name that the user wrote is theirs. */
+const isWanted = (key: string, name: string | undefined, { wantedName }: Receiver) =>
+  wantedName === undefined ||
+  (key.startsWith('person/') ? name?.toLowerCase() === wantedName.toLowerCase() : name === wantedName)
 
 /** `signed`: all readers are signed. `other`: the server lists other readers than a signer signed. */
 type ReadersCheck<R> = { state: 'signed' } | { state: 'other' } | { state: 'stranger'; reader: R }
@@ -84,7 +113,7 @@ export async function checkSignedReaders<R extends Receiver>(
   const key = `environment/${name}` as const
   const entry = (await fetchEntries(client, orgId, [key], trust)).get(key)
   const receivers = await Promise.all(
-    readers.map(async (one): Promise<Reader> => [entryKeyOf(one), await fingerprint(one.publicKeyJwk)]),
+    readers.map(async (one): Promise<Reader> => [entryKeyOf(one) ?? '', await fingerprint(one.publicKeyJwk)]),
   )
   if (entry && (await readersHash(receivers)) === entry.value.readers) return { state: 'signed' }
   // Some readers may be left out. The list that the server claims then has the signed hash, and contains the others.
@@ -122,7 +151,7 @@ export async function requireReceivers(
   const { verified, listings } = await listReceivers(client, orgId, receivers, trust)
   const wrong = listings.find(({ state }) => state !== 'listed')
   if (!wrong) return
-  const expected = `${entryKeyOf(wrong.receiver)}${wrong.state === 'unlisted' ? '' : ' with its signed key'}`
+  const expected = `${wrong.receiver.principalId}${wrong.state === 'unlisted' ? '' : ' with its signed key'}`
   throw mismatch(verified, expected, `the key ${await fingerprint(wrong.receiver.publicKeyJwk)}`)
 }
 
@@ -146,6 +175,6 @@ export async function requireReaders(
   const check = await checkSignedReaders(client, { orgId, name, readers }, trust)
   if (check.state === 'signed') return
   const { verified } = await fetchEntries(client, orgId, [], trust)
-  const came = check.state === 'other' ? 'other readers' : entryKeyOf(check.reader)
+  const came = check.state === 'other' ? 'other readers' : check.reader.principalId
   throw mismatch(verified, `the signed readers of ${name}`, came)
 }

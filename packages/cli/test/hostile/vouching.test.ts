@@ -1,0 +1,134 @@
+import { fingerprint } from '@skerry/crypto/digest'
+import { generateKeyPair } from '@skerry/crypto/keys'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { otherClock } from '../clock.ts'
+import {
+  newKeyHolder,
+  newPersonMachine,
+  openPeopleServer,
+  type PeopleServer,
+  type PersonMachine,
+  passphrase,
+} from '../people.ts'
+import { type Json, type Liar, openLiar } from './liar.ts'
+
+// A malicious server shows its own key to a signer, and hides the rows with which the signer's client compares it.
+
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
+
+let server: PeopleServer
+let liar: Liar
+let ada: PersonMachine
+let bob: PersonMachine
+const others: PersonMachine[] = []
+/** The public key of the server's operator, and its thumbprint. */
+let eve: string
+let evesKid: string
+let ids: Readonly<Record<'ada' | 'bob' | 'ci', string>>
+
+beforeAll(async () => {
+  server = await openPeopleServer()
+  liar = await openLiar(server.url)
+  ada = await newKeyHolder(server, 'ada@example.com', liar.url)
+  await ada.ok('skerry keys unlock && skerry org create "Vouched" && skerry init --yes --env development')
+  bob = await newKeyHolder(server, 'bob@example.com', liar.url)
+  await ada.ok('skerry invite create bob@example.com')
+  await bob.ok('skerry invite accept')
+  const token = await ada.ok('skerry token create ci --env development')
+  const { members } = JSON.parse(await ada.ok('skerry members ls --json'))
+  const idOf = (email: string): string => members.find((one: Json) => one.email === email).userId
+  ids = { ada: idOf('ada@example.com'), bob: idOf('bob@example.com'), ci: token.slice(0, 26) }
+  eve = (await generateKeyPair()).publicKeyJwk
+  evesKid = await fingerprint(eve)
+})
+afterEach(() => liar.repent())
+afterAll(async () => {
+  await ada.ok('skerry keys lock')
+  await Promise.all([ada, bob, ...others].map((machine) => machine?.remove()))
+  await liar.close()
+  await server.close()
+})
+
+const claimEvesKey = (id: string) =>
+  liar.lie(/\/directory\/claims/, (body) => ({
+    ...body,
+    claims: body.claims.map((one: Json) =>
+      one.key.endsWith(`/${id}`) ? { ...one, value: { ...one.value, kid: evesKid } } : one,
+    ),
+  }))
+const inMembers = (change: (members: Json[]) => Json[]) =>
+  liar.lie(/\/members/, (body) => ({ ...body, members: body.members && change(body.members) }))
+const showKey = (userId: string, publicKeyJwk: string | null) =>
+  inMembers((all) => all.map((one) => (one.userId === userId ? { ...one, publicKeyJwk } : one)))
+const leaveOut = (userId: string) => inMembers((all) => all.filter((one) => one.userId !== userId))
+const leaveTokensOut = () => liar.lie(/\/tokens/, (body) => ({ ...body, tokens: body.tokens && [] }))
+
+type Lie = [what: string, told: string, claimed: keyof typeof ids, lie: () => void]
+const lies: Lie[] = [
+  ['hides the key of a person', 'does not show it', 'bob', () => showKey(ids.bob, null)],
+  ['leaves a person out', 'does not show it', 'bob', () => leaveOut(ids.bob)],
+  ['leaves a token out', 'does not show it', 'ci', leaveTokensOut],
+  ['shows its own key as the key of the signer', 'that is not yours', 'ada', () => showKey(ids.ada, eve)],
+  ['claims its own key as the key of the signer', 'that is not yours', 'ada', () => leaveOut(ids.ada)],
+]
+
+async function refuses(command: string, [, told, claimed, lie]: Lie): Promise<void> {
+  claimEvesKey(ids[claimed])
+  lie()
+  const { code, stdout, stderr } = await ada.shell(command)
+  expect({ code, stdout, stderr }).toEqual({
+    code: 3,
+    stdout: expect.anything(),
+    stderr: expect.stringContaining(told),
+  })
+  expect(liar.received().filter((body) => body.includes('"head"'))).toEqual([])
+  liar.repent()
+}
+
+describe('the first signature', () => {
+  it.each(lies)('is not made if the server %s', async (...lie) => {
+    await refuses('skerry trust init --yes --reader bob@example.com', lie)
+    await refuses('skerry trust init --yes', lie)
+  })
+
+  it('signs a decoy, which has no key', async () => {
+    await ada.ok('skerry honey create wiki')
+    await ada.ok('skerry trust init --yes --reader bob@example.com')
+    await ada.ok('skerry trust verify')
+  })
+})
+
+describe('a head of three weeks ago, which may be older than the newest one', () => {
+  it('is continued only by a signer who names it', async () => {
+    const owner = await newPersonMachine(server, 'old@example.com', liar.url, { cold: true })
+    others.push(owner)
+    await owner.write('../passphrase', `${passphrase}\n`)
+    owner.env.SKERRY_PASSPHRASE_FILE = `${owner.home}/passphrase`
+    await owner.ok('skerry keys init && skerry org create "Old" && skerry init --yes --env development')
+    expect(await owner.shell('skerry trust init --yes', { env: { NODE_OPTIONS: otherClock(-21) } })).toMatchObject({
+      code: 0,
+    })
+    await owner.ok('skerry trust status')
+    liar.lie(/never/, () => ({}))
+    for (const command of [
+      'sign --yes',
+      'sign --yes --old-head 2',
+      'rescue setup --yes',
+      'signers edit --threshold 1',
+    ]) {
+      expect(await owner.shell(`skerry trust ${command}`)).toMatchObject({
+        code: 3,
+        stderr: expect.stringContaining('run again with `--old-head 1`'),
+      })
+      expect(liar.received().filter((body) => body.includes('"head"'))).toEqual([])
+    }
+    await owner.ok('skerry trust sign --yes --old-head 1')
+    await owner.ok('skerry trust sign --yes && skerry trust verify')
+  })
+})
+
+describe('a later signature', () => {
+  it.each(lies)('is not made if the server %s', async (...lie) => {
+    await refuses('skerry trust sign --yes', lie)
+  })
+})
