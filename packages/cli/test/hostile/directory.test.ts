@@ -143,6 +143,8 @@ describe('skerry.json with a pin', () => {
 /** A machine that has seen no environment before. The signed directory alone protects it. */
 const forgetful = () => ({ env: { XDG_STATE_HOME: join(ada.home, `empty-${++count}`) } })
 let count = 0
+/** A machine that also knows no key and no name, and has the pin of skerry.json. */
+const fresh = () => ({ env: { ...forgetful().env, XDG_CONFIG_HOME: join(ada.home, `config-${count}`) } })
 
 describe('a person whose machine knows the directory', () => {
   it('shows no list with a layer missing, and is told by address who could sign', async () => {
@@ -258,5 +260,49 @@ describe('a person whose machine knows the directory', () => {
     expect({ code, stderr }).toMatchObject({ stderr: expect.stringContaining('you named other') })
     expect(code).not.toBe(0)
     expect(liar.sent()).toEqual([])
+  })
+
+  it('signs no change of another token, key or person than the one that was typed', async () => {
+    for (const email of ['bob@example.com', 'carol@example.com']) {
+      const person = await newKeyHolder(server, email)
+      machines.push(person)
+      await ada.ok(`skerry invite create ${email} --role admin --code-file ${email}`)
+      await person.ok(`echo ${(await ada.read(email)).trim()} | skerry invite accept --code`)
+      await ada.ok(`skerry grant ${email} staging`)
+    }
+    await ada.ok('skerry token create victim --unbound --admin && skerry token create deploy --unbound --admin')
+    await ada.ok('skerry kms create invoices && skerry kms create receipts')
+    const swaps: [path: RegExp, list: string, member: string, one: string, other: string, commands: string[]][] = [
+      [
+        /\/tokens(?:\?|$)/,
+        'tokens',
+        'name',
+        'victim',
+        'deploy',
+        ['token rename victim old', 'token revoke victim --yes'],
+      ],
+      [/\/kms\/keys(?:\?|$)/, 'keys', 'name', 'invoices', 'receipts', ['kms rm invoices --yes']],
+      [
+        /\/members(?:\?|$)/,
+        'members',
+        'email',
+        'carol@example.com',
+        'bob@example.com',
+        ['members role carol@example.com member', 'members rm carol@example.com --yes'],
+      ],
+    ]
+    for (const [path, list, member, one, other, commands] of swaps) {
+      const swap: Readonly<Record<string, string>> = { [one]: other, [other]: one }
+      liar.lie(path, (body) => ({
+        ...body,
+        [list]: body[list].map((row: Json) => ({ ...row, [member]: swap[row[member]] ?? row[member] })),
+      }))
+      for (const command of commands) {
+        const { stderr } = await ada.shell(`skerry ${command}`, fresh())
+        expect([command, stderr]).toEqual([command, expect.stringContaining(`you named ${one}`)])
+        expect([command, liar.received().filter((body) => body.includes('"head"'))]).toEqual([command, []])
+      }
+      liar.repent()
+    }
   })
 })

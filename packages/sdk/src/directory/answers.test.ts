@@ -173,6 +173,69 @@ describe('a name that the user gave', () => {
     await refused(change('grants.delete', { grantId: grant.id }))
   })
 
+  const deploy = idOf('skt', 8)
+  /** Two tokens, a managed key, and Bob as a signer beside Ada. */
+  const signed = () => {
+    const { root } = scene.start
+    const signers = [...root.body.signers, { ...root.body.signers[0]!, kid: kids.bob, person: bob }]
+    const entries = new Map(scene.start.entries)
+    for (const [id, name] of [
+      [deploy, 'deploy'],
+      [idOf('skt', 9), 'victim'],
+    ] as const) {
+      const token = { key: `token/${id}`, value: { name, environment: null, kid: kids.eve } } as const
+      entries.set(token.key, token)
+    }
+    const invoices = { key: 'key/invoices', value: { id: idOf('kms', 1), readers: kids.ada, versions: [] } } as const
+    entries.set(invoices.key, invoices)
+    const { context } = draft
+    draft = new DirectoryDraft({ ...scene.start, entries, root: { ...root, body: { ...root.body, signers } } }, context)
+  }
+  const ofToken = { tokenId: deploy }
+  const ofBob = { userId: bob }
+  const ofKey = { kmsKeyId: idOf('kms', 1) }
+
+  test.each([
+    ['tokens.update', ofToken, { holder: 'victim' }, { name: 'deploy' }],
+    ['tokens.update', ofToken, { holder: 'Deploy' }, { name: 'other' }],
+    ['tokens.update', { tokenId: idOf('skt', 7) }, { holder: 'victim' }, { name: 'deploy' }],
+    ['tokens.revoke', ofToken, { holder: 'victim' }, {}],
+    ['tokens.delete', ofToken, { holder: 'victim' }, {}],
+    ['members.update', ofBob, { holder: 'ada@example.com' }, { role: 'member' }],
+    ['members.remove', ofBob, { holder: 'ada@example.com' }, {}],
+    ['kms.delete', ofKey, { managedKey: 'receipts' }, {}],
+  ])('stands for no other object that %s changes (%j, named %j)', async (act, params, typed, body) => {
+    signed()
+    draft.typed = typed
+    await refused((async () => change(act, params, body))())
+    expect(draft.root).toBeUndefined()
+  })
+
+  test('stands for no other holder of a managed key', async () => {
+    signed()
+    for (const typed of [{ holder: 'ada@example.com' }, { managedKey: 'receipts' }]) {
+      draft.typed = typed
+      const query = { principalType: 'user', principalId: bob }
+      const edit = async () => changingEdits['kms.revoke']!({ params: { orgId, ...ofKey }, query, body: {} }, draft)
+      await refused(edit())
+    }
+  })
+
+  test('stands for no other person who leaves', async () => {
+    signed()
+    draft.typed = { holder: 'ada@example.com' }
+    await refused((async () => afterwardEdits['offboardings.start']!({ params: { orgId }, body: ofBob }, draft, {}))())
+    expect(draft.root).toBeUndefined()
+  })
+
+  test('is compared with the signed one without capital letters if it is an address', async () => {
+    signed()
+    draft.typed = { holder: 'BOB@example.com' }
+    await change('members.remove', ofBob)
+    expect([...draft.entries]).toEqual([[`person/${bob}`, null]])
+    expect(draft.root).toBeDefined()
+  })
+
   test('adds no other sync connection than the one that got the keys', async () => {
     draft.typed = { connectionId: idOf('syn', 1) }
     const body = { wrappedDeks: [{ environmentId: production, wrappedDek: 'wd1' }] }

@@ -73,20 +73,23 @@ export const changingEdits: Readonly<Record<string, Changing>> = {
     changes.decompose(draft, params.envId, params.groupId),
   ),
   'tokens.update': changing<'tokens', 'update'>(({ params, body }, draft) => {
+    changes.requireHolder(draft, `token/${params.tokenId}`)
     const value = draft.valueOf(`token/${params.tokenId}`)
     if (value) draft.set(`token/${params.tokenId}`, { ...value, name: body.name })
   }),
   'tokens.revoke': changing<'tokens', 'revoke'>(({ params }, draft) =>
-    draft.endPrincipals([`token/${params.tokenId}`]),
+    changes.endHolder(draft, `token/${params.tokenId}`),
   ),
   'tokens.delete': changing<'tokens', 'delete'>(({ params }, draft) =>
-    draft.endPrincipals([`token/${params.tokenId}`]),
+    changes.endHolder(draft, `token/${params.tokenId}`),
   ),
   'members.update': changing<'members', 'update'>(async ({ params, body }, draft) => {
+    changes.requireHolder(draft, `person/${params.userId}`)
     // A member is no admin, and only admins may sign.
     if (body.role === 'member') await changes.endSigner(draft, params.userId)
   }),
   'members.remove': changing<'members', 'remove'>(async ({ params }, draft) => {
+    changes.requireHolder(draft, `person/${params.userId}`)
     await changes.endSigner(draft, params.userId)
     await draft.endPrincipals([`person/${params.userId}`])
   }),
@@ -114,23 +117,24 @@ export const changingEdits: Readonly<Record<string, Changing>> = {
     }),
   ),
   'kms.grant': changing<'kms', 'grant'>(async ({ params, body }, draft) => {
-    const key = draft.managedKey(params.kmsKeyId)
+    const key = changes.managedKeyOf(draft, params.kmsKeyId)
     const reader = key && (await draft.reader(body, key))
     if (key && !reader) draft.unsigned.add(key)
     if (key && reader)
       await draft.changeReaders(key, (all) => [...all.filter(([other]) => other !== reader[0]), reader])
   }),
   'kms.revoke': changing<'kms', 'revoke'>(async ({ params, query }, draft) => {
-    const key = draft.managedKey(params.kmsKeyId)
+    const key = changes.managedKeyOf(draft, params.kmsKeyId)
     const ended = entryKeyOf(query as Principal, draft.context.orgId)
+    changes.requireHolder(draft, ended)
     if (key) await draft.changeReaders(key, (all) => all.filter(([other]) => other !== ended))
   }),
   'kms.rotate': changing<'kms', 'rotate'>(async ({ params, body }, draft) => {
-    const key = draft.managedKey(params.kmsKeyId)
+    const key = changes.managedKeyOf(draft, params.kmsKeyId)
     if (key !== undefined) await changes.addVersion(draft, key, body)
   }),
   'kms.delete': changing<'kms', 'delete'>(({ params }, draft) => {
-    const key = draft.managedKey(params.kmsKeyId)
+    const key = changes.managedKeyOf(draft, params.kmsKeyId)
     if (key !== undefined) draft.end(key)
   }),
 }
@@ -189,6 +193,7 @@ export const afterwardEdits: Readonly<Record<string, Afterwards>> = {
   'sync.deleteBinding': afterwards<'sync', 'deleteBinding'>((_, draft) => draft.signEnds()),
   'rotation.delete': afterwards<'rotation', 'delete'>((_, draft) => draft.signEnds()),
   'offboardings.start': afterwards<'offboardings', 'start'>(async ({ body }, draft) => {
+    changes.requireHolder(draft, `person/${body.userId}`)
     // The person has left already, also if other signers must agree that they sign no more.
     await changes.endSigner(draft, body.userId).catch(() => draft.unsigned.add('root'))
     await draft.signEnds()
