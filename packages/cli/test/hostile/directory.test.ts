@@ -305,4 +305,22 @@ describe('a person whose machine knows the directory', () => {
       liar.repent()
     }
   })
+
+  it('gives the next key to nobody whose entry has ended', async () => {
+    await ada.ok('skerry grant carol@example.com development --yes')
+    const { grantees } = JSON.parse(await ada.ok('skerry env show development --json'))
+    const carol = grantees.find(({ name }: Json) => name === 'carol@example.com')
+    await ada.ok('skerry env show development --json')
+    const without = (claim: Json) => ({
+      ...claim,
+      readers: claim.readers?.filter(([key]: [string]) => key !== `person/${carol.principalId}`) ?? null,
+    })
+    liar.lie(/\/directory\/claims/, (body) => ({ ...body, claims: body.claims.map(without) }))
+    const { stderr } = await ada.shell('skerry members rm carol@example.com --yes')
+    expect(stderr).toContain('reader carol@example.com removed')
+    liar.repent()
+    liar.lie(/\/grantees/, (body) => ({ ...body, grantees: [...body.grantees, carol] }))
+    expect((await ada.shell('skerry env rekey development --yes')).code).toBe(3)
+    expect(liar.sent()).toEqual([])
+  })
 })

@@ -1,5 +1,5 @@
 import { fingerprint } from '@skerry/crypto/digest'
-import { environmentKeyCommitment, managedKeyCommitment } from '@skerry/crypto/directory/commitments'
+import { environmentKeyCommitment, managedKeyCommitment, readersHash } from '@skerry/crypto/directory/commitments'
 import { generateKeyPair } from '@skerry/crypto/keys'
 import { beforeEach, describe, expect, test } from 'vitest'
 import {
@@ -263,5 +263,42 @@ describe('the environment of a token that nobody signed', () => {
   test('is not signed if the server calls another one', async () => {
     await grantTo('shop/staging')
     expect([[...draft.entries], [...draft.unsigned]]).toEqual([[], [`token/${token}`, 'environment/shop/production']])
+  })
+})
+
+describe('a person who leaves', () => {
+  const both: [string, string][] = [
+    [`person/${ada}`, kids.ada],
+    [`person/${bob}`, kids.bob],
+  ]
+  const entryKey = 'environment/shop/production'
+  const leave = async (readers: [string, string][], signedReaders: [string, string][] | null) => {
+    const { value } = scene.start.entries.get(entryKey) as { value: { readers: string } }
+    const entry = { key: entryKey, value: { ...value, readers: await readersHash(both) } } as never
+    const entries = new Map(scene.start.entries).set(entryKey, entry)
+    draft = new DirectoryDraft({ ...scene.start, entries }, draft.context)
+    scene.claims.set(entryKey, { key: entryKey, value: {}, readers, signedReaders })
+    await changingEdits['members.remove']!({ params: { orgId, userId: bob } }, draft)
+  }
+
+  test('is a signed reader no more, although the server lists other readers before', async () => {
+    await leave(both.slice(0, 1), both)
+    expect(draft.entries.get(entryKey)).toMatchObject({ readers: await readersHash(both.slice(0, 1)) })
+  })
+
+  test.each([
+    ['hides the signed readers', null],
+    ['shows others', both.slice(0, 1)],
+  ])('leaves an entry unsigned if the server %s', async (_, signedReaders) => {
+    await leave(both.slice(0, 1), signedReaders)
+    expect([...draft.unsigned]).toEqual([entryKey])
+  })
+
+  test('leaves an entry unsigned if the server claims nothing about it', async () => {
+    await leave(both, both)
+    scene.claims.delete(entryKey)
+    draft = new DirectoryDraft(draft.directory, draft.context)
+    await changingEdits['members.remove']!({ params: { orgId, userId: bob } }, draft)
+    expect([...draft.unsigned]).toEqual([entryKey])
   })
 })
