@@ -306,6 +306,33 @@ describe('a person whose machine knows the directory', () => {
     }
   })
 
+  it('grants no missing key of another environment or person than the one that the list names', async () => {
+    const { environments } = JSON.parse(await ada.ok('skerry env ls --app shop --json'))
+    const idOf = (slug: string) => environments.find((one: Json) => one.slug === slug).id
+    await ada.ok('skerry teams create payments && skerry teams include payments bob@example.com carol@example.com')
+    await ada.ok('skerry teams grant payments shop/development')
+    const lies: [told: string, lie: (row: Json) => Json][] = [
+      ['the signed directory says that it is', (row) => ({ ...row, environmentId: idOf('staging') })],
+      [
+        'is called carol@example.com in the signed directory, not bob@example.com',
+        (row) => ({ ...row, email: row.email === 'bob@example.com' ? 'carol@example.com' : 'bob@example.com' }),
+      ],
+    ]
+    for (const [told, lie] of lies) {
+      liar.lie(/\/missing-grants/, (body) => ({ ...body, missing: body.missing.map(lie) }))
+      const { code, stderr } = await ada.shell('skerry access complete', fresh())
+      expect({ code, stderr }).toMatchObject({ code: 3, stderr: expect.stringContaining(told) })
+      expect(liar.sent()).toEqual([])
+      liar.repent()
+    }
+    liar.lie(/\/key$/, (body) => ({ ...body, wrappedDek: forged.wrappedDek }))
+    const forged = (await forgedGroup(publicKeyJwk, {})) as Json
+    const named = '--member bob@example.com --yes --reader bob@example.com'
+    const { code, stderr } = await ada.shell(`skerry access complete shop/development ${named}`, fresh())
+    expect({ code, stderr }).toMatchObject({ code: 3, stderr: expect.stringContaining('the signed directory') })
+    expect(liar.sent()).toEqual([])
+  })
+
   it('gives the next key to nobody whose entry has ended', async () => {
     await ada.ok('skerry grant carol@example.com development --yes')
     const { grantees } = JSON.parse(await ada.ok('skerry env show development --json'))
