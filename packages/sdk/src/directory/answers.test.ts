@@ -73,6 +73,20 @@ describe('a new environment', () => {
   })
 })
 
+test('a new environment of a group is in no environment that the server names', async () => {
+  const group = { id: idOf('grp', 1), name: 'shared', slug: 'shared', createdAt: '2026-01-01T00:00:00.000Z' }
+  scene.server.on('groups.get', () => ({ text: JSON.stringify({ group, environments: [] }) }))
+  const production = scene.claims.get('environment/shop/production')!
+  const value = { ...production.value, layers: ['shared:production'] }
+  scene.claims.set(production.key, { ...production, value })
+  const answer = { environment: { id: staging, slug: 'production' } }
+  await signAfter('groups.createEnv', { slug: 'production', wrappedDek: 'wd1' }, answer)
+  expect([[...draft.entries.keys()], [...draft.unsigned]]).toEqual([
+    ['environment/shared:production'],
+    ['environment/shop/production'],
+  ])
+})
+
 test('a new token has the id, the name and the environment of the request', async () => {
   const { publicKeyJwk } = await generateKeyPair()
   const body = { tokenId: idOf('skt', 3), name: 'ci', environmentId: null, publicKeyJwk }
@@ -163,14 +177,72 @@ describe('a name that the user gave', () => {
     expect([...draft.entries]).toEqual([['environment/shop/production', null]])
   })
 
+  const list = (grants: readonly object[], nextCursor: string | null = null) => ({
+    text: JSON.stringify({ grants, nextCursor }),
+  })
+  const grantOf = (principalId: string) => ({ id: idOf('gnt', 1), principalType: 'user', principalId })
+  const endGrant = () => change('grants.delete', { grantId: idOf('gnt', 1) })
+  const endsAda = async () => {
+    await endGrant()
+    expect(draft.readerChanges.get('environment/shop/production')?.ended).toEqual([[`person/${ada}`, kids.ada]])
+  }
+
+  test('ends the grant of no other person', async () => {
+    scene.server.on('grants.list', () => list([grantOf(ada)]))
+    draft.typed = { holder: 'bob@example.com' }
+    await refused(endGrant())
+  })
+
   test.each([
-    ['another person', { holder: 'bob@example.com' }],
-    ['another id', { holderId: bob }],
-  ])('ends the grant of no %s', async (_, typed) => {
-    const grant = { id: idOf('gnt', 1), principalType: 'user', principalId: ada }
-    scene.server.on('grants.list', () => ({ text: JSON.stringify({ grants: [grant], nextCursor: null }) }))
-    draft.typed = typed
-    await refused(change('grants.delete', { grantId: grant.id }))
+    ['no grant', []],
+    ['the grant as that of another', [grantOf(bob)]],
+  ])('ends the grant of the holder whose id it is, although the server lists %s', async (_, grants) => {
+    scene.server.on('grants.list', () => list(grants))
+    draft.typed = { holderId: ada, holder: 'ada@example.com' }
+    await endsAda()
+  })
+
+  test('is not needed to end a grant on a later page of the list', async () => {
+    scene.server.on('grants.list', ({ query }) => (query.cursor ? list([grantOf(ada)]) : list([], 'next')))
+    await endsAda()
+  })
+
+  test('is needed to sign the end of a grant that the server does not list', async () => {
+    scene.server.on('grants.list', () => list([]))
+    await endGrant()
+    expect([[...draft.entries], [...draft.unsigned]]).toEqual([[], ['environment/shop/production']])
+  })
+
+  describe('of a group', () => {
+    const layered = () => {
+      const entry = scene.start.entries.get('environment/shop/production')!
+      const value = { ...entry.value, layers: ['shared:production'] }
+      const entries = new Map(scene.start.entries).set(entry.key, { ...entry, value } as never)
+      draft = new DirectoryDraft({ ...scene.start, entries }, draft.context)
+      const claim = { key: 'environment/shared:production', value: {}, readers: null, signedReaders: null }
+      scene.claims.set(claim.key, claim)
+    }
+    const show = (groups: readonly object[]) =>
+      scene.server.on('composition.list', () => ({ text: JSON.stringify({ groups }) }))
+    const shared = { groupId: idOf('grp', 2), slug: 'shared', name: 'shared', position: 0 }
+
+    test.each([
+      ['lists no group', []],
+      ['lists it with another id', [shared]],
+    ])('takes it out, although the server %s', async (_, groups) => {
+      layered()
+      show(groups)
+      draft.typed = { owner: 'shared' }
+      await change('composition.delete', { groupId })
+      expect(draft.entries.get('environment/shop/production')).toMatchObject({ layers: [] })
+    })
+
+    test('is needed to take out a group that the server does not list', async () => {
+      layered()
+      show([])
+      await change('composition.delete', { groupId })
+      expect([[...draft.entries], [...draft.unsigned]]).toEqual([[], ['environment/shop/production']])
+    })
   })
 
   const deploy = idOf('skt', 8)
