@@ -5,14 +5,17 @@ import {
   type MissingFilter,
   type MissingGrant,
 } from '@skerry/sdk/teams'
+import { mustVerifyIn } from './known-directories.ts'
 import { environmentShared, noteReaders } from './known-readers.ts'
 import { note, warn } from './output.ts'
 import { canonical, findPin, isPinnedAs, type PinnedGrantee, pinState } from './pins.ts'
+import { checkNames } from './places.ts'
 import { ask, canAsk } from './prompt.ts'
 import { mismatchOf, type ReaderFlags } from './reader-names.ts'
 import { acceptSeveral } from './readers.ts'
 import type { Session } from './session.ts'
 import type { Confirmable } from './settings.ts'
+import { trustedHolder } from './trusted-holder.ts'
 import { count } from './units.ts'
 
 // Keys that teams and plans ask for. The server lists them, and this machine grants those that it can open.
@@ -98,7 +101,7 @@ export async function completeAccess(
   const isFiltered = pairs.environmentIds !== undefined || pairs.people !== undefined
   const { keyless, unheld, doubtful, ready } = await sortMissing(session, orgId, {}, pairs)
   for (const doubt of new Set(doubtful.map((one) => doubtAbout(session, orgId, one)))) warn(doubt ?? '')
-  showPairs(session, orgId, ready)
+  await showPairs(session, orgId, ready)
   const granted = ready.length === 0 ? [] : await grantShown(session, orgId, ready, flags)
   if (keyless.length > 0) note(`${namesOf(keyless)} must run \`skerry keys init\` before they can get a key`)
   if (unheld.length > 0) note(`you do not have the key of ${labelsOf(unheld)}; another admin must grant the rest`)
@@ -107,9 +110,29 @@ export async function completeAccess(
   return { granted, left: [...keyless, ...unheld, ...doubtful] }
 }
 
-/** Shows who would get the key of which environment, one pair a line. */
-function showPairs(session: Session, orgId: string, ready: readonly Ready[]): void {
+/**
+ * Shows who would get the key of which environment, one pair a line. A person agrees to the names, so each name must mean the
+ * environment and the person that it means in the signed directory.
+ */
+async function showPairs(session: Session, orgId: string, ready: readonly Ready[]): Promise<void> {
+  await checkNames(
+    session,
+    orgId,
+    ready.map(({ label, environmentId: envId }) => ({ label, envId })),
+  )
+  await checkPeople(session, orgId, ready)
   for (const one of ready) note(`  ${one.label} to ${knownNameOf(session, orgId, one)}`)
+}
+
+/** Refuses a person whom the signed directory lists under another name or with another key. */
+async function checkPeople(session: Session, orgId: string, ready: readonly Ready[]): Promise<void> {
+  if (ready.length === 0 || !mustVerifyIn(session, orgId)) return
+  const { requireListed } = await import('./trust/receivers.ts')
+  await requireListed(
+    session,
+    orgId,
+    ready.map((one) => ({ ...granteeOf(one), wantedName: one.email ?? undefined })),
+  )
 }
 
 /** Grants keys to the people whom `showPairs` has shown. */
@@ -121,7 +144,10 @@ async function grantShown(session: Session, orgId: string, ready: Ready[], flags
   const accepted = new Set(people.map(({ principalId, publicKeyJwk }) => `${principalId} ${canonical(publicKeyJwk)}`))
   const rows = await grantMissing(session.client, ready, {
     orgId,
-    holder: await session.key(),
+    // The SDK replaces the label with that of each row.
+    holder: await trustedHolder(session, { orgId, label: ready[0]!.label }, 'write'),
+    // A signer may have compared the words of a person without an entry. The grant signs the entry, too.
+    areListed: true,
     isCompared: ({ principalId, publicKeyJwk }) => accepted.has(`${principalId} ${canonical(publicKeyJwk)}`),
     onProgress: (done, all) => note(`sent ${done} of ${count(all, 'key')}`),
     onGranted: async ({ environmentId, ...grantee }, bytes) =>
@@ -164,7 +190,7 @@ export async function offerToComplete(
   const missing = `${count(all, 'key')} ${all === 1 ? 'is' : 'are'} missing`
   if (!canAsk() || ready.length === 0) return note(`${missing}; ${next}`)
   note(missing)
-  showPairs(session, orgId, ready)
+  await showPairs(session, orgId, ready)
   if (await ask(`grant ${count(ready.length, 'key')} now?`))
     await grantShown(session, orgId, ready, { ...flags, yes: true })
   else note(next)

@@ -128,7 +128,7 @@ describe('a signer signs', () => {
     const [kid = ''] = /[\w-]{43}/.exec(`${published.stdout}${published.stderr}`) ?? []
     await ok(ci, `skerry proxy init --agent builder --signer ${kid}`)
     expect(await ci.shell('skerry proxy run -- true')).toMatchObject({ code: 0 })
-    await signs(ada, 'skerry members role cy@example.com member --yes', 'signed root')
+    await signs(ada, 'skerry members role cy@example.com member --yes', 'cy@example.com signs no more')
     const { code, stderr } = await ci.shell('skerry proxy run -- true')
     expect([code, stderr]).toEqual([3, expect.stringContaining('nobody in policy.signers is a signer')])
   })

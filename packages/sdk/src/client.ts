@@ -52,10 +52,12 @@ export interface RequestOptions {
 export interface TypedNames {
   /** The slug of the application or of the group. */
   owner?: string | undefined
-  /** The e-mail address of a person or the name of a token whose grant ends. */
+  /** The e-mail address of a person or the name of a token. */
   holder?: string | undefined
   /** The id of the person or the token whose grant ends. */
   holderId?: string | undefined
+  /** The name of the managed key. */
+  managedKey?: string | undefined
   /** The id of the sync connection to which the client has wrapped keys. */
   connectionId?: string | undefined
 }

@@ -41,6 +41,11 @@ export interface GrantMissingSettings extends MissingFilter {
    * nobody compared may be the server's own. Such a key gets nothing.
    */
   isCompared: (missing: ReadyGrant) => boolean | Promise<boolean>
+  /**
+   * True if you have compared the receivers with the signed directory yourself. Otherwise `holder.directory` must list each of
+   * them. Default: false.
+   */
+  areListed?: boolean
   /** Called after each batch with the numbers of rows that are done and that can be granted. */
   onProgress?: (done: number, all: number) => void
   /** Called for each key that the person has now, with the key (32 bytes). */
@@ -96,7 +101,7 @@ async function sortOut(
 async function grantBatch(
   client: Client,
   batch: readonly ReadyGrant[],
-  { orgId, holder, onGranted }: GrantMissingSettings,
+  { orgId, holder, areListed, onGranted }: GrantMissingSettings,
 ): Promise<GrantedRow[]> {
   const keys = new Map<string, OwnKey>()
   const wrap: WrapKeys = async (envId, receivers) => {
@@ -104,7 +109,7 @@ async function grantBatch(
     const key = await openIfHeld(client, { orgId, envId }, forEnvironment(holder, label))
     if (!key) return null
     keys.set(envId, key)
-    await requireSigned(client, orgId, receivers, holder)
+    if (!areListed) await requireSigned(client, orgId, receivers, holder)
     const wrappedDeks = await Promise.all(receivers.map(({ publicKeyJwk }) => wrapKey(key.bytes, publicKeyJwk)))
     return { ownWrappedDek: key.wrappedDek, wrappedDeks }
   }

@@ -8,7 +8,7 @@ import { findApp } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { Confirmable, Flags } from '../settings.ts'
 import { environmentCells, environmentHeader } from '../tables.ts'
-import { typedOwner } from '../typed-owner.ts'
+import { typedOwner } from '../typed-names.ts'
 
 export function register(command: Command): void {
   leaf(command, 'ls', 'List applications').action(inOrg(list))

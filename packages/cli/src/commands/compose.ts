@@ -18,7 +18,7 @@ import { acceptReaders } from '../readers.ts'
 import { noteRemoved } from '../removed-layers.ts'
 import type { Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
-import { typedOwner } from '../typed-owner.ts'
+import { typedOwner } from '../typed-names.ts'
 
 interface SetOptions extends Flags, ReaderFlags {
   position?: string

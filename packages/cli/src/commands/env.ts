@@ -32,7 +32,7 @@ import { ownPublicKey, type Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
 import { environmentCells, environmentHeader } from '../tables.ts'
 import { shownTime } from '../times.ts'
-import { typedOwner } from '../typed-owner.ts'
+import { typedOwner } from '../typed-names.ts'
 import { checkProtect, protect, protectionWords, unprotect } from './env-protection.ts'
 import { readers } from './env-readers.ts'
 

@@ -9,7 +9,7 @@ import { confirmOrRefuse } from '../prompt.ts'
 import { noteRemoved } from '../removed-layers.ts'
 import type { Confirmable, Flags } from '../settings.ts'
 import { environmentCells, environmentHeader } from '../tables.ts'
-import { typedOwner } from '../typed-owner.ts'
+import { typedOwner } from '../typed-names.ts'
 
 export function register(command: Command): void {
   leaf(command, 'ls', 'List groups').action(inOrg(list))

@@ -21,6 +21,7 @@ import type { Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
 import { notedTime } from '../times.ts'
 import { hintRevoke, listMadeBy } from '../tokens/made-by.ts'
+import { typedHolder } from '../typed-names.ts'
 
 type Member = Answer<typeof orgs.members>['members'][number]
 
@@ -125,7 +126,10 @@ async function role(
   const { orgId, userId, label, role: before } = await find(session, who)
   if (input !== before && input !== 'member')
     await confirmOrRefuse(`makes ${label} an ${input}, ${rights[input]}`, flags)
-  const { member } = await session.client.members.update({ params: { orgId, userId }, body: { role: input } })
+  const { member } = await session.client.members.update(
+    { params: { orgId, userId }, body: { role: input } },
+    typedHolder(who),
+  )
   note(`${label} is ${member.role} now`)
   return { json: { member } }
 }
@@ -140,7 +144,7 @@ async function remove(who: string, { session, flags }: SignedIn<Confirmable & En
   // Read both first, because the member's grants are deleted with the member.
   const holdings = await heldByIfKnown(session, userId)
   const made = await listMadeBy(session, userId)
-  await session.client.members.remove({ params: { orgId, userId } })
+  await session.client.members.remove({ params: { orgId, userId } }, typedHolder(who))
   forgetReader(session, orgId, userId)
   noteRemovedPerson(session, orgId, userId, email)
   note(`removed ${label} (${userId}); \`skerry audit --actor ${shellWord(label)}\` shows what they did`)

@@ -21,6 +21,7 @@ import { shownTime } from '../times.ts'
 import { findToken, listTokens, tokenState, wantedTokenName } from '../tokens/find.ts'
 import { openMakers } from '../tokens/made-by.ts'
 import { registerAgain } from '../tokens/register.ts'
+import { typedHolder } from '../typed-names.ts'
 
 interface CreateOptions extends Flags {
   name?: string
@@ -220,7 +221,7 @@ async function show(id: string, { session }: SignedIn): Promise<Output> {
 
 async function rename(id: string, name: string, { session }: SignedIn): Promise<Output> {
   const { orgId, id: tokenId } = await findToken(session, id)
-  const { token } = await session.client.tokens.update({ params: { orgId, tokenId }, body: { name } })
+  const { token } = await session.client.tokens.update({ params: { orgId, tokenId }, body: { name } }, typedHolder(id))
   const wantedName = wantedTokenName(id)
   // The server could have shown another token under the old name, and that token must not get the new name.
   const isKnown = wantedName === undefined || isPinnedAs(session, orgId, wantedName, tokenId)
@@ -237,7 +238,7 @@ async function revoke(id: string, { session, flags }: SignedIn<EndOptions>): Pro
   const token = await findToken(session, id)
   const leases = leasesInQuestion(await liveLeasesOf(session, token.id), flags)
   await confirmOrRefuse(`revokes token ${token.name}${leases}. Every program that uses it loses access`, flags)
-  await session.client.tokens.revoke({ params: { orgId: token.orgId, tokenId: token.id } })
+  await session.client.tokens.revoke({ params: { orgId: token.orgId, tokenId: token.id } }, typedHolder(id))
   forgetToken(session, token)
   note(`revoked token ${token.name}; its holder may have kept values that it read`)
   hintRekey(session, token.name, await heldByIfKnown(session, token.id))
@@ -259,10 +260,10 @@ async function remove(id: string, { session, flags }: SignedIn<EndOptions>): Pro
     flags,
   )
   const params = { orgId: token.orgId, tokenId: token.id }
-  if (token.revokedAt === null) await session.client.tokens.revoke({ params })
+  if (token.revokedAt === null) await session.client.tokens.revoke({ params }, typedHolder(id))
   // Read between the two requests, when the token no longer works and its grants still exist.
   const holdings = await heldByIfKnown(session, token.id)
-  await session.client.tokens.delete({ params })
+  await session.client.tokens.delete({ params }, typedHolder(id))
   forgetToken(session, token)
   note(`deleted token ${token.name}`)
   hintRekey(session, token.name, holdings)

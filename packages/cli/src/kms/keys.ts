@@ -20,6 +20,7 @@ import type { Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
 import { shownTime } from '../times.ts'
 import { findToken } from '../tokens/find.ts'
+import { typedHolder, typedKey } from '../typed-names.ts'
 import { findKey, listKeys, lookUp, openKey } from './find.ts'
 import { forget, remember } from './pins.ts'
 
@@ -151,7 +152,11 @@ export async function revoke(
     `takes managed key ${key.name} from ${name}, who then cannot use it; \`skerry kms grant\` would give it back`,
     flags,
   )
-  await session.client.kms.revoke({ params: { orgId, kmsKeyId: key.id }, query: holder })
+  const { typed } = typedHolder('token' in named ? named.token : named.user)
+  await session.client.kms.revoke(
+    { params: { orgId, kmsKeyId: key.id }, query: holder },
+    { typed: { ...typed, ...typedKey(wanted).typed } },
+  )
   forgetReader(session, orgId, holder.principalId, key.id)
   note(
     `revoked ${key.name} from ${name}, who may have kept a copy; \`skerry kms rotate ${key.name}\` adds a version that they do not have`,
@@ -237,7 +242,7 @@ export async function enable(wanted: string, { session }: SignedIn): Promise<Out
 export async function remove(wanted: string, { session, flags }: SignedIn<Confirmable>): Promise<Output> {
   const { orgId, key } = await findKey(session, wanted)
   await confirmOrRefuse(`deletes managed key ${key.name}, so nobody can ever decrypt its ciphertext again`, flags)
-  await session.client.kms.delete({ params: { orgId, kmsKeyId: key.id } })
+  await session.client.kms.delete({ params: { orgId, kmsKeyId: key.id } }, typedKey(wanted))
   forget(session, orgId, key)
   note(`deleted managed key ${key.name}`)
   return { json: { deleted: key.id } }

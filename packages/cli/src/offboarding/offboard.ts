@@ -13,6 +13,7 @@ import { findPlaceById } from '../places.ts'
 import { askText, canAsk } from '../prompt.ts'
 import { type RekeyOptions, rekey } from '../rekeying.ts'
 import type { Session } from '../session.ts'
+import { typedHolder } from '../typed-names.ts'
 import { count } from '../units.ts'
 import { findOffboarding, labelOf, listRows } from './find.ts'
 
@@ -48,7 +49,10 @@ async function start(session: Session, orgId: string, who: string, { yes }: Reke
   const label = labelOf(preview)
   notePreview(preview, label)
   if (!yes) await confirmByName(label)
-  const { offboarding } = await session.client.offboardings.start({ params: { orgId }, body: { userId } })
+  const { offboarding } = await session.client.offboardings.start(
+    { params: { orgId }, body: { userId } },
+    typedHolder(who),
+  )
   forgetReader(session, orgId, userId)
   noteRemovedPerson(session, orgId, userId, preview.email)
   note(`${preview.role === null ? 'started the offboarding of' : 'removed'} ${label}`)

@@ -76,7 +76,13 @@ export async function requireSignedReaders(
   if (name === undefined) return false
   const trust = trustOf(session, orgId, 'write')
   const check = await checkSignedReaders(session.client, { orgId, name, readers }, trust)
-  if (check.state === 'signed') return true
+  if (check.state === 'signed') {
+    // The hash of the readers may still have somebody whose entry has ended, and whom a signer would accept as a new one.
+    const { listings } = await listReceivers(session.client, orgId, readers, trust)
+    const gone = listings.find(({ state }) => state !== 'listed')
+    if (gone) throw refusalOf(gone)
+    return true
+  }
   if (check.state === 'stranger') throw notListed(check.reader, `is no reader of ${name} in the signed directory`)
   throw new Failure(
     'refused',

@@ -143,6 +143,8 @@ describe('skerry.json with a pin', () => {
 /** A machine that has seen no environment before. The signed directory alone protects it. */
 const forgetful = () => ({ env: { XDG_STATE_HOME: join(ada.home, `empty-${++count}`) } })
 let count = 0
+/** A machine that also knows no key and no name, and has the pin of skerry.json. */
+const fresh = () => ({ env: { ...forgetful().env, XDG_CONFIG_HOME: join(ada.home, `config-${count}`) } })
 
 describe('a person whose machine knows the directory', () => {
   it('shows no list with a layer missing, and is told by address who could sign', async () => {
@@ -257,6 +259,95 @@ describe('a person whose machine knows the directory', () => {
     const { code, stderr } = await ada.shell('skerry app rm other --yes', forgetful())
     expect({ code, stderr }).toMatchObject({ stderr: expect.stringContaining('you named other') })
     expect(code).not.toBe(0)
+    expect(liar.sent()).toEqual([])
+  })
+
+  it('signs no change of another token, key or person than the one that was typed', async () => {
+    for (const email of ['bob@example.com', 'carol@example.com']) {
+      const person = await newKeyHolder(server, email)
+      machines.push(person)
+      await ada.ok(`skerry invite create ${email} --role admin --code-file ${email}`)
+      await person.ok(`echo ${(await ada.read(email)).trim()} | skerry invite accept --code`)
+      await ada.ok(`skerry grant ${email} staging`)
+    }
+    await ada.ok('skerry token create victim --unbound --admin && skerry token create deploy --unbound --admin')
+    await ada.ok('skerry kms create invoices && skerry kms create receipts')
+    const swaps: [path: RegExp, list: string, member: string, one: string, other: string, commands: string[]][] = [
+      [
+        /\/tokens(?:\?|$)/,
+        'tokens',
+        'name',
+        'victim',
+        'deploy',
+        ['token rename victim old', 'token revoke victim --yes'],
+      ],
+      [/\/kms\/keys(?:\?|$)/, 'keys', 'name', 'invoices', 'receipts', ['kms rm invoices --yes']],
+      [
+        /\/members(?:\?|$)/,
+        'members',
+        'email',
+        'carol@example.com',
+        'bob@example.com',
+        ['members role carol@example.com member', 'members rm carol@example.com --yes'],
+      ],
+    ]
+    for (const [path, list, member, one, other, commands] of swaps) {
+      const swap: Readonly<Record<string, string>> = { [one]: other, [other]: one }
+      liar.lie(path, (body) => ({
+        ...body,
+        [list]: body[list].map((row: Json) => ({ ...row, [member]: swap[row[member]] ?? row[member] })),
+      }))
+      for (const command of commands) {
+        const { stderr } = await ada.shell(`skerry ${command}`, fresh())
+        expect([command, stderr]).toEqual([command, expect.stringContaining(`you named ${one}`)])
+        expect([command, liar.received().filter((body) => body.includes('"head"'))]).toEqual([command, []])
+      }
+      liar.repent()
+    }
+  })
+
+  it('grants no missing key of another environment or person than the one that the list names', async () => {
+    const { environments } = JSON.parse(await ada.ok('skerry env ls --app shop --json'))
+    const idOf = (slug: string) => environments.find((one: Json) => one.slug === slug).id
+    await ada.ok('skerry teams create payments && skerry teams include payments bob@example.com carol@example.com')
+    await ada.ok('skerry teams grant payments shop/development')
+    const lies: [told: string, lie: (row: Json) => Json][] = [
+      ['the signed directory says that it is', (row) => ({ ...row, environmentId: idOf('staging') })],
+      [
+        'is called carol@example.com in the signed directory, not bob@example.com',
+        (row) => ({ ...row, email: row.email === 'bob@example.com' ? 'carol@example.com' : 'bob@example.com' }),
+      ],
+    ]
+    for (const [told, lie] of lies) {
+      liar.lie(/\/missing-grants/, (body) => ({ ...body, missing: body.missing.map(lie) }))
+      const { code, stderr } = await ada.shell('skerry access complete', fresh())
+      expect({ code, stderr }).toMatchObject({ code: 3, stderr: expect.stringContaining(told) })
+      expect(liar.sent()).toEqual([])
+      liar.repent()
+    }
+    liar.lie(/\/key$/, (body) => ({ ...body, wrappedDek: forged.wrappedDek }))
+    const forged = (await forgedGroup(publicKeyJwk, {})) as Json
+    const named = '--member bob@example.com --yes --reader bob@example.com'
+    const { code, stderr } = await ada.shell(`skerry access complete shop/development ${named}`, fresh())
+    expect({ code, stderr }).toMatchObject({ code: 3, stderr: expect.stringContaining('the signed directory') })
+    expect(liar.sent()).toEqual([])
+  })
+
+  it('gives the next key to nobody whose entry has ended', async () => {
+    await ada.ok('skerry grant carol@example.com development --yes')
+    const { grantees } = JSON.parse(await ada.ok('skerry env show development --json'))
+    const carol = grantees.find(({ name }: Json) => name === 'carol@example.com')
+    await ada.ok('skerry env show development --json')
+    const without = (claim: Json) => ({
+      ...claim,
+      readers: claim.readers?.filter(([key]: [string]) => key !== `person/${carol.principalId}`) ?? null,
+    })
+    liar.lie(/\/directory\/claims/, (body) => ({ ...body, claims: body.claims.map(without) }))
+    const { stderr } = await ada.shell('skerry members rm carol@example.com --yes')
+    expect(stderr).toContain('reader carol@example.com removed')
+    liar.repent()
+    liar.lie(/\/grantees/, (body) => ({ ...body, grantees: [...body.grantees, carol] }))
+    expect((await ada.shell('skerry env rekey development --yes')).code).toBe(3)
     expect(liar.sent()).toEqual([])
   })
 })

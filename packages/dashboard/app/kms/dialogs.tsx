@@ -145,7 +145,7 @@ function RemoveDialog({ managed, onClose }: Props) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const navigate = useNavigate()
   const remove = async () => {
-    await api.kms.delete({ params: { orgId: org.id, kmsKeyId: managed.id } })
+    await api.kms.delete({ params: { orgId: org.id, kmsKeyId: managed.id } }, { typed: { managedKey: managed.name } })
     await navigate({ to: '/orgs/$org/kms', params: { org: org.slug } })
   }
   return (

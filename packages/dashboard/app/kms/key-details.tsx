@@ -4,7 +4,7 @@ import { useRouteContext } from '@tanstack/react-router'
 import { api } from '../api.ts'
 import { forgetReader } from '../envs/known-readers.ts'
 import { orgQueries } from '../queries.ts'
-import { useNameOf } from '../secrets/use-name-of.ts'
+import { membersQuery, useNameOf } from '../secrets/use-name-of.ts'
 import { TwoLines } from '../ui/cells.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { List, type ListColumn } from '../ui/list.tsx'
@@ -20,9 +20,14 @@ export function Holders({ managed, actions }: { managed: ManagedKey; actions: Re
   const nameOf = useNameOf(org.id)
   const query = useQuery(keyHoldersQuery(org.id, managed.id))
   const name = ({ principalId }: KeyHolder) => nameOf(principalId)
-  const revoke = async ({ principalType, principalId }: KeyHolder) => {
+  const members = useQuery(membersQuery(org.id)).data?.members
+  const revoke = async (one: KeyHolder) => {
+    const { principalType, principalId } = one
     const query = { principalType: principalType as 'user', principalId }
-    await api.kms.revoke({ params: { orgId: org.id, kmsKeyId: managed.id }, query })
+    const isPerson = principalType === 'user'
+    const holder = isPerson ? members?.find(({ userId }) => userId === principalId)?.email : name(one)
+    const typed = { managedKey: managed.name, ...(holder && holder !== principalId ? { holder } : {}) }
+    await api.kms.revoke({ params: { orgId: org.id, kmsKeyId: managed.id }, query }, { typed })
     forgetReader(principalId, managed.id)
   }
   const revoking = useConfirm((one: KeyHolder) => ({

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useRouteContext } from '@tanstack/react-router'
 import { api } from '../api.ts'
 import { forgetReader } from '../envs/known-readers.ts'
-import { type Member, nameOfMember } from '../people/member.ts'
+import { type Member, nameOfMember, typedHolder } from '../people/member.ts'
 import { rekeyDueQuery } from '../people/rekey-due.ts'
 import { orgQueries } from '../queries.ts'
 import { CustodianNote } from '../recovery/custodian-note.tsx'
@@ -28,7 +28,8 @@ export function OffboardDialog({ member, onClose }: { member: Member; onClose: (
     const running = query.data?.preview.runningId
     if (running) return open(running)
     const { userId } = member
-    const { offboarding } = await api.offboardings.start({ params: { orgId: org.id }, body: { userId } })
+    const input = { params: { orgId: org.id }, body: { userId } }
+    const { offboarding } = await api.offboardings.start(input, typedHolder(member))
     forgetReader(userId)
     await open(offboarding.id)
   }

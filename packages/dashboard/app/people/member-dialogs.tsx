@@ -15,7 +15,7 @@ import { membersQuery } from '../secrets/use-name-of.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { HeldKeys } from './held-keys.tsx'
-import { type Member, nameOfMember, type OpenDialog } from './member.ts'
+import { type Member, nameOfMember, type OpenDialog, typedHolder } from './member.ts'
 import { endAccess, rekeyDueQuery } from './rekey-due.ts'
 
 const roles = [
@@ -35,7 +35,7 @@ function RoleDialog({ member, onClose }: OnMember) {
   const form = useApiForm('members', 'update', { role: member.role })
   const change = async (body: { role: Member['role'] }) => {
     const params = { orgId: org.id, userId: member.userId }
-    await api.members.update({ params, body })
+    await api.members.update({ params, body }, typedHolder(member))
     if (member.userId === me.user?.id) await reloadMe()
   }
   return (
@@ -94,7 +94,7 @@ function RemoveDialog({ member, onClose }: OnMember) {
   const remove = async () => {
     const params = { orgId: org.id, userId: member.userId }
     const who = { id: member.userId, name: nameOfMember(member) }
-    await endAccess(who, () => api.members.remove({ params }))
+    await endAccess(who, () => api.members.remove({ params }, typedHolder(member)))
     await leases.end()
   }
   return (

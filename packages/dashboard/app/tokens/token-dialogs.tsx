@@ -23,13 +23,14 @@ export function TokenDialog({ dialog, onClose }: { dialog: OpenDialog; onClose: 
   const { id, name } = dialog.token
   const leases = useOutlivingLeases(id)
   const params = { orgId: org.id, tokenId: id }
+  const typed = { typed: { holder: name } }
   const stale = [tokensQuery(org.id)]
-  const rename = (to: string) => api.tokens.update({ params, body: { name: to } })
+  const rename = (to: string) => api.tokens.update({ params, body: { name: to } }, typed)
   const revoke = async () => {
-    await endAccess({ id, name }, () => api.tokens.revoke({ params }))
+    await endAccess({ id, name }, () => api.tokens.revoke({ params }, typed))
     await leases.end()
   }
-  const remove = () => api.tokens.delete({ params })
+  const remove = () => api.tokens.delete({ params }, typed)
   if (dialog.kind === 'rename') return <RenameDialog name={name} onRename={rename} stale={stale} onClose={onClose} />
   if (dialog.kind === 'revoke')
     return (

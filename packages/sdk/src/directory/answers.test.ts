@@ -1,5 +1,5 @@
 import { fingerprint } from '@skerry/crypto/digest'
-import { environmentKeyCommitment, managedKeyCommitment } from '@skerry/crypto/directory/commitments'
+import { environmentKeyCommitment, managedKeyCommitment, readersHash } from '@skerry/crypto/directory/commitments'
 import { generateKeyPair } from '@skerry/crypto/keys'
 import { beforeEach, describe, expect, test } from 'vitest'
 import {
@@ -71,6 +71,20 @@ describe('a new environment', () => {
     await signAfter('apps.createEnv', { ...body, wrappedDek: 'wd1' }, answer)
     expect([[...draft.entries], [...draft.unsigned]]).toEqual([[], [`environment/shop/${body.slug}`]])
   })
+})
+
+test('a new environment of a group is in no environment that the server names', async () => {
+  const group = { id: idOf('grp', 1), name: 'shared', slug: 'shared', createdAt: '2026-01-01T00:00:00.000Z' }
+  scene.server.on('groups.get', () => ({ text: JSON.stringify({ group, environments: [] }) }))
+  const production = scene.claims.get('environment/shop/production')!
+  const value = { ...production.value, layers: ['shared:production'] }
+  scene.claims.set(production.key, { ...production, value })
+  const answer = { environment: { id: staging, slug: 'production' } }
+  await signAfter('groups.createEnv', { slug: 'production', wrappedDek: 'wd1' }, answer)
+  expect([[...draft.entries.keys()], [...draft.unsigned]]).toEqual([
+    ['environment/shared:production'],
+    ['environment/shop/production'],
+  ])
 })
 
 test('a new token has the id, the name and the environment of the request', async () => {
@@ -163,14 +177,135 @@ describe('a name that the user gave', () => {
     expect([...draft.entries]).toEqual([['environment/shop/production', null]])
   })
 
+  const list = (grants: readonly object[], nextCursor: string | null = null) => ({
+    text: JSON.stringify({ grants, nextCursor }),
+  })
+  const grantOf = (principalId: string) => ({ id: idOf('gnt', 1), principalType: 'user', principalId })
+  const endGrant = () => change('grants.delete', { grantId: idOf('gnt', 1) })
+  const endsAda = async () => {
+    await endGrant()
+    expect(draft.readerChanges.get('environment/shop/production')?.ended).toEqual([[`person/${ada}`, kids.ada]])
+  }
+
+  test('ends the grant of no other person', async () => {
+    scene.server.on('grants.list', () => list([grantOf(ada)]))
+    draft.typed = { holder: 'bob@example.com' }
+    await refused(endGrant())
+  })
+
   test.each([
-    ['another person', { holder: 'bob@example.com' }],
-    ['another id', { holderId: bob }],
-  ])('ends the grant of no %s', async (_, typed) => {
-    const grant = { id: idOf('gnt', 1), principalType: 'user', principalId: ada }
-    scene.server.on('grants.list', () => ({ text: JSON.stringify({ grants: [grant], nextCursor: null }) }))
+    ['no grant', []],
+    ['the grant as that of another', [grantOf(bob)]],
+  ])('ends the grant of the holder whose id it is, although the server lists %s', async (_, grants) => {
+    scene.server.on('grants.list', () => list(grants))
+    draft.typed = { holderId: ada, holder: 'ada@example.com' }
+    await endsAda()
+  })
+
+  test('is not needed to end a grant on a later page of the list', async () => {
+    scene.server.on('grants.list', ({ query }) => (query.cursor ? list([grantOf(ada)]) : list([], 'next')))
+    await endsAda()
+  })
+
+  test('is needed to sign the end of a grant that the server does not list', async () => {
+    scene.server.on('grants.list', () => list([]))
+    await endGrant()
+    expect([[...draft.entries], [...draft.unsigned]]).toEqual([[], ['environment/shop/production']])
+  })
+
+  describe('of a group', () => {
+    const layered = () => {
+      const entry = scene.start.entries.get('environment/shop/production')!
+      const value = { ...entry.value, layers: ['shared:production'] }
+      const entries = new Map(scene.start.entries).set(entry.key, { ...entry, value } as never)
+      draft = new DirectoryDraft({ ...scene.start, entries }, draft.context)
+      const claim = { key: 'environment/shared:production', value: {}, readers: null, signedReaders: null }
+      scene.claims.set(claim.key, claim)
+    }
+    const show = (groups: readonly object[]) =>
+      scene.server.on('composition.list', () => ({ text: JSON.stringify({ groups }) }))
+    const shared = { groupId: idOf('grp', 2), slug: 'shared', name: 'shared', position: 0 }
+
+    test.each([
+      ['lists no group', []],
+      ['lists it with another id', [shared]],
+    ])('takes it out, although the server %s', async (_, groups) => {
+      layered()
+      show(groups)
+      draft.typed = { owner: 'shared' }
+      await change('composition.delete', { groupId })
+      expect(draft.entries.get('environment/shop/production')).toMatchObject({ layers: [] })
+    })
+
+    test('is needed to take out a group that the server does not list', async () => {
+      layered()
+      show([])
+      await change('composition.delete', { groupId })
+      expect([[...draft.entries], [...draft.unsigned]]).toEqual([[], ['environment/shop/production']])
+    })
+  })
+
+  const deploy = idOf('skt', 8)
+  /** Two tokens, a managed key, and Bob as a signer beside Ada. */
+  const signed = () => {
+    const { root } = scene.start
+    const signers = [...root.body.signers, { ...root.body.signers[0]!, kid: kids.bob, person: bob }]
+    const entries = new Map(scene.start.entries)
+    for (const [id, name] of [
+      [deploy, 'deploy'],
+      [idOf('skt', 9), 'victim'],
+    ] as const) {
+      const token = { key: `token/${id}`, value: { name, environment: null, kid: kids.eve } } as const
+      entries.set(token.key, token)
+    }
+    const invoices = { key: 'key/invoices', value: { id: idOf('kms', 1), readers: kids.ada, versions: [] } } as const
+    entries.set(invoices.key, invoices)
+    const { context } = draft
+    draft = new DirectoryDraft({ ...scene.start, entries, root: { ...root, body: { ...root.body, signers } } }, context)
+  }
+  const ofToken = { tokenId: deploy }
+  const ofBob = { userId: bob }
+  const ofKey = { kmsKeyId: idOf('kms', 1) }
+
+  test.each([
+    ['tokens.update', ofToken, { holder: 'victim' }, { name: 'deploy' }],
+    ['tokens.update', ofToken, { holder: 'Deploy' }, { name: 'other' }],
+    ['tokens.update', { tokenId: idOf('skt', 7) }, { holder: 'victim' }, { name: 'deploy' }],
+    ['tokens.revoke', ofToken, { holder: 'victim' }, {}],
+    ['tokens.delete', ofToken, { holder: 'victim' }, {}],
+    ['members.update', ofBob, { holder: 'ada@example.com' }, { role: 'member' }],
+    ['members.remove', ofBob, { holder: 'ada@example.com' }, {}],
+    ['kms.delete', ofKey, { managedKey: 'receipts' }, {}],
+  ])('stands for no other object that %s changes (%j, named %j)', async (act, params, typed, body) => {
+    signed()
     draft.typed = typed
-    await refused(change('grants.delete', { grantId: grant.id }))
+    await refused((async () => change(act, params, body))())
+    expect(draft.root).toBeUndefined()
+  })
+
+  test('stands for no other holder of a managed key', async () => {
+    signed()
+    for (const typed of [{ holder: 'ada@example.com' }, { managedKey: 'receipts' }]) {
+      draft.typed = typed
+      const query = { principalType: 'user', principalId: bob }
+      const edit = async () => changingEdits['kms.revoke']!({ params: { orgId, ...ofKey }, query, body: {} }, draft)
+      await refused(edit())
+    }
+  })
+
+  test('stands for no other person who leaves', async () => {
+    signed()
+    draft.typed = { holder: 'ada@example.com' }
+    await refused((async () => afterwardEdits['offboardings.start']!({ params: { orgId }, body: ofBob }, draft, {}))())
+    expect(draft.root).toBeUndefined()
+  })
+
+  test('is compared with the signed one without capital letters if it is an address', async () => {
+    signed()
+    draft.typed = { holder: 'BOB@example.com' }
+    await change('members.remove', ofBob)
+    expect([...draft.entries]).toEqual([[`person/${bob}`, null]])
+    expect(draft.root).toBeDefined()
   })
 
   test('adds no other sync connection than the one that got the keys', async () => {
@@ -200,5 +335,42 @@ describe('the environment of a token that nobody signed', () => {
   test('is not signed if the server calls another one', async () => {
     await grantTo('shop/staging')
     expect([[...draft.entries], [...draft.unsigned]]).toEqual([[], [`token/${token}`, 'environment/shop/production']])
+  })
+})
+
+describe('a person who leaves', () => {
+  const both: [string, string][] = [
+    [`person/${ada}`, kids.ada],
+    [`person/${bob}`, kids.bob],
+  ]
+  const entryKey = 'environment/shop/production'
+  const leave = async (readers: [string, string][], signedReaders: [string, string][] | null) => {
+    const { value } = scene.start.entries.get(entryKey) as { value: { readers: string } }
+    const entry = { key: entryKey, value: { ...value, readers: await readersHash(both) } } as never
+    const entries = new Map(scene.start.entries).set(entryKey, entry)
+    draft = new DirectoryDraft({ ...scene.start, entries }, draft.context)
+    scene.claims.set(entryKey, { key: entryKey, value: {}, readers, signedReaders })
+    await changingEdits['members.remove']!({ params: { orgId, userId: bob } }, draft)
+  }
+
+  test('is a signed reader no more, although the server lists other readers before', async () => {
+    await leave(both.slice(0, 1), both)
+    expect(draft.entries.get(entryKey)).toMatchObject({ readers: await readersHash(both.slice(0, 1)) })
+  })
+
+  test.each([
+    ['hides the signed readers', null],
+    ['shows others', both.slice(0, 1)],
+  ])('leaves an entry unsigned if the server %s', async (_, signedReaders) => {
+    await leave(both.slice(0, 1), signedReaders)
+    expect([...draft.unsigned]).toEqual([entryKey])
+  })
+
+  test('leaves an entry unsigned if the server claims nothing about it', async () => {
+    await leave(both, both)
+    scene.claims.delete(entryKey)
+    draft = new DirectoryDraft(draft.directory, draft.context)
+    await changingEdits['members.remove']!({ params: { orgId, userId: bob } }, draft)
+    expect([...draft.unsigned]).toEqual([entryKey])
   })
 })

@@ -253,11 +253,19 @@ export class DirectoryDraft {
     if (keys.length === 0) return
     const ended = new Set(keys)
     for (const key of ended) this.end(key)
-    const claims = await this.allClaims()
-    for (const [key, { readers }] of claims) {
-      const isReader = readers?.some(([reader]) => ended.has(reader)) ?? false
-      if (isReader) await this.changeReaders(key as SharedKey, (all) => all.filter(([reader]) => !ended.has(reader)))
+    await this.allClaims()
+    for (const [key] of [...this.#shared()]) {
+      // The server could leave somebody out of the present list, so that the signed one keeps a reader without an entry.
+      const listed = await this.#listedReaders(key)
+      const isReader = listed?.before.some(([reader]) => ended.has(reader)) ?? true
+      if (isReader) await this.changeReaders(key, (all) => all.filter(([reader]) => !ended.has(reader)))
     }
+  }
+
+  /** The entries of environments and managed keys, which have readers. */
+  *#shared() {
+    yield* this.all<EnvironmentKey>('environment/')
+    yield* this.all<`key/${string}`>('key/')
   }
 
   /** Ends environments by name, with the tokens that are bound to them, and takes groups from the layers of others. */
@@ -266,8 +274,8 @@ export class DirectoryDraft {
     const bound = [...this.all<`token/${string}`>('token/')].filter(([, { environment }]) =>
       ended.has(environment ?? ''),
     )
-    await this.endPrincipals(bound.map(([key]) => key))
     for (const name of ended) this.end(`environment/${name}`)
+    await this.endPrincipals(bound.map(([key]) => key))
     for (const [key, value] of this.all<EnvironmentKey>('environment/')) {
       const layers = value.layers.filter((layer) => !ended.has(layer))
       if (layers.length < value.layers.length) this.set(key, { ...value, layers })

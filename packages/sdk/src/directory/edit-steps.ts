@@ -1,9 +1,13 @@
+import { limits } from '@skerry/contract/limits'
 import { slugPattern } from '@skerry/contract/patterns'
+import { idPrefixes } from '@skerry/contract/prefixes'
 import { fingerprint } from '@skerry/crypto/digest'
 import type { EntryOf } from '@skerry/crypto/directory/proof'
 import type { RootSigner } from '@skerry/crypto/directory/root'
 import { SkerryError } from '../errors.ts'
+import { pagesOf } from '../pages.ts'
 import { type DirectoryDraft, entryKeyOf, type Principal } from './draft.ts'
+import { ownerOf, requireHolder } from './named.ts'
 
 // The steps that edits share. Each takes the ids that the API names.
 
@@ -22,45 +26,34 @@ export async function addReader(draft: DirectoryDraft, environmentId: string, pr
 }
 
 export async function removeGrant(draft: DirectoryDraft, environmentId: string, grantId: string): Promise<void> {
-  const { client, orgId } = draft.context
   const key = draft.environmentKey(environmentId)
   if (key === undefined) return
-  const { grants } = await client.grants.list({ params: { orgId, envId: environmentId }, query: { limit: 200 } })
-  const holder = grants.find(({ id }) => id === grantId)
-  if (!holder) return
-  const ended = entryKeyOf(holder, orgId)
-  requireHolder(draft, holder, ended)
+  const { holderId } = draft.typed
+  const ended = holderId === undefined ? await holderOf(draft, environmentId, grantId) : entryKeyOfId(holderId)
+  if (ended === undefined) {
+    draft.unsigned.add(key)
+    return
+  }
+  requireHolder(draft, ended)
   await draft.changeReaders(key, (all) => all.filter(([other]) => other !== ended))
 }
 
-/** Refuses a grant of another holder than the one whom the user named. */
-function requireHolder(draft: DirectoryDraft, { principalId }: Principal, key: string): void {
-  const { holder, holderId } = draft.typed
-  if (holderId !== undefined && holderId !== principalId) throw otherThanNamed(holderId, principalId)
-  if (holder === undefined) return
-  const signed = draft.directory.entries.get(key)?.value
-  const name = signed && ('email' in signed ? signed.email : 'name' in signed ? signed.name : undefined)
-  if (name !== undefined && name.toLowerCase() !== holder.toLowerCase()) throw otherThanNamed(holder, name)
+/** The key of the entry of the holder of a grant, as the server lists it; undefined if it lists no such grant. */
+async function holderOf(draft: DirectoryDraft, envId: string, grantId: string): Promise<string | undefined> {
+  const { client, orgId } = draft.context
+  const read = (page: object) =>
+    client.grants.list({ params: { orgId, envId }, query: { limit: limits.listMax, ...page } })
+  for await (const { grants } of pagesOf(read)) {
+    const holder = grants.find(({ id }) => id === grantId)
+    if (holder) return entryKeyOf(holder, orgId)
+  }
+  return undefined
 }
 
-/** Nothing is signed, and nothing is sent with the documents. */
-const otherThanNamed = (named: string, shown: string): SkerryError =>
-  new SkerryError('conflict', `you named ${named}, and the server shows ${shown} in its place: do not trust the server`)
-
-/**
- * The slug of an application or a group. The user named it, and the server found its id.
- *
- * @param shown the slug that the server shows for the id.
- */
-export function ownerOf({ typed: { owner } }: DirectoryDraft, shown: string): string {
-  if (owner !== undefined && owner !== shown) throw otherThanNamed(owner, shown)
-  return shown
-}
-
-/** The sync connection of a binding. The caller has wrapped keys to one, and the server names one in its answer. */
-export function connectionOf({ typed: { connectionId } }: DirectoryDraft, shown: string): string {
-  if (connectionId !== undefined && connectionId !== shown) throw otherThanNamed(connectionId, shown)
-  return shown
+/** The key of the entry of a holder. The rotator's id is that of its organization. */
+function entryKeyOfId(id: string): string {
+  if (id.startsWith(idPrefixes.user)) return `person/${id}`
+  return `${id.startsWith(idPrefixes.serviceToken) ? 'token' : 'worker'}/${id}`
 }
 
 /** Signs a new key of an environment, which this client made and wrapped to these readers. */
@@ -115,20 +108,19 @@ export async function addEnvironment(
   return true
 }
 
-/** Adds a new environment of a group to the layers of the environments that include the group. */
-export async function addLayer(draft: DirectoryDraft, layer: string): Promise<void> {
+/**
+ * Leaves environments unsigned that the server says to include a new environment of a group. The server could name any
+ * environment, so a signer reads and signs the groups of each one.
+ */
+export async function leaveLayer(draft: DirectoryDraft, layer: string): Promise<void> {
   const slug = layer.slice(layer.indexOf(':') + 1)
   const keys = [...draft.all<EnvironmentKey>('environment/')]
     .map(([key]) => key)
     .filter((key) => key.endsWith(`/${slug}`))
   await draft.claims(keys)
   for (const key of keys) {
-    const value = draft.valueOf(key)
     const claimed = draft.claimOf(key)?.value?.layers
-    if (!value || !isNames(claimed) || !claimed.includes(layer)) continue
-    if (claimed.filter((one) => one !== layer).join() === value.layers.join())
-      draft.set(key, { ...value, layers: claimed })
-    else draft.unsigned.add(key)
+    if (isNames(claimed) && claimed.includes(layer)) draft.unsigned.add(key)
   }
 }
 
@@ -193,10 +185,15 @@ export async function compose(
 
 export async function decompose(draft: DirectoryDraft, envId: string, groupId: string): Promise<void> {
   const groups = await listGroups(draft, envId)
-  const slug = groups.find((one) => one.groupId === groupId)?.slug
-  if (slug === undefined) return
-  const rest = groups.filter((one) => one.groupId !== groupId)
-  await setLayers(draft, envId, rest, ownerOf(draft, slug))
+  const shown = groups.find((one) => one.groupId === groupId)?.slug
+  const slug = shown === undefined ? draft.typed.owner : ownerOf(draft, shown)
+  if (slug === undefined) {
+    const key = draft.environmentKey(envId)
+    if (key !== undefined) draft.unsigned.add(key)
+    return
+  }
+  const rest = groups.filter((one) => one.groupId !== groupId && one.slug !== slug)
+  await setLayers(draft, envId, rest, slug)
 }
 
 /** Changes the place of one group. All other layers must be as they were signed. */

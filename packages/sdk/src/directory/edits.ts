@@ -6,6 +6,7 @@ import type { Input } from '../client.ts'
 import { decoyOf } from './differences.ts'
 import { type DirectoryDraft, entryKeyOf, type Principal } from './draft.ts'
 import * as changes from './edit-steps.ts'
+import { connectionOf, endHolder, managedKeyOf, ownerOf, requireHolder } from './named.ts'
 
 // The entries that each operation of the API changes. Most changes carry their documents in their own request, so that the
 // server stores both or neither (`changing`). The server makes the id of a new object, and some changes have effects that
@@ -60,11 +61,11 @@ export const changingEdits: Readonly<Record<string, Changing>> = {
   'envs.delete': changing<'envs', 'delete'>(({ params }, draft) => changes.endEnvironment(draft, params.envId)),
   'apps.delete': changing<'apps', 'delete'>(async ({ params }, draft) => {
     const { app } = await draft.context.client.apps.get({ params })
-    await draft.endEnvironments(isOf(`${changes.ownerOf(draft, app.slug)}/`))
+    await draft.endEnvironments(isOf(`${ownerOf(draft, app.slug)}/`))
   }),
   'groups.delete': changing<'groups', 'delete'>(async ({ params }, draft) => {
     const { group } = await draft.context.client.groups.get({ params })
-    await draft.endEnvironments(isOf(`${changes.ownerOf(draft, group.slug)}:`))
+    await draft.endEnvironments(isOf(`${ownerOf(draft, group.slug)}:`))
   }),
   'composition.set': changing<'composition', 'set'>(({ params, body }, draft) =>
     changes.compose(draft, params.envId, body),
@@ -73,20 +74,19 @@ export const changingEdits: Readonly<Record<string, Changing>> = {
     changes.decompose(draft, params.envId, params.groupId),
   ),
   'tokens.update': changing<'tokens', 'update'>(({ params, body }, draft) => {
+    requireHolder(draft, `token/${params.tokenId}`)
     const value = draft.valueOf(`token/${params.tokenId}`)
     if (value) draft.set(`token/${params.tokenId}`, { ...value, name: body.name })
   }),
-  'tokens.revoke': changing<'tokens', 'revoke'>(({ params }, draft) =>
-    draft.endPrincipals([`token/${params.tokenId}`]),
-  ),
-  'tokens.delete': changing<'tokens', 'delete'>(({ params }, draft) =>
-    draft.endPrincipals([`token/${params.tokenId}`]),
-  ),
+  'tokens.revoke': changing<'tokens', 'revoke'>(({ params }, draft) => endHolder(draft, `token/${params.tokenId}`)),
+  'tokens.delete': changing<'tokens', 'delete'>(({ params }, draft) => endHolder(draft, `token/${params.tokenId}`)),
   'members.update': changing<'members', 'update'>(async ({ params, body }, draft) => {
+    requireHolder(draft, `person/${params.userId}`)
     // A member is no admin, and only admins may sign.
     if (body.role === 'member') await changes.endSigner(draft, params.userId)
   }),
   'members.remove': changing<'members', 'remove'>(async ({ params }, draft) => {
+    requireHolder(draft, `person/${params.userId}`)
     await changes.endSigner(draft, params.userId)
     await draft.endPrincipals([`person/${params.userId}`])
   }),
@@ -114,23 +114,24 @@ export const changingEdits: Readonly<Record<string, Changing>> = {
     }),
   ),
   'kms.grant': changing<'kms', 'grant'>(async ({ params, body }, draft) => {
-    const key = draft.managedKey(params.kmsKeyId)
+    const key = managedKeyOf(draft, params.kmsKeyId)
     const reader = key && (await draft.reader(body, key))
     if (key && !reader) draft.unsigned.add(key)
     if (key && reader)
       await draft.changeReaders(key, (all) => [...all.filter(([other]) => other !== reader[0]), reader])
   }),
   'kms.revoke': changing<'kms', 'revoke'>(async ({ params, query }, draft) => {
-    const key = draft.managedKey(params.kmsKeyId)
+    const key = managedKeyOf(draft, params.kmsKeyId)
     const ended = entryKeyOf(query as Principal, draft.context.orgId)
+    requireHolder(draft, ended)
     if (key) await draft.changeReaders(key, (all) => all.filter(([other]) => other !== ended))
   }),
   'kms.rotate': changing<'kms', 'rotate'>(async ({ params, body }, draft) => {
-    const key = draft.managedKey(params.kmsKeyId)
+    const key = managedKeyOf(draft, params.kmsKeyId)
     if (key !== undefined) await changes.addVersion(draft, key, body)
   }),
   'kms.delete': changing<'kms', 'delete'>(({ params }, draft) => {
-    const key = draft.managedKey(params.kmsKeyId)
+    const key = managedKeyOf(draft, params.kmsKeyId)
     if (key !== undefined) draft.end(key)
   }),
 }
@@ -147,18 +148,13 @@ export const afterwardEdits: Readonly<Record<string, Afterwards>> = {
   }),
   'apps.createEnv': afterwards<'apps', 'createEnv'>(async ({ params, body }, draft, { environment }) => {
     const { app } = await draft.context.client.apps.get({ params })
-    await changes.addEnvironment(
-      draft,
-      `${changes.ownerOf(draft, app.slug)}/${body.slug}`,
-      environment.id,
-      body.wrappedDek,
-    )
+    await changes.addEnvironment(draft, `${ownerOf(draft, app.slug)}/${body.slug}`, environment.id, body.wrappedDek)
   }),
   'groups.createEnv': afterwards<'groups', 'createEnv'>(async ({ params, body }, draft, { environment }) => {
     const { group } = await draft.context.client.groups.get({ params })
-    const name = `${changes.ownerOf(draft, group.slug)}:${body.slug}`
+    const name = `${ownerOf(draft, group.slug)}:${body.slug}`
     const isAdded = await changes.addEnvironment(draft, name, environment.id, body.wrappedDek)
-    if (isAdded) await changes.addLayer(draft, name)
+    if (isAdded) await changes.leaveLayer(draft, name)
   }),
   'tokens.create': afterwards<'tokens', 'create'>(async ({ body }, draft) => {
     const key = `token/${body.tokenId}`
@@ -183,12 +179,13 @@ export const afterwardEdits: Readonly<Record<string, Afterwards>> = {
   'sync.updateBinding': afterwards<'sync', 'updateBinding'>(async ({ body }, draft, { binding }) =>
     changes.addWorker(draft, body.wrappedDeks ?? [], {
       principalType: 'sync_connection',
-      principalId: changes.connectionOf(draft, binding.connectionId),
+      principalId: connectionOf(draft, binding.connectionId),
     }),
   ),
   'sync.deleteBinding': afterwards<'sync', 'deleteBinding'>((_, draft) => draft.signEnds()),
   'rotation.delete': afterwards<'rotation', 'delete'>((_, draft) => draft.signEnds()),
   'offboardings.start': afterwards<'offboardings', 'start'>(async ({ body }, draft) => {
+    requireHolder(draft, `person/${body.userId}`)
     // The person has left already, also if other signers must agree that they sign no more.
     await changes.endSigner(draft, body.userId).catch(() => draft.unsigned.add('root'))
     await draft.signEnds()
