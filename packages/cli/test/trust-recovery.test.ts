@@ -206,7 +206,10 @@ describe('a signed recovery key', () => {
     const bare = await freshMachine({ pin: false })
     await bare.ok('skerry recovery disable --yes')
     expect((await recoveryIn()).state).toBe('hidden')
-    await ada.ok('skerry trust sign --yes')
+    const { stderr } = await ada.skerry(['trust', 'sign', '--yes'])
+    expect(stderr).toContain('the server shows no recovery key')
+    expect((await recoveryIn()).state).toBe('hidden')
+    await ada.ok('skerry trust sign recovery --yes')
     expect((await recoveryIn()).state).toBe('none')
     record()
     await ada.ok('skerry env create nine')
@@ -217,6 +220,8 @@ describe('a signed recovery key', () => {
 describe('with a threshold of two', () => {
   const signed = async () => {
     await bob.write('root.txt', await ada.ok('skerry trust sign recovery --yes'))
+    await refused(bob, 'skerry trust approve root.txt --yes', 'nobody has compared the words of this recovery key')
+    await bob.ok('skerry recovery trust --yes')
     return bob.shell('skerry trust approve root.txt --yes')
   }
 

@@ -1,3 +1,5 @@
+import { decodeBase64url, decodeUtf8, encodeBase64url, encodeUtf8 } from '@skerry/crypto/base64url'
+import { canonicalJson } from '@skerry/crypto/canonical-json'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { newMachine, signedUp } from './machine.ts'
 import { newKeyHolder, ok, openPeopleServer, type PeopleServer, type PersonMachine } from './people.ts'
@@ -177,6 +179,27 @@ describe('a directory', () => {
     expect((await status(ada)).root.threshold).toBe(1)
     await bob.ok('skerry trust approve root.txt --yes')
     expect((await status(ada)).root.threshold).toBe(2)
+  })
+
+  test('adds no signer under another key than the signed one, and shows another key for policies', async () => {
+    await ada.ok('skerry trust init --yes')
+    const bob = await newAdmin(ada)
+    await ada.ok('skerry trust sign --yes')
+    const offer = JSON.parse(decodeUtf8(decodeBase64url((await bob.ok('skerry trust signers offer')).trim())))
+    const other = encodeBase64url(encodeUtf8(canonicalJson({ ...offer, policyKid: offer.kid })))
+    expect(await ada.shell(`skerry trust signers add ${bob.email} --key ${other} --yes`)).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('names another key of'),
+    })
+    await addSigner(ada, bob)
+    const root = await ada.ok('skerry trust signers edit --threshold 2')
+    const [prefix, body = '', signatures] = root.trim().split('.')
+    const { signers, ...rest } = JSON.parse(decodeUtf8(decodeBase64url(body)))
+    const swapped = signers.map((one: { kid: string }) => ({ ...one, policyKid: one.kid }))
+    const text = encodeBase64url(encodeUtf8(canonicalJson({ ...rest, signers: swapped })))
+    await bob.write('root.txt', `${prefix}.${text}.${signatures}`)
+    const { stderr } = await bob.skerry(['trust', 'approve', 'root.txt'])
+    for (const { email } of [ada, bob]) expect(stderr).toContain(`key of ${email} for agent policies: `)
   })
 
   test('tells a caller who is no signer that a signer has to sign', async () => {

@@ -13,6 +13,7 @@ import { note, type Output, writeLine } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { Session } from '../session.ts'
 import type { Confirmable } from '../settings.ts'
+import { acceptRecovery } from './accept-recovery.ts'
 import { ownSigner } from './init.ts'
 import { type OldHeadFlags, openToSign } from './old-head.ts'
 import { showNamedRecovery } from './recovery-key.ts'
@@ -88,10 +89,13 @@ export async function approve(
       'ask for a new one, made from `skerry trust status`',
     )
   for (const line of rootChanges(directory.root.body, root.body, entryNames(directory))) note(line)
-  if (root.body.recovery !== directory.root.body.recovery)
-    await showNamedRecovery(session, orgId, { signed: directory.root.body.recovery, named: root.body.recovery })
+  const [signed, named] = [directory.root.body.recovery, root.body.recovery]
+  const recoveryKey = signed === named ? null : await showNamedRecovery(session, orgId, { signed, named })
+  const keep = await acceptRecovery(session, recoveryKey)
   await confirmOrRefuse(`signs root ${root.body.version}`, flags)
-  return sendOrPrint(session, directory, await addSignature('or1', text, signer))
+  const sent = await sendOrPrint(session, directory, await addSignature('or1', text, signer))
+  await keep?.()
+  return sent
 }
 
 export const readDocument = (_flags: Confirmable, file: string): string => readTextFile(file).trim()
@@ -106,6 +110,7 @@ function rootChanges(before: RootBody, after: RootBody, nameOf: EntryNames): str
   return [
     ...now.filter((one) => !isIn(old)(one)).map((one) => `signer added: ${label(one)}`),
     ...old.filter((one) => !isIn(now)(one)).map((one) => `signer removed: ${label(one)}`),
+    ...policyKeyChanges(before, after, nameOf),
     ...(before.threshold === after.threshold
       ? []
       : [`signatures needed: ${after.threshold} (before: ${before.threshold})`]),
@@ -114,4 +119,14 @@ function rootChanges(before: RootBody, after: RootBody, nameOf: EntryNames): str
       : [`rescue codes: ${rescue(after)} (before: ${rescue(before)})`]),
     ...(before.minimum.token === after.minimum.token ? [] : [`weakest token: ${after.minimum.token}`]),
   ]
+}
+
+/** Signers who stay, and whose agent policies count under another key afterwards. */
+function policyKeyChanges(before: RootBody, after: RootBody, nameOf: EntryNames): string[] {
+  const names = signersOf(after, nameOf)
+  return after.signers.flatMap(({ kid, policyKid }, at) => {
+    const old = before.signers.find((one) => one.kid === kid)
+    if (old === undefined || old.policyKid === policyKid) return []
+    return [`key of ${names[at]!.name} for agent policies: ${policyKid ?? 'none'} (before: ${old.policyKid ?? 'none'})`]
+  })
 }

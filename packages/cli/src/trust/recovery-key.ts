@@ -171,14 +171,19 @@ export async function showRecovery(session: Session, orgId: string, recovery: Co
 /**
  * Shows the recovery key that another signer's root names. A root that names another key than the server shows is refused,
  * because nothing could be wrapped to its key.
+ *
+ * @returns the public key; null if the root ends recovery.
  */
 export async function showNamedRecovery(
   session: Session,
   orgId: string,
   { signed, named }: { signed: string | null; named: string | null },
-): Promise<void> {
+): Promise<string | null> {
   const compared = await compareRecovery(session, orgId, { recovery: signed })
-  if (compared.shown === named) return showRecovery(session, orgId, compared)
+  if (compared.shown === named) {
+    await showRecovery(session, orgId, compared)
+    return compared.publicKeyJwk
+  }
   for (const [label, kid] of [
     ['this root names', named],
     ['shown by the server', compared.shown],

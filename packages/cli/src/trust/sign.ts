@@ -7,11 +7,11 @@ import { differenceLine, entryWords } from '@skerry/sdk/internal/directory/words
 import { Failure } from '../failure.ts'
 import type { InOrg } from '../frame.ts'
 import { note, type Output, warn, writeLine } from '../output.ts'
-import { ask, canAsk, confirmOrRefuse } from '../prompt.ts'
+import { confirmOrRefuse } from '../prompt.ts'
 import type { ReaderFlags } from '../reader-names.ts'
-import { isAccepted, keepRecoveryKey } from '../recovery/key.ts'
 import type { Session } from '../session.ts'
 import type { Confirmable } from '../settings.ts'
+import { acceptRecovery } from './accept-recovery.ts'
 import { changeRoot, send } from './change-root.ts'
 import { type Compared, compareAll, isClosed } from './compare.ts'
 import { ownSigner } from './init.ts'
@@ -49,7 +49,7 @@ export async function sign(
   if (isRecoveryChosen) await showRecovery(session, orgId, recovery)
   else if (signable.length === 0) return renew(session, compared.directory, signer)
   const keep = await acceptHolders(session, orgId, signable, { flags })
-  const keepRecovery = isRecoveryChosen ? await acceptRecovery(session, recovery) : undefined
+  const keepRecovery = isRecoveryChosen ? await acceptRecovery(session, recovery.publicKeyJwk) : undefined
   const count = signable.length + (isRecoveryChosen ? 1 : 0)
   await confirmOrRefuse(`signs ${count === 1 ? 'this line' : `these ${count} lines`}`, flags)
   const directory = await signAll(session, compared.directory, signable, signer)
@@ -63,30 +63,16 @@ export async function sign(
   return { ...changed, json: { ...signed, ...(changed.json as object) } }
 }
 
-/** Whether the recovery key is to be signed: it is not as it was signed, and the arguments name it, or nothing. */
-const isChosen = (recovery: ComparedRecovery, names: readonly string[]): boolean =>
-  !isSignedRecovery(recovery) && (names.length === 0 || names.includes(recoveryEntry))
-
 /**
- * Lets a person accept the recovery key that is about to be signed, unless this machine knows that its words were compared.
- * `--yes` does not accept it.
- *
- * @returns a function that remembers the accepted key.
+ * Whether the recovery key is to be signed: it is not as it was signed, and the arguments name it, or nothing. Only its name
+ * signs its end, because a server that hides the key shows no words that a person could compare.
  */
-async function acceptRecovery(
-  session: Session,
-  { publicKeyJwk }: ComparedRecovery,
-): Promise<(() => Promise<void>) | undefined> {
-  if (publicKeyJwk === null || (await isAccepted(session, publicKeyJwk))) return undefined
-  if (!canAsk())
-    throw new Failure(
-      'refused',
-      'nobody has compared the words of this recovery key on this machine; nothing was signed',
-      'compare them and run `skerry recovery trust`, or run this on a terminal',
-    )
-  if (!(await ask('did the admin who set recovery up tell you these words?')))
-    throw new Failure('failure', 'nothing was signed', 'ask the admin who set recovery up for the words first')
-  return () => keepRecoveryKey(session, publicKeyJwk)
+function isChosen(recovery: ComparedRecovery, names: readonly string[]): boolean {
+  if (isSignedRecovery(recovery) || names.length > 0)
+    return !isSignedRecovery(recovery) && names.includes(recoveryEntry)
+  if (recovery.state !== 'hidden') return true
+  warn('the server shows no recovery key: if someone on your team ended recovery, run `skerry trust sign recovery`')
+  return false
 }
 
 const hasForeignKey = ({ members }: Difference): boolean => members.some(({ name }) => name === 'key')

@@ -1,6 +1,7 @@
 import { decodeBase64url, decodeUtf8, encodeBase64url, encodeUtf8 } from '@skerry/crypto/base64url'
 import { canonicalJson } from '@skerry/crypto/canonical-json'
 import { fingerprint } from '@skerry/crypto/digest'
+import type { DirectoryEntry } from '@skerry/crypto/directory/entries'
 import type { RootBody, RootSigner } from '@skerry/crypto/directory/root'
 import { fingerprintWords } from '@skerry/crypto/fingerprint-words'
 import { entryNames } from '@skerry/sdk/internal/directory/words'
@@ -69,6 +70,7 @@ export async function addSigner(
   if (who !== nameOf(entryKey) && !entryKey.endsWith(`/${who}`))
     throw new Failure('refused', `this key is offered by ${nameOf(entryKey)}, not by ${who}`, 'ask for the right text')
   if ((await fingerprint(JSON.stringify(key.jwk))) !== key.kid) throw notAnOffer()
+  if (key.policyKid !== policyKidOf(entry)) throw otherPolicyKey(nameOf(entryKey))
   note(`words of the signing key of ${who}: ${await fingerprintWords(JSON.stringify(key.jwk))}`)
   await confirmOrRefuse(
     `lets ${who} sign the directory. Compare the words with them first, and not through this server`,
@@ -77,6 +79,17 @@ export async function addSigner(
   const others = directory.root.body.signers.filter(({ kid }) => kid !== key.kid)
   return changeRoot(session, directory, { signers: [...others, key], ...threshold }, [signer])
 }
+
+/** People sign policies of agents with the key that others wrap to. A token signs none. */
+const policyKidOf = ({ key, value }: DirectoryEntry): string | null =>
+  key.startsWith('person/') && 'kid' in value ? value.kid : null
+
+const otherPolicyKey = (name: string): Failure =>
+  new Failure(
+    'refused',
+    `this text names another key of ${name} than the signed directory; nothing was changed`,
+    'ask them for the words of `skerry keys fingerprint` and for a new text. If their key was replaced, run `skerry trust sign` first',
+  )
 
 export async function removeSigner(
   who: string,

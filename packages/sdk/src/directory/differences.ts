@@ -122,7 +122,7 @@ async function claimedValue(
 ): Promise<Value | undefined> {
   if (key.startsWith('environment/')) return environmentOf(entry?.value as Environment, value as never, readers, opener)
   if (key.startsWith('key/')) return managedKeyOf(entry?.value as ManagedKey, value as never, readers, opener)
-  if (!isDecoy({ key, value })) return value as Value
+  if (!isDecoy({ key, value })) return value as never
   const signed = entry?.value as { kid?: string; name?: string } | undefined
   return decoyOf(value as { environment: string | null }, signed)
 }
