@@ -56,6 +56,8 @@ export interface TypedNames {
   holder?: string | undefined
   /** The id of the person or the token whose grant ends. */
   holderId?: string | undefined
+  /** The name of the environment that ends, or only its slug: `shop/staging`, `staging`. A branch has an `@` in its name. */
+  environment?: string | undefined
   /** The name of the managed key. */
   managedKey?: string | undefined
   /** The id of the sync connection to which the client has wrapped keys. */

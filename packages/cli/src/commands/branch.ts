@@ -182,7 +182,7 @@ async function remove(
   { session, flags, place: { orgId, envId, label } }: AtPlace<Options>,
 ): Promise<Output> {
   await confirmOrRefuse(`deletes branch ${label} with its values`, flags)
-  await session.client.envs.delete({ params: { orgId, envId } })
+  await session.client.envs.delete({ params: { orgId, envId } }, { typed: { environment: label } })
   note(`deleted branch ${label}`)
   return { json: { deleted: envId } }
 }

@@ -177,7 +177,10 @@ async function remove(_slug: string, { session, flags, place }: AtPlace<Confirma
   const secrets = await secretsIn(session, [place.environment])
   const branches = place.kind === 'app' ? ' and its branches' : ''
   await confirmOrRefuse(`deletes ${place.label} with ${secrets}${branches}`, flags)
-  await session.client.envs.delete({ params: { orgId: place.orgId, envId: place.envId } })
+  await session.client.envs.delete(
+    { params: { orgId: place.orgId, envId: place.envId } },
+    { typed: { environment: place.label } },
+  )
   if (flags.group !== undefined) noteRemoved(place.label.split(':')[0]!, [place.environment])
   note(`deleted environment ${place.label}`)
   return { json: { deleted: place.envId } }

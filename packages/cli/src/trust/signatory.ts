@@ -2,14 +2,13 @@ import { limits } from '@skerry/contract/limits'
 import type { Bytes } from '@skerry/crypto/base64url'
 import { fingerprint } from '@skerry/crypto/digest'
 import { environmentKeyCommitment, managedKeyCommitment } from '@skerry/crypto/directory/commitments'
-import type { RootSigner } from '@skerry/crypto/directory/root'
 import { unwrapKey } from '@skerry/crypto/wrap'
 import type { Client } from '@skerry/sdk/client'
 import { type Signatory, signingClient, signNow } from '@skerry/sdk/internal/directory/client'
 import type { Principal, SignerContext } from '@skerry/sdk/internal/directory/draft'
 import { setKey } from '@skerry/sdk/internal/directory/edit-steps'
 import type { SignedDirectory } from '@skerry/sdk/internal/directory/open'
-import { type EntryNames, entryNames, entryWords, signedParts } from '@skerry/sdk/internal/directory/words'
+import { entryNames, entryWords, signedParts, signersLine } from '@skerry/sdk/internal/directory/words'
 import { rememberDirectory } from '../known-directories.ts'
 import { note, warn } from '../output.ts'
 import { isSameName, knownHolder } from '../pins.ts'
@@ -71,7 +70,8 @@ async function findSignatory(session: Session, orgId: string): Promise<Signatory
         const [old, next] = [before.entries.get(key), step.next.entries.get(key)]
         return `${entryWords(key, nameOf)}: ${signedParts(old, next, draft.readerChanges.get(key), nameOf).join(', ')}`
       })
-      if (step.trust.root !== undefined) lines.unshift(rootLine(before, step.next, nameOf))
+      if (step.trust.root !== undefined)
+        lines.unshift(signersLine(`root ${step.next.root.body.version}`, before, step.next, nameOf))
       note(`signed ${shortList(lines)} (head ${step.next.head.body.version})`)
     },
     onUnsigned: (keys, reason) => {
@@ -80,15 +80,6 @@ async function findSignatory(session: Session, orgId: string): Promise<Signatory
       warn(`not signed: ${shortList(names) || 'this change'}${why}; read and sign it with \`skerry trust sign\``)
     },
   }
-}
-
-/** The new root, with the signers who are not in it: `root 3: bob@example.com signs no more`. */
-function rootLine(before: SignedDirectory, { root: { body } }: SignedDirectory, nameOf: EntryNames): string {
-  const isLeft = ({ kid }: RootSigner) => !body.signers.some((one) => one.kid === kid)
-  const gone = before.root.body.signers
-    .filter(isLeft)
-    .map((one) => nameOf('person' in one ? `person/${one.person}` : `token/${one.token}`))
-  return [`root ${body.version}`, ...gone.map((name) => `${name} signs no more`)].join(': ')
 }
 
 /** The part of a signer's client that knows the keys of this machine. */

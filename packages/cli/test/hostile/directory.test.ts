@@ -306,6 +306,19 @@ describe('a person whose machine knows the directory', () => {
     }
   })
 
+  it('signs the end of no environment that the server shows as a branch', async () => {
+    const { environments } = JSON.parse(await ada.ok('skerry env ls --app shop --json'))
+    const { id } = environments.find((one: Json) => one.slug === 'staging')
+    liar.lie(/\/branches(?:\?|$)/, (body) => ({
+      ...body,
+      branches: body.branches.map((one: Json) => ({ ...one, id })),
+    }))
+    const { code, stderr } = await ada.shell('skerry branch rm pr-1 --env development --yes', fresh())
+    expect(code).not.toBe(0)
+    expect(stderr).toContain('you named shop/development@pr-1')
+    expect(liar.sent()).toEqual([])
+  })
+
   it('grants no missing key of another environment or person than the one that the list names', async () => {
     const { environments } = JSON.parse(await ada.ok('skerry env ls --app shop --json'))
     const idOf = (slug: string) => environments.find((one: Json) => one.slug === slug).id

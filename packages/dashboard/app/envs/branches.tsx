@@ -26,7 +26,7 @@ export function Branches({ environment, holdsKey }: { environment: Environment; 
     title: `Delete ${slug}?`,
     text: `The values that it overrides are deleted with their history. ${environment.name} stays as it is.`,
     confirm: 'Delete',
-    onConfirm: () => api.envs.delete({ params: { orgId: org.id, envId: id } }),
+    onConfirm: () => api.envs.delete({ params: { orgId: org.id, envId: id } }, { typed: { environment: `@${slug}` } }),
     stale: branchLists(org.id, environment),
   }))
   const mayDelete = holdsKey || org.role !== 'member'

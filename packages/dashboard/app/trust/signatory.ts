@@ -6,7 +6,7 @@ import {
   openDocuments,
   type SignedDirectory,
 } from '@skerry/sdk/internal/directory/open'
-import { entryNames, entryWords, signedParts } from '@skerry/sdk/internal/directory/words'
+import { entryNames, entryWords, signedParts, signersLine } from '@skerry/sdk/internal/directory/words'
 import { comparedPin } from '../envs/pins.ts'
 import { KeyringError, keyring } from '../keyring.ts'
 import { session } from '../session.ts'
@@ -77,7 +77,7 @@ async function findSignatory(client: Client, orgId: string): Promise<Signatory |
         const [old, next] = [before.entries.get(key), step.next.entries.get(key)]
         return `${entryWords(key, nameOf)}: ${signedParts(old, next, draft.readerChanges.get(key), nameOf).join(', ')}`
       })
-      if (step.trust.root !== undefined) lines.unshift('the list of signers')
+      if (step.trust.root !== undefined) lines.unshift(signersLine('the list of signers', before, step.next, nameOf))
       showToast(`Signed ${shortList(lines)}`)
     },
     onUnsigned: (keys) =>

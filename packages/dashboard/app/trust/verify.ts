@@ -90,10 +90,6 @@ export const requireReaders = (
     const name = await nameOf(orgId, environmentId)
     // Nobody signs the readers of a branch. Its manifest shows that it is one.
     if (name === null) return requireIn(orgId, [environmentId])
-    // The hash of the readers may still have somebody whose entry has ended, and whom a signer would accept as a new one.
-    const { listings } = await listReceivers(api, orgId, others, trustOf())
-    const gone = listings.find(({ state }) => state !== 'listed')
-    if (gone) throw await refusal(orgId, wordsOf(gone))
     const { publicKeyJwk } = await api.me.getKeys({})
     const own = publicKeyJwk === null ? [] : [{ principalType: 'user', principalId: ownId, publicKeyJwk }]
     const check = await checkSignedReaders(api, { orgId, name, readers: [...own, ...others] }, trustOf())
@@ -104,6 +100,10 @@ export const requireReaders = (
         orgId,
         `The signed directory does not list ${check.reader.principalId} as a reader of ${name}`,
       )
+    // The hash of the readers may still have somebody whose entry has ended, and whom a signer would accept as a new one.
+    const { listings } = await listReceivers(api, orgId, others, trustOf())
+    const gone = listings.find(({ state }) => state !== 'listed')
+    if (gone) throw await refusal(orgId, wordsOf(gone))
   })
 
 export const requireManagedKey = (

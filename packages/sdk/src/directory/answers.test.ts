@@ -283,6 +283,20 @@ describe('a name that the user gave', () => {
     expect(draft.root).toBeUndefined()
   })
 
+  test.each(['shop/staging', 'staging', 'shop/production@pr-1', '@production'])(
+    'stands for no other environment that ends (%s)',
+    async (environment) => {
+      draft.typed = { environment }
+      await refused(change('envs.delete', {}))
+    },
+  )
+
+  test.each(['shop/production', 'production'])('ends the environment that it is (%s)', async (environment) => {
+    draft.typed = { environment }
+    await change('envs.delete', {})
+    expect([...draft.entries]).toEqual([['environment/shop/production', null]])
+  })
+
   test('stands for no other holder of a managed key', async () => {
     signed()
     for (const typed of [{ holder: 'ada@example.com' }, { managedKey: 'receipts' }]) {

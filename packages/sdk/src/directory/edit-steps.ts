@@ -7,7 +7,7 @@ import type { RootSigner } from '@skerry/crypto/directory/root'
 import { SkerryError } from '../errors.ts'
 import { pagesOf } from '../pages.ts'
 import { type DirectoryDraft, entryKeyOf, type Principal } from './draft.ts'
-import { ownerOf, requireHolder } from './named.ts'
+import { ownerOf, requireEnvironment, requireHolder } from './named.ts'
 
 // The steps that edits share. Each takes the ids that the API names.
 
@@ -129,7 +129,10 @@ const isNames = (value: unknown): value is string[] =>
 
 export async function endEnvironment(draft: DirectoryDraft, environmentId: string): Promise<void> {
   const key = draft.environmentKey(environmentId)
-  if (key !== undefined) return draft.endEnvironments((name) => name === nameOf(key))
+  if (key !== undefined) {
+    requireEnvironment(draft, nameOf(key))
+    return draft.endEnvironments((name) => name === nameOf(key))
+  }
   // A branch has no entry, but its tokens have.
   const tokens = await tokensBoundTo(draft, environmentId)
   await draft.endPrincipals(tokens.filter((one) => draft.valueOf(one) !== undefined))

@@ -43,6 +43,13 @@ const isSameKind = (one: string, other: string): boolean => one.split('/', 1)[0]
 const isSameHolder = (key: string, signed: string, named: string): boolean =>
   key.startsWith('person/') ? signed.toLowerCase() === named.toLowerCase() : signed === named
 
+/** Refuses another environment than the one that the user named. No entry has the name of a branch. */
+export function requireEnvironment({ typed: { environment } }: DirectoryDraft, signed: string): void {
+  if (environment === undefined) return
+  const isWhole = /[/:@]/.test(environment)
+  if (environment !== (isWhole ? signed : signed.split(/[/:]/).at(-1))) throw otherThanNamed(environment, signed)
+}
+
 /** The key of the entry of the managed key that the user named. The server found its id. */
 export function managedKeyOf(draft: DirectoryDraft, id: string): `key/${string}` | undefined {
   const key = draft.managedKey(id)

@@ -2,6 +2,7 @@ import { readerWords } from '@skerry/contract/grants/readers'
 import { idPrefixes } from '@skerry/contract/prefixes'
 import { canonicalJson } from '@skerry/crypto/canonical-json'
 import type { DirectoryEntry } from '@skerry/crypto/directory/entries'
+import type { RootSigner } from '@skerry/crypto/directory/root'
 import type { Difference } from './differences.ts'
 import type { SignedDirectory } from './open.ts'
 import type { ReaderChanges } from './readers.ts'
@@ -125,4 +126,15 @@ export function signedParts(
     ...(readers ? readerLines(readers, nameOf) : []),
   ]
   return parts.length === 0 ? ['changed'] : parts
+}
+
+type WithRoot = Pick<SignedDirectory, 'root'>
+
+/** A new root with the signers who left it: `root 3: bob@example.com signs no more`. `name` is that of the root. */
+export function signersLine(name: string, before: WithRoot, after: WithRoot, nameOf: EntryNames): string {
+  const isLeft = ({ kid }: RootSigner) => !after.root.body.signers.some((one) => one.kid === kid)
+  const left = before.root.body.signers
+    .filter(isLeft)
+    .map((one) => `${nameOf('person' in one ? `person/${one.person}` : `token/${one.token}`)} signs no more`)
+  return left.length === 0 ? name : `${name}: ${[...new Set(left)].join(', ')}`
 }

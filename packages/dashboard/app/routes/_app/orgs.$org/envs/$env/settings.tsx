@@ -68,7 +68,8 @@ function useDialogs() {
       text: 'Its secrets, their history, its branches and everyone’s access to it are deleted. This cannot be undone.',
     },
     onDelete: async () => {
-      await api.envs.delete({ params })
+      const named = environment.parentEnvironmentId === null ? environment.slug : `@${environment.slug}`
+      await api.envs.delete({ params }, { typed: { environment: named } })
       await navigate(parent?.link ?? { to: '/orgs/$org/apps', params: { org: org.slug } })
     },
     stale: [orgQueries(org.id)],
