@@ -327,7 +327,7 @@ describe('a person whose machine knows the directory', () => {
     const lies: [told: string, lie: (row: Json) => Json][] = [
       ['the signed directory says that it is', (row) => ({ ...row, environmentId: idOf('staging') })],
       [
-        'is called carol@example.com in the signed directory, not bob@example.com',
+        '@example.com in the signed directory, not ',
         (row) => ({ ...row, email: row.email === 'bob@example.com' ? 'carol@example.com' : 'bob@example.com' }),
       ],
     ]
