@@ -130,7 +130,7 @@ export function signedParts(
 
 type WithRoot = Pick<SignedDirectory, 'root'>
 
-/** A new root with the signers who left it: `root 3: bob@example.com signs no more`. `name` is that of the root. */
+/** A new root with the signers who left it: `root 3: Bob signs no more`. `name` is that of the root. */
 export function signersLine(name: string, before: WithRoot, after: WithRoot, nameOf: EntryNames): string {
   const isLeft = ({ kid }: RootSigner) => !after.root.body.signers.some((one) => one.kid === kid)
   const left = before.root.body.signers
