@@ -65,7 +65,9 @@ describe('skerry login', () => {
     expect(await ok(machine, 'skerry whoami')).toContain(`person ${email}`)
     // The slug of the organization names the token, although the session was begun in the same organization.
     for (const named of [profile, `both-${count}`])
-      expect(await ok(machine, `skerry whoami --profile ${named}`)).toContain('token skt_')
+      expect(JSON.parse(await ok(machine, `skerry whoami --json --profile ${named}`))).toMatchObject({
+        principal: { type: 'service_token', id: expect.stringMatching(/^skt_/) },
+      })
     await machine.remove()
   })
 

@@ -8,7 +8,7 @@ export const errorMeanings: Record<ErrorCode, string> = {
   forbidden: 'The credential is valid, but does not have this permission',
   mfa_required: 'The sign-in has no second factor yet, or the second factor was entered too long ago',
   quota_exceeded: 'The plan of the organization, or a limit of the server, is used up',
-  not_found: 'The thing does not exist, or the caller may not know of it',
+  not_found: 'The thing does not exist, or the caller is not allowed to know that it exists',
   conflict:
     'The current state does not allow the change, for example because the name exists or the version has changed',
   rate_limited: 'The caller sent too many requests. `Retry-After` has the number of seconds to wait',

@@ -18,7 +18,7 @@ export function registerOffboarding(command: Command): void {
         leaf(
           command,
           'offboarding [member] [row...]',
-          'List offboardings, show the remaining work of one, or change rows',
+          'List offboardings, show the remaining work of one offboarding, or change rows of its list',
         ),
       ),
     ),
