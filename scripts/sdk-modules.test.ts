@@ -11,7 +11,7 @@ const name = '@skerry/sdk'
 const internal = `${name}/internal`
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 const find = (...patterns: string[]) =>
-  globSync(patterns, { cwd: root, exclude: (path) => /(^|\/)(node_modules|dist)$/.test(path) })
+  globSync(patterns, { cwd: root, exclude: (path) => /(^|\/)(node_modules|dist(\.\d+)?)$/.test(path) })
 
 const { exports: map } = JSON.parse(read('packages/sdk/package.json')) as { exports: Record<string, string> }
 const { './internal/*': internalFiles, ...publicFiles } = map
