@@ -35,6 +35,19 @@ async function dropFile(text: string) {
   await page.locator('.drop').dispatchEvent('drop', { dataTransfer: data })
 }
 
+/** Holds the secrets of Development back until the returned function is called. The other environments load at once. */
+async function holdDevelopment() {
+  const shown = page.waitForResponse((answer) => /\/apps\/[^/]+$/.test(answer.url()) && answer.ok())
+  const held = Promise.withResolvers<void>()
+  await page.route(/\/envs\/[^/]+\/secrets(\?|$)/, async (route) => {
+    const { environments } = await (await shown).json()
+    const { id } = environments.find(({ slug }: { slug: string }) => slug === 'development')
+    if (route.request().url().includes(id)) await held.promise
+    await route.continue()
+  })
+  return held.resolve
+}
+
 test('the first ten minutes: from the link of the console to the first revealed secret in 5 presses', async () => {
   const { email, name, org, passphrase } = steps.person
   await page.getByLabel('Your e-mail').fill(email)
@@ -45,7 +58,10 @@ test('the first ten minutes: from the link of the console to the first revealed 
   await page.getByLabel('Passphrase again').fill(passphrase)
   await page.getByRole('button', { name: 'Make the keyring' }).click()
   await page.getByLabel('Name').fill('Web shop')
+  const release = await holdDevelopment()
   await page.getByRole('button', { name: 'Create', exact: true }).click()
+  await page.getByText('Loading…').waitFor()
+  release()
   await page.getByText('Drop a .env or JSON file here.').waitFor()
   await dropFile(file)
   await dialogOf(page).getByRole('button', { name: 'Store 2 secrets' }).click()

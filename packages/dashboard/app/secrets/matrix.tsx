@@ -78,6 +78,7 @@ export function Matrix({ orgId, columns: read, empty, choices }: Props) {
       <Toolbar
         {...{ search, setSearch, filter, setFilter, counts, choices }}
         writable={columns.filter(({ own }) => own)}
+        isLoading={loading}
         onAdd={() => dialog.open({ kind: 'add' })}
         onPaste={(column) => dialog.open({ kind: 'paste', column })}
         onDeleted={() => dialog.open({ kind: 'deleted' })}

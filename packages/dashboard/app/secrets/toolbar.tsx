@@ -15,6 +15,8 @@ export function Toolbar(props: {
   setFilter: (filter: Filter) => void
   counts: FilterCounts
   writable: Column[]
+  /** More columns may become writable: neither button may take the first one for the one that the person means. */
+  isLoading: boolean
   onAdd: () => void
   onPaste: (column: Column) => void
   /** Lists the deleted secrets. */
@@ -22,7 +24,8 @@ export function Toolbar(props: {
   choices?: ReactNode
 }) {
   const searchLabel = useUnlocked() ? 'Find by name or value' : 'Find by name'
-  const { search, setSearch, filter, setFilter, counts, writable, onAdd, onPaste, onDeleted, choices } = props
+  const { search, setSearch, filter, setFilter, counts, writable, isLoading, onAdd, onPaste, onDeleted, choices } =
+    props
   return (
     <div className="matrix-tools-bar">
       <TextInput
@@ -49,8 +52,8 @@ export function Toolbar(props: {
       </Group>
       {writable.length > 0 && (
         <BarActions>
-          <ImportButton writable={writable} onPaste={onPaste} />
-          <Button leftSection={<IconPlus size={15} />} onClick={onAdd}>
+          <ImportButton {...{ writable, isLoading, onPaste }} />
+          <Button leftSection={<IconPlus size={15} />} onClick={onAdd} disabled={isLoading}>
             Add secret
           </Button>
         </BarActions>
@@ -67,8 +70,9 @@ const Counted = ({ label, count = 0 }: { label: string; count?: number | undefin
   </>
 )
 
-function ImportButton({ writable, onPaste }: { writable: Column[]; onPaste: (column: Column) => void }) {
-  const button = { variant: 'default', leftSection: <IconClipboardList size={15} /> } as const
+function ImportButton(props: { writable: Column[]; isLoading: boolean; onPaste: (column: Column) => void }) {
+  const { writable, isLoading, onPaste } = props
+  const button = { variant: 'default', leftSection: <IconClipboardList size={15} />, disabled: isLoading } as const
   const [only] = writable
   if (writable.length === 1 && only)
     return (

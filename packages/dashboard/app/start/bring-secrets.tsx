@@ -15,7 +15,9 @@ const PasteDialog = lazy(async () => ({ default: (await import('../secrets/paste
 export function BringSecrets(props: { environments: EnvironmentWithAccess[]; onPasting: (isOpen: boolean) => void }) {
   const { environments, onPasting } = props
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
-  const columns = useColumns(org.id, environments, environments).filter(({ own }) => own !== null)
+  const all = useColumns(org.id, environments, environments)
+  const isLoading = all.some(({ loading, error }) => loading && !error)
+  const columns = all.filter(({ own }) => own !== null)
   const first = columns.find(({ slug }) => slug === 'development') ?? columns[0]
   const [chosen, setChosen] = useState<string | null>(null)
   const column = columns.find(({ environmentId }) => environmentId === chosen) ?? first
@@ -23,6 +25,8 @@ export function BringSecrets(props: { environments: EnvironmentWithAccess[]; onP
   // The dropped file. Locking the keyring forgets it.
   const [text, setText] = usePlaintext('')
   const open = (given: string) => {
+    // From now on, the file belongs to this environment, whatever loads meanwhile.
+    setChosen(column?.environmentId ?? null)
     setText(given)
     setOpen(true)
     onPasting(true)
@@ -32,6 +36,8 @@ export function BringSecrets(props: { environments: EnvironmentWithAccess[]; onP
     setOpen(false)
     onPasting(false)
   }
+  // Development may load last. Until then, another one must not stand in for it.
+  if (isLoading && chosen === null) return <div className="help">Loading…</div>
   if (!column) return <div className="help">You hold no key of this application’s environments.</div>
   return (
     <>
