@@ -7,6 +7,7 @@ import { shellWord } from './labels.ts'
 import { findPin, isPinnedAs, isPinnedToAnother, type PinnedGrantee, wasRemovedAs } from './pins.ts'
 import { recoveryName } from './recovery/key.ts'
 import type { Session } from './session.ts'
+import { noteShown, requireAsShown } from './shown-keys.ts'
 
 // A user names readers by e-mail address or token name. The server reports who has a name, so this module accepts a name
 // only for the reader whom this machine, or the signed directory, knows under it.
@@ -65,7 +66,13 @@ export async function matchNames(
       possible === '' ? 'leave --reader out: this command has no new readers' : `use one of these: ${possible}`,
     )
   })
-  return new Map(found)
+  const named = new Map(found)
+  requireAsShown(
+    session,
+    orgId,
+    readers.filter(({ principalId }) => named.has(principalId)),
+  )
+  return named
 }
 
 const several = (value: string, called: readonly Named[], what = 'this command'): Failure =>
@@ -97,13 +104,17 @@ function optionName(session: Session, orgId: string, reader: Named, all: readonl
   return name !== recoveryName && found.length === 1 && found[0] === reader ? name : principalId
 }
 
-/** The `--reader` options that name these readers among all readers of the command. */
+/**
+ * The `--reader` options that name these readers among all readers of the command. Their words were shown: from now on, the
+ * options accept no other key.
+ */
 export async function optionsFor(
   session: Session,
   wanted: readonly PinnedGrantee[],
   all: readonly PinnedGrantee[],
 ): Promise<string> {
   const { id: orgId } = await session.org()
+  noteShown(session, orgId, wanted)
   const ids = new Set(wanted.map(({ principalId }) => principalId))
   const everyone = await nameReaders(session, all)
   return everyone

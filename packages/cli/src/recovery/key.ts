@@ -6,6 +6,7 @@ import { note, warn } from '../output.ts'
 import { findPin, pin, pinState, wordsOf } from '../pins.ts'
 import { ask, canAsk } from '../prompt.ts'
 import type { Session } from '../session.ts'
+import { noteShown, requireAsShown } from '../shown-keys.ts'
 import { notedTime } from '../times.ts'
 
 // The server reports the recovery key, as it does every public key. A malicious server could show its own key and so
@@ -75,13 +76,18 @@ export async function confirmRecoveryKey(session: Session, publicKeyJwk: string,
   note('the custodians of this recovery key together could read what you make:')
   note(`  ${await wordsOf(publicKeyJwk)}`)
   note('compare these words with the admin who set recovery up')
-  if (isNamed) return true
-  if (isStrict() || !canAsk())
+  if (isNamed) {
+    requireAsShown(session, orgId, [grantee(publicKeyJwk)])
+    return true
+  }
+  if (isStrict() || !canAsk()) {
+    noteShown(session, orgId, [grantee(publicKeyJwk)])
     throw new Failure(
       'refused',
       'this organization’s recovery key was not accepted on this machine yet; nothing was changed',
       `compare its words with the admin who set recovery up, then run again with --reader ${recoveryName}`,
     )
+  }
   if (!(await ask('give new keys to this recovery key?'))) throw new Failure('failure', 'nothing was changed')
   return true
 }

@@ -17,7 +17,7 @@ import { ownPublicKey, type Session } from '../session.ts'
 import type { Confirmable } from '../settings.ts'
 import { keyOpener } from './key-opener.ts'
 import { writePin } from './pin.ts'
-import { acceptHolders } from './vouching.ts'
+import { acceptHolders, requireKeysOfReaders } from './vouching.ts'
 
 /** Signs the first root and an entry for everything that exists. */
 export async function init({ session, flags, org, orgId }: InOrg<Confirmable & ReaderFlags>): Promise<Output> {
@@ -39,6 +39,7 @@ export async function init({ session, flags, org, orgId }: InOrg<Confirmable & R
   const { recoveryPublicKeyJwk } = await session.client.recovery.publicKey({ params: { orgId } })
   const recoveryKey = recoveryPublicKeyJwk ?? undefined
   const keepHolders = await acceptHolders(session, orgId, signable, { flags, recoveryPublicKeyJwk: recoveryKey })
+  requireKeysOfReaders(new Map(), signable, nameOf)
   const recovery = await acceptRecovery(session, recoveryKey, flags)
   note(`one signer alone is a risk: who steals your key controls the directory, and if you lose it nobody can sign`)
   note('add others with `skerry trust signers add`, and make rescue codes with `skerry trust rescue setup`')

@@ -17,7 +17,7 @@ import { type Compared, compareAll, isClosed } from './compare.ts'
 import { ownSigner } from './init.ts'
 import { type OldHeadFlags, openToSign } from './old-head.ts'
 import { type ComparedRecovery, isSignedRecovery, recoveryEntry, showRecovery } from './recovery-key.ts'
-import { acceptHolders } from './vouching.ts'
+import { acceptHolders, requireKeysOfReaders } from './vouching.ts'
 
 /** A head is renewed after this time, so that it never gets too old for clients that write. */
 const renewAfterSeconds = 7 * 86_400
@@ -49,6 +49,7 @@ export async function sign(
   if (isRecoveryChosen) await showRecovery(session, orgId, recovery)
   else if (signable.length === 0) return renew(session, compared.directory, signer)
   const keep = await acceptHolders(session, orgId, signable, { flags })
+  requireKeysOfReaders(compared.directory.entries, signable, compared.nameOf)
   const keepRecovery = isRecoveryChosen ? await acceptRecovery(session, recovery.publicKeyJwk) : undefined
   const count = signable.length + (isRecoveryChosen ? 1 : 0)
   await confirmOrRefuse(`signs ${count === 1 ? 'this line' : `these ${count} lines`}`, flags)

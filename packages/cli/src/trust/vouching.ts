@@ -1,5 +1,7 @@
 import { fingerprint } from '@skerry/crypto/digest'
+import type { DirectoryEntry } from '@skerry/crypto/directory/entries'
 import type { Difference } from '@skerry/sdk/internal/directory/differences'
+import { type EntryNames, entryWords } from '@skerry/sdk/internal/directory/words'
 import { Failure } from '../failure.ts'
 import { isStrict } from '../known-state.ts'
 import { note } from '../output.ts'
@@ -74,13 +76,44 @@ export async function acceptHolders(
   }
 }
 
+/**
+ * Refuses readers whose key is not the one in their own entry, as it is signed or about to be. Nobody has compared the words of
+ * another key.
+ */
+export function requireKeysOfReaders(
+  entries: ReadonlyMap<string, DirectoryEntry>,
+  signable: readonly Difference[],
+  nameOf: EntryNames,
+): void {
+  const next = new Map(signable.map((one) => [one.key, one.next]))
+  const kidOf = (key: string) =>
+    ((next.has(key) ? next.get(key) : entries.get(key)?.value) as ClaimedHolder | null)?.kid
+  for (const { key, claimedReaders } of signable) {
+    const other = claimedReaders?.find(([reader, kid]) => kidOf(reader) !== kid)
+    if (other) throw otherReader(entryWords(key, nameOf), nameOf(other[0]), kidOf(other[0]) === undefined)
+  }
+}
+
+const otherReader = (what: string, reader: string, isUnsigned: boolean): Failure =>
+  isUnsigned
+    ? new Failure(
+        'refused',
+        `${what} has the reader ${reader}, who has no signed entry; nothing was signed`,
+        `sign both: \`skerry trust sign\` signs all entries, and takes several names`,
+      )
+    : new Failure(
+        'refused',
+        `the server lists ${reader} as a reader of ${what}, with another key than in the entry of ${reader}; nothing was signed`,
+        `if ${reader} made a new keyring, grant the key again with \`skerry grant\``,
+      )
+
 /** A decoy has no key: the thumbprint in its entry is random, so there are no words to compare. */
 const isNewKey = ({ key, kind, members, next, isDecoy }: Difference): boolean =>
   /^(?:person|token)\//.test(key) &&
   isDecoy !== true &&
   next !== null &&
   next !== undefined &&
-  (kind === 'added' || members.some(({ name }) => name === 'kid' || name === 'email'))
+  (kind === 'added' || members.some(({ name }) => ['kid', 'email', 'name'].includes(name)))
 
 async function requireAsClaimed(holder: Holder, { kid, email, name = email }: ClaimedHolder): Promise<void> {
   if ((await fingerprint(holder.publicKeyJwk)) !== kid) throw twoKeys(holder)

@@ -56,6 +56,15 @@ const claimEvesKey = (id: string) =>
       one.key.endsWith(`/${id}`) ? { ...one, value: { ...one.value, kid: evesKid } } : one,
     ),
   }))
+/** Claims that the server can read the environment, as the token `ci`. */
+const claimEveAsReader = () =>
+  liar.lie(/\/directory\/claims/, (body) => ({
+    ...body,
+    claims: body.claims.map((one: Json) => ({
+      ...one,
+      readers: one.readers?.map(([key, kid]: [string, string]) => [key, key === `token/${ids.ci}` ? evesKid : kid]),
+    })),
+  }))
 const inMembers = (change: (members: Json[]) => Json[]) =>
   liar.lie(/\/members/, (body) => ({ ...body, members: body.members && change(body.members) }))
 const showKey = (userId: string, publicKeyJwk: string | null) =>
@@ -72,9 +81,13 @@ const lies: Lie[] = [
   ['claims its own key as the key of the signer', 'that is not yours', 'ada', () => leaveOut(ids.ada)],
 ]
 
-async function refuses(command: string, [, told, claimed, lie]: Lie): Promise<void> {
+const refuses = (command: string, [, told, claimed, lie]: Lie): Promise<void> => {
   claimEvesKey(ids[claimed])
   lie()
+  return signsNothing(command, told)
+}
+
+async function signsNothing(command: string, told: string): Promise<void> {
   const { code, stdout, stderr } = await ada.shell(command)
   expect({ code, stdout, stderr }).toEqual({
     code: 3,
@@ -89,6 +102,22 @@ describe('the first signature', () => {
   it.each(lies)('is not made if the server %s', async (...lie) => {
     await refuses('skerry trust init --yes --reader bob@example.com', lie)
     await refuses('skerry trust init --yes', lie)
+  })
+
+  it('is not made for a reader with another key than in its own entry', async () => {
+    claimEveAsReader()
+    await signsNothing('skerry trust init --yes --reader bob@example.com', 'with another key than in the entry of ci')
+  })
+
+  it('is not made for another key than the one whose words a person compared', async () => {
+    const { stderr } = await ada.shell('skerry trust init --yes')
+    expect(stderr).toContain('run again with --reader bob@example.com')
+    claimEvesKey(ids.bob)
+    showKey(ids.bob, eve)
+    await signsNothing(
+      'skerry trust init --yes --reader bob@example.com',
+      'the server shows another key of bob@example.com than the one whose words this machine showed before',
+    )
   })
 
   it('signs a decoy, which has no key', async () => {
@@ -130,5 +159,22 @@ describe('a head of three weeks ago, which may be older than the newest one', ()
 describe('a later signature', () => {
   it.each(lies)('is not made if the server %s', async (...lie) => {
     await refuses('skerry trust sign --yes', lie)
+  })
+
+  it('is not made for a reader with another key than in its own entry', async () => {
+    claimEveAsReader()
+    await signsNothing('skerry trust sign --yes', 'with another key than in the entry of ci')
+  })
+
+  it('is not made by --yes for a token with another name', async () => {
+    const renamed = (one: Json) => (one.id === ids.ci ? { ...one, name: 'production' } : one)
+    liar.lie(/\/tokens/, (body) => ({ ...body, tokens: body.tokens?.map(renamed) }))
+    liar.lie(/\/directory\/claims/, (body) => ({
+      ...body,
+      claims: body.claims.map((one: Json) =>
+        one.key === `token/${ids.ci}` ? { ...one, value: { ...one.value, name: 'production' } } : one,
+      ),
+    }))
+    await signsNothing('skerry trust sign --yes', 'this machine does not know the key of production')
   })
 })
