@@ -56,7 +56,7 @@ const looks = ['entrance', 'matrix-size', 'pages', 'proxy-approvals', 'screensho
 )
 
 /** The walks of people in their first ten minutes, and the promises that only a browser can keep. */
-const quickWalks = ['entrance', 'first-walk', 'flows', 'forms', 'serving', 'sign-in-time'].map(
+const quickWalks = ['entrance', 'flows', 'forms', 'serving', 'sign-in-time'].map(
   (name) => `packages/dashboard/test/${name}.test.ts`,
 )
 
@@ -95,9 +95,13 @@ const lateCommands = [
   'run-mount',
   'run-streams',
   'run-watch',
+  'secrets-edit',
   'serve',
+  'serve-socket',
+  'sign-in',
   'sync',
   'token-expired',
+  'trouble',
   'trust',
   'trust-edits',
   'trust-recovery',

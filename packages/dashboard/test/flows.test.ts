@@ -35,17 +35,29 @@ async function dropFile(text: string) {
   await page.locator('.drop').dispatchEvent('drop', { dataTransfer: data })
 }
 
-/** Holds the secrets of Development back until the returned function is called. The other environments load at once. */
+/** Holds the answers for Development back until the returned function is called. The other environments are made at once. */
 async function holdDevelopment() {
-  const shown = page.waitForResponse((answer) => /\/apps\/[^/]+$/.test(answer.url()) && answer.ok())
-  const held = Promise.withResolvers<void>()
+  const made = Promise.withResolvers<void>()
+  const loaded = Promise.withResolvers<void>()
+  let development = ''
+  await page.route(/\/apps\/[^/]+\/envs$/, async (route) => {
+    if (route.request().postDataJSON()?.slug !== 'development') return route.continue()
+    await made.promise
+    const response = await route.fetch()
+    development = (await response.json()).environment.id
+    await route.fulfill({ response })
+  })
   await page.route(/\/envs\/[^/]+\/secrets(\?|$)/, async (route) => {
-    const { environments } = await (await shown).json()
-    const { id } = environments.find(({ slug }: { slug: string }) => slug === 'development')
-    if (route.request().url().includes(id)) await held.promise
+    if (
+      route
+        .request()
+        .url()
+        .includes(development || 'none')
+    )
+      await loaded.promise
     await route.continue()
   })
-  return held.resolve
+  return { make: made.resolve, load: loaded.resolve }
 }
 
 test('the first ten minutes: from the link of the console to the first revealed secret in 5 presses', async () => {
@@ -58,10 +70,13 @@ test('the first ten minutes: from the link of the console to the first revealed 
   await page.getByLabel('Passphrase again').fill(passphrase)
   await page.getByRole('button', { name: 'Make the keyring' }).click()
   await page.getByLabel('Name').fill('Web shop')
-  const release = await holdDevelopment()
+  const development = await holdDevelopment()
+  const shown = page.waitForResponse((answer) => /\/apps\/[^/]+$/.test(answer.url()) && answer.ok())
   await page.getByRole('button', { name: 'Create', exact: true }).click()
+  await shown
+  development.make()
   await page.getByText('Loading…').waitFor()
-  release()
+  development.load()
   await page.getByText('Drop a .env or JSON file here.').waitFor()
   await dropFile(file)
   await dialogOf(page).getByRole('button', { name: 'Store 2 secrets' }).click()

@@ -2,14 +2,7 @@ import { fingerprint } from '@skerry/crypto/digest'
 import { generateKeyPair } from '@skerry/crypto/keys'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { otherClock } from '../clock.ts'
-import {
-  newKeyHolder,
-  newPersonMachine,
-  openPeopleServer,
-  type PeopleServer,
-  type PersonMachine,
-  passphrase,
-} from '../people.ts'
+import { newKeyHolder, openPeopleServer, type PeopleServer, type PersonMachine } from '../people.ts'
 import { type Json, type Liar, openLiar } from './liar.ts'
 
 // A malicious server shows its own key to a signer, and hides the rows with which the signer's client compares it.
@@ -129,14 +122,11 @@ describe('the first signature', () => {
 
 describe('a head of three weeks ago, which may be older than the newest one', () => {
   it('is continued only by a signer who names it', async () => {
-    const owner = await newPersonMachine(server, 'old@example.com', liar.url, { cold: true })
+    const owner = await newKeyHolder(server, 'old@example.com', liar.url)
     others.push(owner)
-    await owner.write('../passphrase', `${passphrase}\n`)
-    owner.env.SKERRY_PASSPHRASE_FILE = `${owner.home}/passphrase`
-    await owner.ok('skerry keys init && skerry org create "Old" && skerry init --yes --env development')
-    expect(await owner.shell('skerry trust init --yes', { env: { NODE_OPTIONS: otherClock(-21) } })).toMatchObject({
-      code: 0,
-    })
+    await owner.ok('skerry org create "Old" && skerry init --yes --env development')
+    const past = { env: { NODE_OPTIONS: otherClock(-21) } }
+    expect(await owner.start(['trust', 'init', '--yes'], past).ended).toMatchObject({ code: 0 })
     await owner.ok('skerry trust status')
     liar.lie(/never/, () => ({}))
     for (const command of [

@@ -15,16 +15,21 @@ import { ProblemAlert } from '../ui/problem.tsx'
 /** The environments that most applications begin with. */
 const usual = ['Production', 'Staging', 'Development']
 
-/** Creates the first application with its environments. Their keys are made in this browser. */
-export function NewApplication() {
+/**
+ * Creates the first application with its environments. Their keys are made in this browser. `onCreating` learns when it begins,
+ * and when all environments exist. The caller must keep this mounted meanwhile, also after a failure.
+ */
+export function NewApplication({ onCreating }: { onCreating: (isCreating: boolean) => void }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const form = useApiForm('apps', 'create', { name: '', slug: '' })
   const [chosen, setChosen] = useState(usual)
   // After a failure, the next attempt goes on with the application that exists.
   const made = useRef<Made>({ appId: null, environments: [] })
-  const create = useSubmit(form, (body) => createApplication(org.id, body, chosen, made.current), {
-    stale: [appsQuery(org.id)],
-  })
+  const createAll = (body: { name: string; slug: string }) => {
+    onCreating(true)
+    return createApplication(org.id, body, chosen, made.current)
+  }
+  const create = useSubmit(form, createAll, { stale: [appsQuery(org.id)], done: () => onCreating(false) })
   return (
     <Form onSubmit={() => create.run()}>
       <Stack maw={420}>

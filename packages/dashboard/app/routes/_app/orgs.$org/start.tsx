@@ -29,11 +29,12 @@ export const Route = createFileRoute('/_app/orgs/$org/start')({ component: Start
 function Start() {
   const { org, me } = Route.useRouteContext()
   const { hide } = useStart(org.id)
-  // The first stored secret ends the step while the dialog still stores the others.
+  // The first environment and the first stored secret end their steps too early: others follow.
+  const [isCreating, setCreating] = useState(false)
   const [isPasting, setPasting] = useState(false)
   const navigate = useNavigate()
   const { app, environments, hasKeyring, hasSecrets, hasRun, hasInvited } = useProgress(org.id)
-  const done = [hasKeyring, environments.length > 0, hasSecrets, hasRun, hasInvited]
+  const done = [hasKeyring, environments.length > 0 && !isCreating, hasSecrets, hasRun, hasInvited]
   const current = done.indexOf(false)
   const step = (number: number) => ({ number, isDone: done[number - 1]!, isCurrent: current === number - 1 })
   const left = done.filter((one) => !one).length
@@ -65,7 +66,7 @@ function Start() {
                 {me.user && <CreateKeys userId={me.user.id} about={about} />}
               </Step>
               <Step {...step(2)} title={app ? `${app.name} has its environments` : 'Create an application'}>
-                <NewApplication />
+                <NewApplication onCreating={setCreating} />
               </Step>
               <Step
                 {...step(3)}
