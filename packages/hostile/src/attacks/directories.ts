@@ -44,7 +44,7 @@ export const directories: readonly Attack[] = [
   },
   {
     id: 'garbage-proof',
-    title: 'The server sends its own environment, and a proof of random bytes',
+    title: 'The server sends its own environment, and a proof with false hashes',
     act: 'run',
     remains: { nothing: 'without-a-pin' },
     begin: changedProof((proof) => ({
