@@ -29,19 +29,19 @@ const classes: readonly PaperClass[] = [
           ['1P01', 'Malicious Recovery Group'],
         ],
         here: 'no',
-        why: 'No client enrols anybody by itself. A client wraps a key to the recovery key only if signers signed the recovery key, or after a person compared its words',
+        why: 'No client enrols anybody in a recovery by itself. A client wraps keys to a recovery key only if signers have signed this recovery key, or if a person has accepted it after comparing its twelve words',
         played: ['false-recovery-key'],
       },
       {
         names: [['BW02', 'Malicious Key Rotation']],
         here: 'no',
-        why: 'A client gives a new key only to readers that a signer signed, or that a person accepts by name and words',
+        why: 'A client wraps a new key only to readers that a signer has signed, or that a person accepts after seeing the name and the twelve words of the reader’s key',
         played: ['added-reader', 'false-recovery-key'],
       },
       {
         names: [['BW03', 'Malicious KC Conversion']],
         here: 'no',
-        why: 'No client gives a private key to a key connector or to the sign-in service',
+        why: 'No client gives a private key to a key connector or to a sign-in service',
         played: [],
       },
     ],
@@ -55,7 +55,7 @@ const classes: readonly PaperClass[] = [
           ['LP06', 'Unprotected Item Metadata'],
         ],
         here: 'in part',
-        why: 'Descriptions and tags are encrypted, and open only for their name. The server can read and change owners, expiry dates and notes',
+        why: 'Descriptions and tags of a secret are encrypted, and open only under the name of this secret. The server can read and change owners, expiry dates and notes',
         played: [],
       },
       {
@@ -73,7 +73,7 @@ const classes: readonly PaperClass[] = [
           ['LP03', 'Icon URL Item Decryption'],
         ],
         here: 'no',
-        why: 'No client makes a request to an address that it reads from a value',
+        why: 'No client takes an address from a value and sends a request to it',
         played: [],
       },
       {
@@ -83,7 +83,7 @@ const classes: readonly PaperClass[] = [
           ['1P04', 'Remove KDF Iterations'],
         ],
         here: 'no',
-        why: 'The client refuses a cost below 19 MiB and 2 passes. The client sends nothing that it derives from the passphrase',
+        why: 'The client refuses a key derivation with less than 19 MiB or 2 passes. The client sends nothing that it derives from the passphrase',
         played: ['cheap-passphrase'],
       },
       {
@@ -95,19 +95,19 @@ const classes: readonly PaperClass[] = [
       {
         names: [['DL01', 'Transaction Replay']],
         here: 'in part',
-        why: 'The head gives keys, groups and readers a date. Values have no date. A client notices an earlier value only if it saw the earlier and the newer value',
+        why: 'The signed head has a date, so clients with a pin refuse keys, groups and readers that are more than 30 days old. Values have no date. A client notices an earlier value only if it has seen this value and a newer one',
         played: ['earlier-value', 'replayed-value', 'older-state'],
       },
       {
         names: [['1P02', 'Item Dropping/Duplication']],
         here: 'in part',
-        why: 'A client refuses a repeated name. A client with a pin also refuses a missing group. No client refuses a missing secret, because people delete secrets',
+        why: 'A client refuses two secrets with one name. A client with a pin also refuses if a group is missing. If a secret is missing, no client refuses, because people delete secrets',
         played: ['missing-value', 'repeated-value', 'missing-layer'],
       },
       {
         names: [['1P03', 'Vault Injection']],
         here: 'without a pin',
-        why: 'A client with a pin refuses an environment that no signer signed',
+        why: 'A client with a pin refuses an environment that no signer has signed',
         played: ['invented-environment', 'added-layer', 'swapped-group'],
       },
     ],
@@ -118,13 +118,13 @@ const classes: readonly PaperClass[] = [
       {
         names: [['BW08', 'Organisation Injection']],
         here: 'in part',
-        why: 'The server can list its own organization. A client that has a pin or remembers its organization uses no other organization',
+        why: 'The server can list an organization that it made. A client that has a pin or remembers its organization does not use it',
         played: ['other-organization', 'head-of-another-organization'],
       },
       {
         names: [['BW09', 'Organisation Overwrite']],
         here: 'without a pin',
-        why: 'A client with a pin refuses another organization, because the root names the organization. A client with a pin refuses another key, because an entry has a commitment to each key',
+        why: 'A client with a pin refuses another organization, because the root names the organization. It refuses another key of an environment, because the signed entry of the environment has a hash of the key',
         played: ['replaced-key', 'key-of-the-server'],
       },
       {
@@ -134,13 +134,13 @@ const classes: readonly PaperClass[] = [
           ['1P05', 'Sharing Key Overwrite'],
         ],
         here: 'no',
-        why: 'A client gives a key only to a person whose public key was signed by a signer, or compared in words',
+        why: 'A client gives a key to a person only if a signer has signed this person’s public key, or if somebody has compared its twelve words',
         played: ['swapped-key-of-a-person', 'added-reader'],
       },
       {
         names: [['1P06', 'Vault Substitution Attack']],
         here: 'without a pin',
-        why: 'A client with a pin refuses a key of the server, because it does not match the commitment',
+        why: 'A client with a pin refuses a key that the server made, because this key does not match the hash in the signed entry',
         played: ['replaced-key', 'key-of-the-server', 'replaced-managed-key'],
       },
     ],
@@ -151,13 +151,13 @@ const classes: readonly PaperClass[] = [
       {
         names: [['BW10', 'Disable Per-Item Keys']],
         here: 'no',
-        why: 'An environment has one key. No second scheme exists to which a client could fall back',
+        why: 'All secrets of an environment are encrypted with one key. There is no older scheme to which a client could fall back',
         played: [],
       },
       {
         names: [['BW11', 'User Key Overwriting']],
         here: 'no',
-        why: 'The client computes a person’s public key from the private key. A keyring opens only for its own person',
+        why: 'The client computes a person’s public key from the private key. A keyring (an encrypted private key) opens only for its own person',
         played: ['other-own-key', 'keyring-of-another-person'],
       },
       {
@@ -168,13 +168,13 @@ const classes: readonly PaperClass[] = [
           ['DL06', 'Lucky 64'],
         ],
         here: 'no',
-        why: 'Every format is authenticated (AES-256-GCM, without padding). A client accepts no other format',
+        why: 'Every ciphertext is authenticated (AES-256-GCM, without padding). A client accepts no other format',
         played: ['other-format', 'altered-value'],
       },
       {
         names: [['DL04', 'Remove KDF Iterations']],
         here: 'no',
-        why: 'The client demands a minimum cost, and no older format exists to which it could fall back',
+        why: 'The client refuses a key derivation below a minimum cost, and there is no older format to which it could fall back',
         played: ['cheap-passphrase', 'other-format'],
       },
     ],
@@ -192,7 +192,9 @@ export function formatPaper(): string {
       return `| ${title} | ${numbered} | ${here} | ${why} | ${played.map((id) => `\`${id}\``).join(', ')} |`
     }),
   )
-  return ['| Class | The attack in the paper | In Skerry | Why | Played as |', '|---|---|---|---|---|', ...rows].join(
-    '\n',
-  )
+  return [
+    '| Class | The attack in the paper | Works against Skerry | Why | Rows above |',
+    '|---|---|---|---|---|',
+    ...rows,
+  ].join('\n')
 }

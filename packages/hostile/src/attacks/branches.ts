@@ -39,21 +39,21 @@ const answerBranch = ({ liar, branchNow }: Stage, branch: Json) =>
 export const branches: readonly Attack[] = [
   {
     id: 'invented-branch',
-    title: 'The server answers with a branch that it invented',
+    title: 'The server sends a branch that it made',
     act: 'branch',
     remains: { nothing: 'without-a-pin' },
     begin: async (stage) => answerBranch(stage, await inventedBranch(stage)),
   },
   {
     id: 'replayed-branch',
-    title: 'The server answers with a deleted branch. Another branch has the name of the deleted branch now',
+    title: 'The server sends a deleted branch instead of a newer branch with the same name',
     act: 'branch',
     remains: { nothing: 'without-a-pin', pin: 'branches-can-be-rolled-back' },
     begin: (stage) => answerBranch(stage, layerOf(stage.branchEarlier, 'branch')),
   },
   {
     id: 'manifest-of-another-branch',
-    title: 'The server answers with the key of one branch and the manifest of another branch',
+    title: 'The server sends the key of one branch with the manifest of another branch',
     act: 'branch',
     begin: (stage) => {
       const { manifest } = layerOf(stage.branchEarlier, 'branch')
@@ -62,7 +62,7 @@ export const branches: readonly Attack[] = [
   },
   {
     id: 'missing-manifest',
-    title: 'The server answers with a branch that has no manifest',
+    title: 'The server sends a branch that it made, without a manifest',
     act: 'branch',
     remains: { nothing: 'without-a-pin' },
     begin: async (stage) => {
@@ -72,7 +72,7 @@ export const branches: readonly Attack[] = [
   },
   {
     id: 'hidden-branch',
-    title: 'The server answers with the parent, as if the branch did not exist',
+    title: 'The client asks for a branch, and the server sends only the parent',
     act: 'branch',
     begin: ({ liar, now }) => liar.lie(resolving, () => now),
   },

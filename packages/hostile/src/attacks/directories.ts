@@ -31,20 +31,20 @@ const changedProof = (change: (proof: Json, environmentId: string) => Json | Jso
 export const directories: readonly Attack[] = [
   {
     id: 'downgrade',
-    title: 'The server denies that there is a directory, and answers with its own values',
+    title: 'The server says that there is no directory, and sends its own values',
     act: 'run',
     remains: { nothing: 'without-a-pin' },
     begin: async (stage) => answerWith(stage, (await forgedEnvironment(stage)).answer, null),
   },
   {
     id: 'withheld-directory',
-    title: 'The server leaves the directory out of an otherwise true answer',
+    title: 'The server sends the true values, and leaves the directory out of the response',
     act: 'run',
     begin: async (stage) => answerWith(stage, stage.now, null),
   },
   {
     id: 'garbage-proof',
-    title: 'The server proves an entry with random bytes',
+    title: 'The server sends its own environment, and a proof with false hashes',
     act: 'run',
     remains: { nothing: 'without-a-pin' },
     begin: changedProof((proof) => ({
@@ -54,14 +54,14 @@ export const directories: readonly Attack[] = [
   },
   {
     id: 'proof-of-another-name',
-    title: 'The server proves the entry of another environment',
+    title: 'The server sends its own environment, and the proof of another entry',
     act: 'run',
     remains: { nothing: 'without-a-pin' },
     begin: changedProof((proof) => ({ ...proof, entry: proof.entry.replace('development', 'production') })),
   },
   {
     id: 'missing-proof',
-    title: 'The server gives no proof of the environment',
+    title: 'The server sends its own environment, and no proof',
     act: 'run',
     remains: { nothing: 'without-a-pin' },
     begin: async (stage) => {
@@ -71,20 +71,21 @@ export const directories: readonly Attack[] = [
   },
   {
     id: 'older-state',
-    title: 'The server answers with the state from before the re-key, and with the head of that time',
+    title: 'The server sends the state from before the last re-key, with the head of that time',
     act: 'run',
     remains: { nothing: 'without-a-pin', memory: 'without-a-pin', pin: 'without-memory' },
     begin: async (stage) => answerWith(stage, stage.earlier, stage.earlier.directory),
   },
   {
     id: 'hidden-head',
-    title: 'The server answers with the present values, and hides the head that signs their key',
+    title: 'The server sends the current values, and hides the head that contains their key',
     act: 'run',
     begin: async (stage) => answerWith(stage, stage.now, stage.earlier.directory),
   },
   {
     id: 'two-heads',
-    title: 'A signer signs a second head with the same version, which contains an environment of the server',
+    title:
+      'A signer signs a second head with the same version number. The second head contains an environment that the server made',
     act: 'run',
     remains: { nothing: 'without-a-pin', pin: 'without-memory' },
     begin: async (stage) => {
@@ -96,7 +97,7 @@ export const directories: readonly Attack[] = [
   },
   {
     id: 'head-of-a-stranger',
-    title: 'The server signs a head with a key that no root names',
+    title: 'The server signs a head itself, with a key that is in no root',
     act: 'run',
     remains: { nothing: 'without-a-pin' },
     begin: async (stage) => {
@@ -107,7 +108,7 @@ export const directories: readonly Attack[] = [
   },
   {
     id: 'root-of-a-stranger',
-    title: 'The server makes its own root, with itself as the signer',
+    title: 'The server makes its own root, in which it is the signer',
     act: 'run',
     remains: { nothing: 'without-a-pin' },
     begin: async (stage) => {
@@ -118,7 +119,8 @@ export const directories: readonly Attack[] = [
   },
   {
     id: 'repeated-proof',
-    title: 'The server proves an entry twice, first with the id of its own environment and then with the signed id',
+    title:
+      'The server sends two proofs of one entry. The first has the id of its own environment, and the second has the signed id',
     act: 'run',
     remains: { nothing: 'without-a-pin' },
     begin: changedProof((proof, environmentId) => [
@@ -128,14 +130,14 @@ export const directories: readonly Attack[] = [
   },
   {
     id: 'shortened-path',
-    title: 'The server shortens the path of a proof, so that the entry looks like an inner node of the tree',
+    title: 'The server shortens the path of hashes in a proof, so that the entry looks like an inner node of the tree',
     act: 'run',
     remains: { nothing: 'without-a-pin' },
     begin: changedProof((proof) => ({ ...proof, index: Math.floor(proof.index / 2), path: proof.path.slice(1) })),
   },
   {
     id: 'head-of-another-organization',
-    title: 'The server shows the directory of another organization, in which the server is a signer',
+    title: 'The server sends the directory of another organization, in which the server is a signer',
     act: 'run',
     remains: { nothing: 'without-a-pin' },
     begin: async (stage) => {
@@ -147,13 +149,13 @@ export const directories: readonly Attack[] = [
   },
   {
     id: 'head-from-the-future',
-    title: 'A signer whose clock is a day ahead signs a head',
+    title: 'The time of the newest head is a day in the future, because the clock of its signer was wrong',
     act: 'run',
     begin: async (stage) => answerWith(stage, stage.now, await dated(stage, nowSeconds() + daySeconds)),
   },
   {
     id: 'garbage-directory',
-    title: 'The server answers with texts that are not documents of a directory',
+    title: 'The server sends its own environment, with meaningless texts as the directory',
     act: 'run',
     remains: { nothing: 'without-a-pin' },
     begin: async (stage) => {
@@ -163,21 +165,21 @@ export const directories: readonly Attack[] = [
   },
   {
     id: 'clock-behind',
-    title: 'The clock of the client is two days behind. The server is honest',
+    title: 'No attack: the clock of the client is two days behind',
     act: 'run',
     clockDays: -2,
     begin: () => {},
   },
   {
     id: 'clock-ahead',
-    title: 'The clock of the client is 31 days ahead. The server is honest',
+    title: 'No attack: the clock of the client is 31 days ahead',
     act: 'run',
     clockDays: 31,
     begin: () => {},
   },
   {
     id: 'old-head',
-    title: 'A month after the re-key, the server answers with the state from before the re-key',
+    title: 'A month after the last re-key, the server sends the state from before the re-key',
     act: 'run',
     clockDays: 31,
     remains: { nothing: 'without-a-pin', memory: 'without-a-pin' },

@@ -9,7 +9,7 @@ import { forgedValue } from '../stage.ts'
 export const environments: readonly Attack[] = [
   {
     id: 'invented-environment',
-    title: 'The server answers with an environment that it invented, with its own key and values',
+    title: 'Instead of the environment, the server sends an environment that it made, with its own key and values',
     act: 'run',
     remains: { nothing: 'without-a-pin' },
     begin: async (stage) => {
@@ -22,7 +22,7 @@ export const environments: readonly Attack[] = [
   },
   {
     id: 'replaced-key',
-    title: 'The server replaces the key of an environment with its own key, and replaces all values',
+    title: 'The server replaces the key of an environment with its own key, and all values with its own values',
     act: 'run',
     remains: { nothing: 'without-a-pin', memory: 'without-a-pin' },
     begin: async (stage) => {
@@ -32,7 +32,7 @@ export const environments: readonly Attack[] = [
   },
   {
     id: 'other-organization',
-    title: 'The server answers as if the token belonged to another organization',
+    title: 'The server responds as if the token belonged to another organization',
     act: 'run',
     remains: { nothing: 'without-a-pin' },
     begin: async (stage) => {
@@ -44,7 +44,7 @@ export const environments: readonly Attack[] = [
   },
   {
     id: 'added-layer',
-    title: 'The server adds the layer of a group that nobody composed',
+    title: 'The server adds a group that nobody added to the environment',
     act: 'run',
     remains: { nothing: 'without-a-pin', memory: 'without-a-pin' },
     begin: async (stage) => {
@@ -54,7 +54,7 @@ export const environments: readonly Attack[] = [
   },
   {
     id: 'missing-layer',
-    title: 'The server leaves out the layer of a composed group',
+    title: 'The server leaves out a group that the environment includes',
     act: 'run',
     remains: { nothing: 'without-a-pin', memory: 'without-a-pin' },
     begin: ({ liar, now }) =>
@@ -62,7 +62,7 @@ export const environments: readonly Attack[] = [
   },
   {
     id: 'swapped-group',
-    title: 'The server answers with another environment instead of a composed group',
+    title: 'Instead of a group that the environment includes, the server sends a group that it made',
     act: 'run',
     remains: { nothing: 'without-a-pin' },
     begin: async (stage) => {
@@ -73,7 +73,7 @@ export const environments: readonly Attack[] = [
   },
   {
     id: 'branch-as-its-parent',
-    title: 'The server answers with the key and the values of a branch instead of its parent',
+    title: 'The client asks for an environment, and the server sends the key and the values of one of its branches',
     act: 'run',
     remains: { nothing: 'without-a-pin' },
     begin: ({ liar, now, branchNow }) => {

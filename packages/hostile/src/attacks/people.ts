@@ -20,7 +20,7 @@ async function showOwnRecoveryKey({ liar }: Stage): Promise<void> {
 export const people: readonly Attack[] = [
   {
     id: 'added-reader',
-    title: 'The server adds its own token to the readers of a re-key',
+    title: 'Before a person re-keys an environment, the server adds its own token to the readers',
     act: 'rekey',
     begin: async ({ liar }) => {
       const { publicKeyJwk } = await generateKeyPair()
@@ -30,35 +30,35 @@ export const people: readonly Attack[] = [
   },
   {
     id: 'false-recovery-key',
-    title: 'The server shows its own key as the recovery key of the organization, before a person makes a branch',
+    title: 'Before a person makes a branch, the server shows its own key as the recovery key of the organization',
     act: 'fork',
     begin: showOwnRecoveryKey,
   },
   {
     id: 'false-recovery-key-at-a-re-key',
     title:
-      'The server shows its own key as the recovery key of the organization, before a person re-keys an environment',
+      'Before a person re-keys an environment, the server shows its own key as the recovery key of the organization',
     act: 'replace',
     begin: showOwnRecoveryKey,
   },
   {
     id: 'false-recovery-key-to-cover',
     title:
-      'The server shows its own key as the recovery key of the organization, before a script covers environments and names the recovery key',
+      'The server shows its own key as the recovery key. A script then runs `skerry recovery cover --reader recovery`, which wraps environment keys to the recovery key',
     act: 'cover',
     remains: { nothing: 'without-a-pin', memory: 'without-a-pin' },
     begin: showOwnRecoveryKey,
   },
   {
     id: 'hidden-recovery-key',
-    title: 'The server shows no recovery key, before a person makes a branch',
+    title: 'Before a person makes a branch, the server hides the recovery key',
     act: 'fork',
     remains: everywhere('a-hidden-recovery-key'),
     begin: ({ liar }) => liar.lie(/\/recovery\/public-key/, () => ({ recoveryPublicKeyJwk: null })),
   },
   {
     id: 'swapped-key-of-a-person',
-    title: 'The server shows its own key as the key of a colleague',
+    title: 'Before a person grants a key to a colleague, the server shows its own public key as the colleague’s key',
     act: 'grant',
     begin: async ({ liar, bob }) => {
       const { publicKeyJwk } = await generateKeyPair()
@@ -70,7 +70,7 @@ export const people: readonly Attack[] = [
   },
   {
     id: 'key-of-the-server',
-    title: 'The server gives a person its own key, so that it can read the secrets that the person stores',
+    title: 'Before a person stores a secret, the server sends a key that it made as the key of the environment',
     act: 'write',
     remains: { nothing: 'without-a-pin' },
     begin: async ({ liar, keyrings }) => {
@@ -80,7 +80,7 @@ export const people: readonly Attack[] = [
   },
   {
     id: 'swapped-ids',
-    title: 'The server swaps the names of two environments before a person stores a secret',
+    title: 'Before a person stores a secret, the server swaps the names of two environments',
     act: 'write',
     remains: { nothing: 'without-a-pin' },
     begin: ({ liar }) => {
@@ -91,7 +91,7 @@ export const people: readonly Attack[] = [
   },
   {
     id: 'replaced-managed-key',
-    title: 'The server replaces a managed key with its own key, so that it can read the data that a person encrypts',
+    title: 'Before a person encrypts data with a managed key, the server replaces this key with its own key',
     act: 'encrypt',
     remains: { nothing: 'without-a-pin' },
     begin: async ({ liar, keyrings }) => {
@@ -101,7 +101,7 @@ export const people: readonly Attack[] = [
   },
   {
     id: 'cheap-passphrase',
-    title: 'The server lowers the cost of the passphrase, so that it is easy to guess',
+    title: 'The server lowers the cost of the key derivation, so that the passphrase is easier to guess',
     act: 'unlock',
     begin: ({ liar }) => {
       liar.lie(/\/me\/keys/, (body) => ({
@@ -112,13 +112,13 @@ export const people: readonly Attack[] = [
   },
   {
     id: 'keyring-of-another-person',
-    title: 'The server answers with the keyring of another person, who uses the same passphrase',
+    title: 'The server sends the keyring of another person, who uses the same passphrase',
     act: 'unlock',
     begin: ({ liar, keyrings }) => liar.lie(/\/me\/keys/, (body) => ({ ...body, ...keyrings.bob })),
   },
   {
     id: 'other-own-key',
-    title: 'The server shows its own public key as the public key of the person',
+    title: 'The server tells a person that its own public key is the person’s public key',
     act: 'unlock',
     begin: async ({ liar }) => {
       const { publicKeyJwk } = await generateKeyPair()
@@ -127,7 +127,8 @@ export const people: readonly Attack[] = [
   },
   {
     id: 'mail-with-a-false-pin',
-    title: 'A mail looks as if a colleague sent it, and contains the pin of a directory that the server made',
+    title:
+      'A person types a pin from a false mail in a colleague’s name. The pin is of a directory that the server made',
     act: 'pin',
     remains: { nothing: 'a-pin-from-the-server', memory: 'a-pin-from-the-server' },
     begin: async (stage) => {

@@ -15,7 +15,8 @@ const root2 = (stage: Stage) => stage.roots[1] as string
 export const signers: readonly Attack[] = [
   {
     id: 'former-signer',
-    title: 'A former signer signs a head under the newest root. The head contains an environment of the server',
+    title:
+      'A former signer signs a head that names the newest root. The head contains an environment that the server made',
     act: 'run',
     remains: { nothing: 'without-a-pin' },
     begin: async (stage) => {
@@ -26,7 +27,7 @@ export const signers: readonly Attack[] = [
   },
   {
     id: 'former-signer-new-root',
-    title: 'A former signer signs a root that follows the newest root, and is its only signer',
+    title: 'A former signer signs a new root that follows the newest root, and that names the former signer alone',
     act: 'run',
     remains: { nothing: 'without-a-pin' },
     begin: async (stage) => {
@@ -41,7 +42,7 @@ export const signers: readonly Attack[] = [
   },
   {
     id: 'old-pin',
-    title: 'The client has the pin of an older root. The server is honest',
+    title: 'No attack: the client has the pin of an older root',
     act: 'run',
     pinnedRoot: root2,
     isHonest: true,
@@ -49,7 +50,7 @@ export const signers: readonly Attack[] = [
   },
   {
     id: 'withheld-chain',
-    title: 'The client has the pin of an older root. The server shows the newest root without the roots before it',
+    title: 'The client has the pin of an older root. The server sends only the newest root',
     act: 'run',
     pinnedRoot: root2,
     begin: (stage) => answerWith(stage, stage.now, stage.now.directory),
@@ -57,7 +58,7 @@ export const signers: readonly Attack[] = [
   {
     id: 'withheld-root',
     title:
-      'The client has the pin of an older root. The server hides the newest root, and a former signer signs a head under the older root',
+      'The client has the pin of an older root. The server hides the newest root. A former signer signs a head that names the older root',
     act: 'run',
     pinnedRoot: root2,
     remains: { nothing: 'without-a-pin', pin: 'an-old-pin' },
@@ -73,7 +74,7 @@ export const signers: readonly Attack[] = [
   },
   {
     id: 'forked-root',
-    title: 'The client has the pin of an older root. A former signer signs another root after it',
+    title: 'The client has the pin of an older root. A former signer signs a false root that follows the older root',
     act: 'run',
     pinnedRoot: root2,
     remains: { nothing: 'without-a-pin', pin: 'an-old-pin' },
@@ -90,7 +91,7 @@ export const signers: readonly Attack[] = [
   {
     id: 'forked-root-beside',
     title:
-      'The client has the pin of an older root. A former signer signs another root after it, and the server also shows the true root',
+      'The client has the pin of an older root. A former signer signs a false root that follows the older root. The server sends the true root and the false root',
     act: 'run',
     pinnedRoot: root2,
     remains: { nothing: 'without-a-pin' },

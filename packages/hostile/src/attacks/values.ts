@@ -43,7 +43,7 @@ export const values: readonly Attack[] = [
   },
   {
     id: 'altered-value',
-    title: 'The server alters one bit of a ciphertext',
+    title: 'The server alters one character of a ciphertext',
     act: 'run',
     begin: answerA(({ now }) => {
       const [prefix, iv, body = ''] = ciphertextOf(now, 'app').split('.')
@@ -52,13 +52,13 @@ export const values: readonly Attack[] = [
   },
   {
     id: 'other-format',
-    title: 'The server announces another format of ciphertexts, without authentication',
+    title: 'The server marks a ciphertext as one of another format, which is not authenticated',
     act: 'run',
     begin: answerA(({ now }) => ciphertextOf(now, 'app').replace(/^sc1/, 'sc0')),
   },
   {
     id: 'repeated-value',
-    title: 'The server shows two values of one secret',
+    title: 'The server sends two values for one secret',
     act: 'run',
     begin: (stage) => {
       const [secret] = layerOf(stage.now, 'app').secrets
@@ -75,7 +75,7 @@ export const values: readonly Attack[] = [
   {
     id: 'earlier-value',
     title:
-      'The server answers with an earlier value of a secret. The client has never seen this value, and it opens with the present key',
+      'The server sends an earlier value of a secret. The current key opens this value, and the client has never seen it',
     act: 'run',
     remains: everywhere('values-can-be-rolled-back'),
     begin: answerA(({ ciphertexts }) => ciphertexts[1] as string),
@@ -83,7 +83,7 @@ export const values: readonly Attack[] = [
   {
     id: 'replayed-value',
     title:
-      'The server answers with an earlier value of a secret. A client with memory has seen this value, and later the newest value',
+      'The server sends an earlier value of a secret. A client with memory has seen this value, and after it the newest value',
     act: 'run',
     remains: {
       nothing: 'values-can-be-rolled-back',

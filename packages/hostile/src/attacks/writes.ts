@@ -17,15 +17,14 @@ async function giveOwnKey(stage: Stage): Promise<void> {
 export const writes: readonly Attack[] = [
   {
     id: 'key-of-the-server-for-a-program',
-    title: 'The server gives a program its own key, so that it can read the secrets that the program stores',
+    title: 'Before a program stores a secret, the server sends a key that it made as the key of the environment',
     act: 'store',
     remains: { nothing: 'without-a-pin' },
     begin: giveOwnKey,
   },
   {
     id: 'downgrade-before-a-write',
-    title:
-      'The server gives a program its own key, and denies that there is a directory, before the program stores a secret',
+    title: 'Before a program stores a secret, the server sends a key that it made, and says that there is no directory',
     act: 'store',
     remains: { nothing: 'without-a-pin' },
     begin: async (stage) => {
