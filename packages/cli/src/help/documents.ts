@@ -12,7 +12,7 @@ export const documents: Readonly<Record<string, string>> = {
   run: 'docs/command-line.md#which-values',
   shell: 'docs/command-line.md#which-values',
   serve: 'docs/serve.md',
-  secrets: 'docs/command-line.md#which-values-are-shown',
+  secrets: 'docs/command-line.md#values-in-secrets-list-export-and-diff',
   changes: 'docs/command-line.md#changes',
   app: 'docs/glossary.md#where-secrets-are',
   env: 'docs/glossary.md#where-secrets-are',
