@@ -63,7 +63,11 @@ export function register(command: Command): void {
   explained(
     accepting(
       confirmable(
-        leaf(command, 'complete [environments...]', 'Grant the missing keys of teams and plans that you have'),
+        leaf(
+          command,
+          'complete [environments...]',
+          'Give people the missing keys of their teams and plans, if you have these keys',
+        ),
       ),
     ),
     'Name environments as app/env or group:env. With --yes, name the environments and the people.',
@@ -71,7 +75,7 @@ export function register(command: Command): void {
     .option('--member <member>', 'only the keys for this person; repeatable', gather)
     .action(inOrg(complete, checkComplete))
   explained(
-    leaf(command, 'plan <member> [environments...]', 'Show or plan the keys that a person should get without a team'),
+    leaf(command, 'plan <member> [environments...]', 'Show or change the keys that a person should get without a team'),
     'Plan an environment that you cannot read: an admin who can grants its key later. Name environments as app/env or group:env. For admins.',
   )
     .option('--remove', 'take the environments out of the plan')

@@ -26,12 +26,12 @@ export function register(command: Command): void {
     .option('--name <name>', 'display name (default: the slug)')
     .action(inOrg(create, checkCreate))
   leaf(command, 'show <agent>', 'Show an agent and its current policy').action(signedIn(show))
-  leaf(command, 'enable <agent>', 'Serve the policy of a disabled agent again').action(
+  leaf(command, 'enable <agent>', 'Let a disabled agent work again').action(
     signedIn((agent: string, work: SignedIn) => update(agent, true, work)),
   )
-  confirmable(leaf(command, 'disable <agent>', 'Stop serving the policy; proxies keep it until it expires')).action(
-    signedIn((agent: string, work: SignedIn<Confirmable>) => update(agent, false, work)),
-  )
+  confirmable(
+    leaf(command, 'disable <agent>', 'Stop an agent: its tasks end, and proxies stop at their next refresh'),
+  ).action(signedIn((agent: string, work: SignedIn<Confirmable>) => update(agent, false, work)))
   confirmable(leaf(command, 'rm <agent>', 'Delete an agent with its policy, tasks and activity')).action(
     signedIn(remove),
   )

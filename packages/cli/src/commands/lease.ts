@@ -29,9 +29,9 @@ export function register(command: Command): void {
   confirmable(
     leaf(command, 'revoke <lease>', 'End a lease: its account is deleted and its connections are closed'),
   ).action(inOrg(revoke))
-  confirmable(leaf(command, 'forget <lease>', 'Close the entry of a lease whose account could not be deleted')).action(
-    inOrg(forget),
-  )
+  confirmable(
+    leaf(command, 'forget <lease>', 'Mark a lease as ended although its account could not be deleted'),
+  ).action(inOrg(forget))
 }
 
 function registerTargets(command: Command): void {

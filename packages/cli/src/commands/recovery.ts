@@ -22,11 +22,11 @@ export function register(command: Command): void {
     inOrg(setup, parseSetup),
   )
   planned(leaf(command, 'rotate', 'Replace the recovery key and all shares')).action(inOrg(rotate, checkRotate))
-  accepting(leaf(command, 'cover', 'Cover the environments that you can read and recovery cannot')).action(inOrg(cover))
+  accepting(leaf(command, 'cover', 'Let recovery restore the environments that you can read')).action(inOrg(cover))
   confirmable(leaf(command, 'trust', 'Accept a changed recovery key, after you compared its words')).action(
     inOrg(trust),
   )
-  confirmable(leaf(command, 'disable', 'End recovery')).action(inOrg(disable))
+  confirmable(leaf(command, 'disable', 'End recovery; custodians can no longer restore access')).action(inOrg(disable))
   leaf(command, 'share', 'Check that your share belongs to the recovery key').action(inOrg(share))
   formerly(
     formerly(

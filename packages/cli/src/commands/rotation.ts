@@ -50,7 +50,9 @@ export function register(command: Command): void {
     command,
     'A rotation is named by its secret. If several environments rotate that secret, add --env or give its id.',
   )
-  leaf(command, 'ls', 'List rotations, and which environments the server can read for them').action(inOrg(list))
+  leaf(command, 'ls', 'List rotations, and the environments that the server can read because of them').action(
+    inOrg(list),
+  )
   settings(confirmable(addressed(leaf(command, 'create <secret>', 'Replace a secret on a schedule'))))
     .addOption(
       new Option('--kind <kind>', 'generated value or password of a database (default: generated)').choices([

@@ -50,12 +50,12 @@ export function register(command: Command): void {
 }
 
 function registerReads(command: Command): void {
-  addressed(leaf(command, 'ls', 'List the secrets that a program gets, and where each comes from'))
+  addressed(leaf(command, 'ls', 'List the secrets that a program gets, and the source of each value'))
     .option('--reveal', 'show values')
     .option('--stored', 'only secrets of this environment, without groups and parent')
     .option(...withGroups)
     .action(atPlace(list, parseList))
-  addressed(leaf(command, 'get <NAME>', 'Print one value; on a terminal it is masked'))
+  addressed(leaf(command, 'get <NAME>', 'Print one value; a terminal shows it masked'))
     .option('--reveal', 'show the value on a terminal')
     .option('--stored', 'print the stored text, without groups, parent and expanded references')
     .option(...withGroups)
@@ -110,7 +110,9 @@ function registerWrites(command: Command): void {
     .option('--overwrite', 'replace existing values')
     .action(atPlace(generate, parseGenerate))
   explained(
-    queueing(confirmable(addressed(leaf(command, 'rm <NAMES...>', 'Delete secrets with their versions')))),
+    queueing(
+      confirmable(addressed(leaf(command, 'rm <NAMES...>', 'Delete secrets; you can restore them for 30 days'))),
+    ),
     'For 30 days `skerry secrets restore <NAME>` brings a deleted secret back.',
   )
     .option(...expectedVersion)
@@ -118,9 +120,7 @@ function registerWrites(command: Command): void {
     .option('--purge', 'delete for good, and also what earlier deletions of the name kept')
     .action(atPlace(remove, parseRemove))
   explained(
-    addressed(
-      leaf(command, 'rename <NAME> <NEW_NAME>', 'Rename a secret; its versions and its description stay with it'),
-    ),
+    addressed(leaf(command, 'rename <NAME> <NEW_NAME>', 'Rename a secret; it keeps its versions and its description')),
     'Programs get the value under the new name alone. References to the old name are listed, and are not changed.',
   )
     .alias('mv')
@@ -135,7 +135,7 @@ function registerWrites(command: Command): void {
     .option('--deleted <id>', 'the deleted secret, if several had the name (default: the latest)')
     .action(atPlace(restore, parseRestore))
   explained(
-    addressed(leaf(command, 'describe <NAME>', 'Describe a secret, or show its details')),
+    addressed(leaf(command, 'describe <NAME>', 'Store the description and other details of a secret, or show them')),
     'The description and the tags are encrypted. The server reads the rest, and reminds the owner two weeks before the date.',
   )
     .option('--description <text>', 'what it is for, at most 500 characters; - is stdin, an empty text clears it')

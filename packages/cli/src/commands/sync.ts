@@ -9,7 +9,11 @@ import { list as listRuns, parseList, plan, run } from '../sync/runs.ts'
 import { takesSyncProvider } from '../vendors.ts'
 
 export function register(command: Command): void {
-  leaf(command, 'ls', 'List connections and bindings, and what the server can read for them').action(signedIn(list))
+  leaf(
+    command,
+    'ls',
+    'List connections and bindings, and the environments that the server can read because of them',
+  ).action(signedIn(list))
   takesSyncProvider(leaf(command, 'providers [provider]', 'List the platforms, or show the fields of one')).action(
     withoutSession(providers),
   )
@@ -21,7 +25,7 @@ export function register(command: Command): void {
     .option('--set <field=value>', 'field of the connection; repeatable', gatherField)
     .option('--file <path>', 'file with the credential; - is stdin (default: ask)')
     .action(inOrg(connect, parseConnect))
-  leaf(command, 'verify <connection>', 'Check that the credential works')
+  leaf(command, 'verify <connection>', 'Check that the credential of a connection works')
     .option('--to <field=value>', 'field of the destination; repeatable', gatherField)
     .action(signedIn(verify))
   explained(
@@ -29,7 +33,7 @@ export function register(command: Command): void {
     bindHelp.trim(),
   ).action(signedIn(bind))
   leaf(command, 'plan <binding>', 'Show which names a push would write and delete').action(signedIn(plan))
-  leaf(command, 'run <binding>', 'Push now')
+  leaf(command, 'run <binding>', 'Push an environment now')
     .option('--adopt <names>', 'overwrite these names, which somebody else wrote there', gather)
     .action(signedIn(run))
   leaf(command, 'runs [binding]', 'List pushes, newest first')
@@ -39,10 +43,10 @@ export function register(command: Command): void {
     .option('--no-adopt', 'do not overwrite names that somebody else wrote there')
     .option('--keys', 'give the connection the keys of groups that were composed later')
     .action(signedIn(edit, checkEdit))
-  leaf(command, 'pause <binding>', 'Push nothing until you resume the binding').action(
+  leaf(command, 'pause <binding>', 'Stop pushing an environment until you resume the binding').action(
     signedIn((binding: string, work: SignedIn) => edit(binding, { ...work, flags: { ...work.flags, pause: true } })),
   )
-  confirmable(leaf(command, 'resume <binding>', 'Push again')).action(
+  confirmable(leaf(command, 'resume <binding>', 'Push an environment again, after a pause')).action(
     signedIn((binding: string, work: SignedIn<Confirmable>) =>
       edit(binding, { ...work, flags: { ...work.flags, resume: true } }),
     ),

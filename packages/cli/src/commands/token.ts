@@ -59,7 +59,7 @@ export function register(command: Command): void {
     .action(inOrg(create, parseCreate))
   leaf(command, 'show <token>', 'Show a token').action(signedIn(show))
   leaf(command, 'rename <token> <name>', 'Change the name of a token').action(signedIn(rename))
-  endingLeases(confirmable(leaf(command, 'revoke <token>', 'End a token; it stays in the list'))).action(
+  endingLeases(confirmable(leaf(command, 'revoke <token>', 'Make a token invalid; the list keeps it'))).action(
     signedIn(revoke),
   )
   endingLeases(confirmable(leaf(command, 'rm <token>', 'Revoke a token and delete it with its grants'))).action(

@@ -42,15 +42,15 @@ function registerProjects(command: Command): void {
     .option('--name <name>', 'new name')
     .action(signedIn(projects.update))
   leaf(command, 'enable <project>', 'Allow the use of a disabled project').action(signedIn(projects.enable))
-  confirmable(leaf(command, 'disable <project>', 'Stop all use of credentials and all new links')).action(
-    signedIn(projects.disable),
-  )
+  confirmable(
+    leaf(command, 'disable <project>', 'Stop a project: nobody can use its credentials or make links'),
+  ).action(signedIn(projects.disable))
 }
 
 function registerKeys(command: Command): void {
   inProject(command, 'ls', 'List platform keys').action(atProject(keys.list))
   explained(atBrowser(command, 'create', 'Create a platform key'), secondFactor).action(atProject(keys.create))
-  confirmable(inProject(command, 'revoke <key>', 'End a platform key at once')).action(atProject(keys.revoke))
+  confirmable(inProject(command, 'revoke <key>', 'Make a platform key invalid at once')).action(atProject(keys.revoke))
 }
 
 function registerExecutor(command: Command): void {
@@ -59,7 +59,7 @@ function registerExecutor(command: Command): void {
     atProject(executor.registerCode),
   )
   confirmable(
-    inProject(command, 'disable', 'End the executor: no credential can be used until another one registers'),
+    inProject(command, 'disable', 'End the executor; nobody can use credentials until another executor registers'),
   ).action(atProject(executor.disable))
 }
 
@@ -87,14 +87,16 @@ function registerWebhooks(command: Command): void {
     .option('--event <type>', `event to send, instead of the present ones: ${types}; repeatable`, gather)
     .option('--description <text>', 'description for people; an empty one deletes it')
     .action(atProject(webhooks.update, webhooks.parseUpdate))
-  inProject(command, 'enable <webhook>', 'Send to a disabled webhook again, first the waiting events').action(
+  inProject(command, 'enable <webhook>', 'Send events to a disabled webhook again, first the waiting ones').action(
     atProject(webhooks.enable),
   )
-  confirmable(inProject(command, 'disable <webhook>', 'Stop sending to a webhook')).action(atProject(webhooks.disable))
+  confirmable(inProject(command, 'disable <webhook>', 'Stop sending events to a webhook')).action(
+    atProject(webhooks.disable),
+  )
   confirmable(inProject(command, 'rm <webhook>', 'Delete a webhook with its waiting events')).action(
     atProject(webhooks.remove),
   )
-  inProject(command, 'test <webhook>', 'Send a sample event').action(atProject(webhooks.test))
+  inProject(command, 'test <webhook>', 'Send a sample event to a webhook').action(atProject(webhooks.test))
   inProject(command, 'deliveries <webhook>', 'List the deliveries of the last 30 days, newest first')
     .addOption(new Option('--status <status>', 'only with this status').choices(vaultDeliveryStatuses))
     .option('--limit <number>', 'at most this many; 0 is all', '50')
