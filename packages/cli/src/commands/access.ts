@@ -81,17 +81,17 @@ export function register(command: Command): void {
     .option('--remove', 'take the environments out of the plan')
     .action(inOrg(planAccess, checkPlanning))
   reasoned(
-    leaf(command, 'decline <request>', 'Decline a request'),
+    leaf(command, 'decline <request>', 'Decline a request for access'),
     'reason',
     'reason for the person who asked; the server can read it',
   ).action(inOrg(decline))
   explained(
-    leaf(command, 'map [holder]', 'List who can read which environment'),
+    leaf(command, 'map [holder]', 'List the people and tokens that can read each environment'),
     'For admins. A holder is the e-mail address of a member or the name of a token; without one, everyone is listed.',
   )
     .option('--branches', 'with branches')
     .action(inOrg(map))
-  leaf(command, 'withdraw <request>', 'Withdraw your request').action(inOrg(withdraw))
+  leaf(command, 'withdraw <request>', 'Withdraw your own request for access').action(inOrg(withdraw))
 }
 
 const parseSpan = (flags: Flags & Span): number | undefined => parseGrantTime(flags.for)

@@ -23,7 +23,7 @@ export function register(command: Command): void {
   filtering(leaf(command, 'timeline', 'Count the entries of each hour or day')).action(
     signedIn(timeline, checkTimeline),
   )
-  leaf(command, 'verify', 'Prove that no entry was changed, removed or inserted')
+  leaf(command, 'verify', 'Prove that nobody changed, removed or inserted an entry')
     .option('--archive <paths...>', 'files of archived entries to compare with the log')
     .action(inOrg(verify))
   leaf(command, 'verify-archive <path>', 'Check a file of archived entries without a server')

@@ -35,8 +35,13 @@ export function register(command: Command): void {
 }
 
 function registerTargets(command: Command): void {
-  leaf(command, 'ls', 'List targets').action(inOrg(listTargets))
-  explained(accepting(confirmable(leaf(command, 'create <name>', 'Register a target'))), createTargetHelp.trim())
+  leaf(command, 'ls', 'List targets: the systems on which leases are created').action(inOrg(listTargets))
+  explained(
+    accepting(
+      confirmable(leaf(command, 'create <name>', 'Register a database, SSH host or cloud on which leases are created')),
+    ),
+    createTargetHelp.trim(),
+  )
     .addOption(leaseProviderOption('kind of the target, if the credential does not say'))
     .option('--file <path>', 'file with the admin credential; - is stdin (default: ask)')
     .option('--config <path>', 'JSON file with settings that have no option here')

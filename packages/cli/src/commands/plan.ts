@@ -13,7 +13,7 @@ type View = Answer<typeof billing.get>
 
 export function register(command: Command): void {
   leaf(command, 'ls', 'List the plans and the features that they include').alias('show').action(inOrg(show))
-  leaf(command, 'usage', 'Show how much of the plan is used').action(inOrg(showUsage))
+  leaf(command, 'usage', 'Show how much of its plan the organization uses').action(inOrg(showUsage))
   formerly(leaf(command, 'checkout [plan]', 'Buy a plan: print the address of the payment page'), '--plan <plan>')
     .option('--family <family>', 'platform or vault', 'platform')
     .action(inOrg(checkout, parseCheckout))

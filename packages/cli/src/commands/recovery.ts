@@ -37,14 +37,20 @@ export function register(command: Command): void {
   )
     .option('--reason <text>', 'reason for the custodians and the audit log')
     .action(inOrg(request))
-  leaf(command, 'contribute <request>', 'Give your share, after you compared the words of the person')
+  leaf(command, 'contribute <request>', 'Give your share for a request, after you compared the words of the person')
     .option('--words <words>', 'the twelve words that the person told you (default: ask)')
     .action(inOrg(contribute))
-  leaf(command, 'complete <request>', 'Restore access, on the machine of the person who gets it')
+  leaf(
+    command,
+    'complete <request>',
+    'Restore access, on the machine that gets it, after custodians gave their shares',
+  )
     .option('--only <env>', 'app/env or group:env (default: everything covered); repeatable', gather)
     .action(inOrg(complete))
-  confirmable(leaf(command, 'cancel <request>', 'Cancel an open request')).action(inOrg(cancel))
-  leaf(command, 'drill [request]', 'Start a drill, or finish it after enough custodians contributed').action(
-    inOrg(drill),
-  )
+  confirmable(leaf(command, 'cancel <request>', 'Cancel an open request for recovery')).action(inOrg(cancel))
+  leaf(
+    command,
+    'drill [request]',
+    'Start a recovery drill, or finish it after enough custodians gave their shares',
+  ).action(inOrg(drill))
 }

@@ -14,9 +14,13 @@ export function register(command: Command): void {
     'ls',
     'List connections and bindings, and the environments that the server can read because of them',
   ).action(signedIn(list))
-  takesSyncProvider(leaf(command, 'providers [provider]', 'List the platforms, or show the fields of one')).action(
-    withoutSession(providers),
-  )
+  takesSyncProvider(
+    leaf(
+      command,
+      'providers [provider]',
+      'List the platforms to which secrets can be pushed, or show the fields of one',
+    ),
+  ).action(withoutSession(providers))
   explained(
     takesSyncProvider(confirmable(leaf(command, 'connect <provider>', 'Store a credential of a platform'))),
     connectHelp.trim(),
@@ -29,7 +33,13 @@ export function register(command: Command): void {
     .option('--to <field=value>', 'field of the destination; repeatable', gatherField)
     .action(signedIn(verify))
   explained(
-    confirmable(settings(addressed(leaf(command, 'bind [connection]', 'Push an environment to a destination')))),
+    confirmable(
+      settings(
+        addressed(
+          leaf(command, 'bind [connection]', 'Push an environment to a destination, now and after each change'),
+        ),
+      ),
+    ),
     bindHelp.trim(),
   ).action(signedIn(bind))
   leaf(command, 'plan <binding>', 'Show which names a push would write and delete').action(signedIn(plan))
@@ -39,7 +49,10 @@ export function register(command: Command): void {
   leaf(command, 'runs [binding]', 'List pushes, newest first')
     .option('--limit <number>', 'at most this many; 0 is all', '20')
     .action(inOrg(listRuns, parseList))
-  formerly(formerly(confirmable(settings(leaf(command, 'edit <binding>', 'Change a binding'))), '--pause'), '--resume')
+  formerly(
+    formerly(confirmable(settings(leaf(command, 'edit <binding>', 'Change the settings of a binding'))), '--pause'),
+    '--resume',
+  )
     .option('--no-adopt', 'do not overwrite names that somebody else wrote there')
     .option('--keys', 'give the connection the keys of groups that were composed later')
     .action(signedIn(edit, checkEdit))

@@ -29,7 +29,7 @@ const groups: Readonly<Record<string, readonly Row[]>> = {
     { name: 'whoami', summary: 'Show who this machine is signed in as', load: () => import('./whoami.ts') },
     {
       name: 'init',
-      summary: 'Create an application for this folder, with skerry.json',
+      summary: 'Create an application for this folder, and write skerry.json',
       load: () => import('./init.ts'),
     },
     {

@@ -35,8 +35,10 @@ const display = (command: Command) =>
     .option('--return-origin <origin>', 'origin that people may return to; repeatable', gather)
 
 function registerProjects(command: Command): void {
-  leaf(command, 'ls', 'List projects').action(signedIn(projects.list))
-  display(leaf(command, 'create <name>', 'Create a project')).action(inOrg(projects.create))
+  leaf(command, 'ls', 'List the projects of the vault').action(signedIn(projects.list))
+  display(leaf(command, 'create <name>', 'Create a project: a product whose users connect their accounts')).action(
+    inOrg(projects.create),
+  )
   leaf(command, 'show <project>', 'Show a project, its platform keys and its executor').action(signedIn(projects.show))
   display(leaf(command, 'edit <project>', 'Change the settings that you give'))
     .option('--name <name>', 'new name')
@@ -49,7 +51,10 @@ function registerProjects(command: Command): void {
 
 function registerKeys(command: Command): void {
   inProject(command, 'ls', 'List platform keys').action(atProject(keys.list))
-  explained(atBrowser(command, 'create', 'Create a platform key'), secondFactor).action(atProject(keys.create))
+  explained(
+    atBrowser(command, 'create', 'Create a platform key, with which the backend of your product calls the vault'),
+    secondFactor,
+  ).action(atProject(keys.create))
   confirmable(inProject(command, 'revoke <key>', 'Make a platform key invalid at once')).action(atProject(keys.revoke))
 }
 
@@ -64,7 +69,7 @@ function registerExecutor(command: Command): void {
 }
 
 function registerConnections(command: Command): void {
-  inProject(command, 'ls', 'List connections, oldest first')
+  inProject(command, 'ls', 'List connections: the accounts that people have connected, oldest first')
     .option('--user-ref <ref>', 'only connections of this person')
     .addOption(new Option('--status <status>', 'only with this status').choices(vaultConnectionStatuses))
     .option('--limit <number>', 'at most this many; 0 is all', '100')
@@ -97,11 +102,15 @@ function registerWebhooks(command: Command): void {
     atProject(webhooks.remove),
   )
   inProject(command, 'test <webhook>', 'Send a sample event to a webhook').action(atProject(webhooks.test))
-  inProject(command, 'deliveries <webhook>', 'List the deliveries of the last 30 days, newest first')
+  inProject(
+    command,
+    'deliveries <webhook>',
+    'List the events of the last 30 days that were sent to a webhook, newest first',
+  )
     .addOption(new Option('--status <status>', 'only with this status').choices(vaultDeliveryStatuses))
     .option('--limit <number>', 'at most this many; 0 is all', '50')
     .action(atProject(webhooks.deliveries, webhooks.parseDeliveries))
-  inProject(command, 'redeliver <webhook> <delivery>', 'Send a delivery again with the same id').action(
+  inProject(command, 'redeliver <webhook> <delivery>', 'Send an event to a webhook again, with the same id').action(
     atProject(webhooks.redeliver),
   )
 }

@@ -18,7 +18,7 @@ export const secrets = [
       ['skerry run --env staging -- npm test', 'Use another environment'],
       ['skerry shell', 'Start a shell with the secrets'],
     ],
-    document: 'docs/command-line.md#which-values',
+    document: 'docs/command-line.md#which-values-a-program-gets',
   },
   {
     title: 'Import a .env file',
