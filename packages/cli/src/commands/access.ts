@@ -66,7 +66,7 @@ export function register(command: Command): void {
         leaf(
           command,
           'complete [environments...]',
-          'Give people the missing keys of their teams and plans, if you have these keys',
+          'Give people the keys that they should have and still lack, if you have these keys',
         ),
       ),
     ),

@@ -71,7 +71,7 @@ function registerPolicy(command: Command): void {
     '--ttl',
     'expires',
   )
-    .requiredOption('--file <path>', 'JSON file with a list of rules; - is stdin')
+    .requiredOption('--file <path>', 'JSON file with a list of rules; use - for stdin')
     .option('--expires <duration>', 'when the rules stop working, 1h to 90d', '30d')
     .action(signedIn(publish, parsePublish))
   leaf(command, 'history <agent>', 'List the newest versions of a policy').action(signedIn(history))

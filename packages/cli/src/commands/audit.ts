@@ -30,7 +30,7 @@ export function register(command: Command): void {
     .requiredOption('--key <publicKey>', 'public key of the server that wrote the file')
     .action(withoutSession(verifyArchive))
   leaf(command, 'checkpoint', 'Print the signed checkpoint of the log')
-    .option('--compare <path>', 'compare with the checkpoint of another person; - is stdin')
+    .option('--compare <path>', 'compare with the checkpoint of another person; use - for stdin')
     .action(inOrg(checkpoint))
 }
 

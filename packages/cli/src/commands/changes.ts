@@ -26,7 +26,9 @@ export function register(command: Command): void {
   leaf(command, 'show <change>', 'Show a proposed change, with the proposed and the current values')
     .option('--reveal', 'show values')
     .action(inOrg(show))
-  noted(reading(addressed(leaf(command, 'propose [file]', 'Propose the values of a file as one change; - is stdin'))))
+  noted(
+    reading(addressed(leaf(command, 'propose [file]', 'Propose the values of a file as one change; use - for stdin'))),
+  )
     .option('--delete <NAME,...>', 'also propose to delete these secrets; repeatable', gather)
     .option('--dry-run', 'show the change without proposing it')
     .action(atPlace(propose, parsePropose))

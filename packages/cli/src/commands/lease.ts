@@ -43,7 +43,7 @@ function registerTargets(command: Command): void {
     createTargetHelp.trim(),
   )
     .addOption(leaseProviderOption('kind of the target, if the credential does not say'))
-    .option('--file <path>', 'file with the admin credential; - is stdin (default: ask)')
+    .option('--file <path>', 'file with the admin credential; use - for stdin (default: ask)')
     .option('--config <path>', 'JSON file with settings that have no option here')
     .option('--level <level>', 'rights of a lease: readonly, readwrite or custom (default: readonly)')
     .option('--schema <name>', 'PostgreSQL: schema whose tables a lease may use (default: public)')
@@ -60,7 +60,7 @@ function registerTargets(command: Command): void {
   leaf(command, 'verify <target>', 'Check that Skerry can still sign in to a target').action(inOrg(verify))
   confirmable(leaf(command, 'trust <target>', 'Accept the changed settings of a target')).action(signedIn(trust))
   accepting(confirmable(leaf(command, 'replace <target>', 'Replace the admin credential of a target')))
-    .option('--file <path>', 'file with the new credential; - is stdin (default: ask)')
+    .option('--file <path>', 'file with the new credential; use - for stdin (default: ask)')
     .action(inOrg(replace))
   confirmable(leaf(command, 'rm <target>', 'Delete a target'))
     .option('--force', 'even if it has live leases; their accounts are not deleted')

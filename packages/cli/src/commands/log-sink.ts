@@ -14,7 +14,7 @@ export function register(command: Command): void {
     .alias('show')
     .action(inOrg(show))
   explained(leaf(command, 'set <endpoint>', 'Send the audit log to an OpenTelemetry collector'), setHelp.trim())
-    .option('--headers-file <path>', 'file with lines of `name: value` to send with each request; - is stdin')
+    .option('--headers-file <path>', 'file with lines of `name: value` to send with each request; use - for stdin')
     .option('--no-headers', 'delete the stored headers')
     .option('--disable', 'keep the settings and send nothing')
     .action(inOrg(set, parseSet))

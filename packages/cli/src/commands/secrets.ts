@@ -80,7 +80,7 @@ function registerWrites(command: Command): void {
     'The value is stored byte for byte. It is never taken from the command line, where other users could see it. ${NAME} in it is a reference.',
   )
     .usage('<NAME>')
-    .option('--file <path>', 'file with the value; - is stdin')
+    .option('--file <path>', 'file with the value; use - for stdin')
     .addOption(new Option('--random <length>', 'make a random value of letters and digits').conflicts('file'))
     .option('--trim', 'remove one line break from the end')
     .option('--empty', 'allow an empty value')
@@ -138,7 +138,7 @@ function registerWrites(command: Command): void {
     addressed(leaf(command, 'describe <NAME>', 'Store the description and other details of a secret, or show them')),
     'The description and the tags are encrypted. The server reads the rest, and reminds the owner two weeks before the date.',
   )
-    .option('--description <text>', 'what it is for, at most 500 characters; - is stdin, an empty text clears it')
+    .option('--description <text>', 'what it is for, at most 500 characters; use - for stdin, an empty text clears it')
     .option('--tag <tag,...>', 'tags, instead of those before; repeatable', gather)
     .option('--no-tags', 'remove all tags')
     .option('--owner <member>', 'who is reminded before it expires')
@@ -159,7 +159,7 @@ function registerOverrides(command: Command): void {
     'Only you can read it. `skerry run`, `skerry shell` and `skerry secrets get` use it, also on branches of the environment. Everything that writes values for others leaves it out.',
   )
     .usage('<NAME>')
-    .option('--file <path>', 'file with the value; - is stdin')
+    .option('--file <path>', 'file with the value; use - for stdin')
     .option('--trim', 'remove one line break from the end')
     .option('--empty', 'allow an empty value')
     .option('--literal', 'keep ${NAME} as text instead of a reference')
@@ -173,7 +173,9 @@ function registerOverrides(command: Command): void {
 
 function registerFiles(command: Command): void {
   queueing(
-    reading(addressed(leaf(command, 'import <file>', 'Write the values of a .env file or another format; - is stdin'))),
+    reading(
+      addressed(leaf(command, 'import <file>', 'Write the values of a .env file or another format; use - for stdin')),
+    ),
   )
     .option('--dry-run', 'show what would be written, and write nothing')
     .option('--overwrite', 'replace values that differ')
@@ -189,18 +191,18 @@ function registerFiles(command: Command): void {
   )
     .usage('[options]')
     .addOption(new Option('--format <format>', 'output format (default: dotenv)').choices([...exportFormats]))
-    .option('--out <path>', 'write to a file that only you can read; - is stdout')
+    .option('--out <path>', 'write to a file that only you can read; use - for stdout')
     .option('--reveal', 'allow values on a terminal')
     .action(atPlace(exportValues, parseExportValues))
   explained(
     overwriting(
-      addressed(leaf(command, 'substitute <template>', 'Replace ${NAME} in a template with values; - is stdin')),
+      addressed(leaf(command, 'substitute <template>', 'Replace ${NAME} in a template with values; use - for stdin')),
     ),
     'A name without a value is refused. $${ stands for ${. With --liquid, write {{ NAME | json }}. Escapes are json, yaml, sh, url, base64 and escape (HTML, XML).',
   )
     .option('--liquid', 'the file is a Liquid template, with conditions, loops and escapes')
     .option('--except <NAME,...>', 'keep ${NAME} as text for these names; repeatable', gather)
-    .option('--out <path>', 'write to a file that only you can read; - is stdout')
+    .option('--out <path>', 'write to a file that only you can read; use - for stdout')
     .option('--reveal', 'allow values on a terminal')
     .option(...withGroups)
     .action(atPlace(substitute, parseSubstitute))

@@ -27,7 +27,7 @@ export function register(command: Command): void {
   )
     .option('--name <name>', 'name of the connection (default: the provider)')
     .option('--set <field=value>', 'field of the connection; repeatable', gatherField)
-    .option('--file <path>', 'file with the credential; - is stdin (default: ask)')
+    .option('--file <path>', 'file with the credential; use - for stdin (default: ask)')
     .action(inOrg(connect, parseConnect))
   leaf(command, 'verify <connection>', 'Check that the credential of a connection works')
     .option('--to <field=value>', 'field of the destination; repeatable', gatherField)
@@ -68,7 +68,7 @@ export function register(command: Command): void {
     leaf(command, 'unbind <binding>', 'Stop pushing an environment; pushed secrets stay at the destination'),
   ).action(signedIn(unbind))
   confirmable(leaf(command, 'replace <connection>', 'Replace the credential of a connection'))
-    .option('--file <path>', 'file with the new credential; - is stdin (default: ask)')
+    .option('--file <path>', 'file with the new credential; use - for stdin (default: ask)')
     .action(inOrg(replace))
   leaf(command, 'rename <connection> <name>', 'Change the name of a connection').action(inOrg(rename))
   confirmable(leaf(command, 'disconnect <connection>', 'Delete a connection and its bindings')).action(

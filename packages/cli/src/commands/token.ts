@@ -70,7 +70,7 @@ export function register(command: Command): void {
     'The token is read from stdin.',
   )
     .option('--request', 'print what an admin needs for it, without a server; it contains no secret')
-    .option('--from <path>', 'output of `--request` to use instead of the token; - is stdin')
+    .option('--from <path>', 'output of `--request` to use instead of the token; use - for stdin')
     .action(withoutSession(registerAgain))
 }
 

@@ -34,7 +34,11 @@ export function register(command: Command): void {
     .action(inOrg(pin, parseGiven))
   continuing(
     confirmable(
-      leaf(command, 'approve <file>', 'Add your signature to a change of the signers or the recovery key; - is stdin'),
+      leaf(
+        command,
+        'approve <file>',
+        'Add your signature to a change of the signers or the recovery key; use - for stdin',
+      ),
     ),
   ).action(inOrg(approve, readDocument))
   registerSigners(noun(command, 'signers', 'People and tokens that sign'))
