@@ -18,14 +18,16 @@ export async function commandsMarkdown(): Promise<string> {
 
 const head = `# Commands
 
-This page lists every command. \`skerry <command> --help\` shows options and examples.
-[The command line](command-line.md) explains the concepts. \`npm run generate\` makes this page.
+This page lists every command of \`skerry\`. \`skerry <command> --help\` shows the options and two examples of a command.
+[The command line](command-line.md) explains the most important commands, and the [glossary](glossary.md) explains the terms.
+\`npm run generate\` makes this page.
 
-A command consists of a noun, a verb and an object: \`skerry token create ci\`. A noun alone lists its objects: \`skerry token\`.
-\`--app\`, \`--env\`, \`--branch\` and \`--group\` name the environment. In place of \`ls\`, \`rm\`, \`create\` and \`edit\`, you can also write
-\`list\`, \`delete\` or \`remove\`, \`add\`, and \`update\`.`
+Most commands consist of a noun, a verb and the name of an object: \`skerry token create ci\`. A noun without a verb lists
+its objects, or shows its status: \`skerry token\`, \`skerry keys\`. The options \`--app\`, \`--env\`, \`--branch\` and \`--group\` name the environment of a command.
 
-const verbsHead = 'A verb has one meaning in all commands.'
+You can also write \`list\` for \`ls\`, \`delete\` or \`remove\` for \`rm\`, \`add\` for \`create\`, and \`update\` for \`edit\`.`
+
+const verbsHead = 'A verb has the same meaning in all commands.'
 
 const verbsTable = () =>
   markdownTable({

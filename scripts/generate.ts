@@ -74,8 +74,9 @@ function settingsMarkdown(): string {
   ])
   const blocks = [
     '# Settings',
-    'This table lists the environment variables of the server. An empty variable counts as unset. The server does not ' +
-      'start with an unknown `SKERRY_*` variable. `npm run generate` makes this page.',
+    'The settings of a server are environment variables. This table lists all of them. An empty variable counts as unset. ' +
+      'If a variable begins with `SKERRY_`, and neither the server nor the command `skerry` knows it, the server does not start. ' +
+      '`npm run generate` makes this page.',
     markdownTable({ columns: ['Variable', 'Default', 'Meaning'], rows }),
   ]
   return `${blocks.join('\n\n')}\n`

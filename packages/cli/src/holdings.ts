@@ -16,7 +16,7 @@ export interface Holdings {
 }
 
 /**
- * Lists the environments whose present key a principal has, or had before: a revoked grant and a replaced keypair take
+ * Lists the environments whose present key a principal has, or had before: a revoked grant and a replaced key pair take
  * nothing back. Call it before the grants are deleted.
  */
 async function heldBy(session: Session, principalId: string): Promise<Holdings> {
@@ -35,7 +35,7 @@ async function heldBy(session: Session, principalId: string): Promise<Holdings> 
 type Entry = Answer<typeof audit.list>['entries'][number]
 
 /**
- * Every loss of a grant has an entry: it was revoked, the keypair was replaced, or the person was removed and came
+ * Every loss of a grant has an entry: it was revoked, the key pair was replaced, or the person was removed and came
  * back. A re-key needs none, because the lost key is no longer in use.
  *
  * @returns the instant of the newest loss, by the id of the environment

@@ -124,7 +124,7 @@ describe('skerry keys kit', () => {
     expect(await machine.skerry(['keys', 'unlock'], { env, input: second })).toMatchObject({ code: 3 })
   })
 
-  it('is removed with a change of the passphrase if that is asked for, and by a replaced keypair', async () => {
+  it('is removed with a change of the passphrase if that is asked for, and by a replaced key pair', async () => {
     const machine = await holder()
     await machine.write('../new', 'five new words of mine\n')
     const status = () => machine.ok('skerry keys status')

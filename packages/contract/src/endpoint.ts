@@ -154,7 +154,7 @@ interface Get {
 
 /**
  * Declares a read. A read may still leave an audit entry when it is denied. A GET that also writes something, such as a
- * keypair on its first use, names its unit, and then also its audit actions or why it has none.
+ * key pair on its first use, names its unit, and then also its audit actions or why it has none.
  *
  * @example get('/v1/orgs/:orgId/apps', { summary: 'List applications', responses: { 200: Type.Object({}) } })
  */

@@ -146,7 +146,7 @@ export const limits = {
   syncWrappedDeksMax: 200,
   syncPatternsMax: 200,
   syncAdoptNamesMax: 1000,
-  /** After this time the keypair of a connection that was never created is deleted. */
+  /** After this time the key pair of a connection that was never created is deleted. */
   syncUnusedKeySeconds: 86_400,
   /** How long a request waits for a run. A longer run continues without the caller. */
   syncRunAnswerSeconds: 55,

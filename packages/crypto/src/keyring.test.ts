@@ -162,7 +162,7 @@ describe('a key sealed under the code of a recovery kit', () => {
     await expect(underKitCode(row)).rejects.toThrow(refused(row.expected))
   })
 
-  test('opens with its code for its person and keypair, and shares no segment with another sealing of the same key', async () => {
+  test('opens with its code for its person and key pair, and shares no segment with another sealing of the same key', async () => {
     const { privateKey, publicKeyJwk: own } = await generateKeyPair()
     const code = await newKitCode()
     const [one, two] = [

@@ -146,7 +146,7 @@ export async function openWithPasskey(
 /**
  * Seals a private key under the code of a recovery kit: `pk3.<salt>.<iv>.<ciphertext and tag>`. HKDF-SHA256 derives the
  * AES-256-GCM key from the 128 random bits of the code. The user's id and the fingerprint of the public key are
- * authenticated, so that the blob opens for this person and this keypair only.
+ * authenticated, so that the blob opens for this person and this key pair only.
  *
  * @param privateKey must be exportable.
  * @param code of `newKitCode`, in any spelling that `parseKitCode` reads.
@@ -167,7 +167,7 @@ export async function sealWithKitCode(privateKey: PrivateKey, code: string, user
  * @param code as the person typed it.
  * @param whose the person, and the public key that the keyring has now.
  * @throws CryptoError `malformed_code` (mistyped), `unsupported_prefix`, `malformed_blob`, `decryption_failed` (the code
- *   of another kit, another user or keypair, altered bytes), `malformed_key`, `invalid_argument`.
+ *   of another kit, another user or key pair, altered bytes), `malformed_key`, `invalid_argument`.
  * @example const privateKey = await openWithKitCode(blob, kitCode, { userId, publicKeyJwk })
  */
 export async function openWithKitCode(

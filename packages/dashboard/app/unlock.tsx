@@ -150,7 +150,7 @@ function WithPassphrase(props: {
           <>
             <Text size="sm" c="dimmed">
               Nobody can reset it, because the server never had it. A passkey or the code of your recovery kit still
-              unlocks the keyring. Without them, replace the keypair on the page Keyring, and ask for access again.
+              unlocks the keyring. Without them, replace the key pair on the page Keyring, and ask for access again.
             </Text>
             <Anchor
               component="button"

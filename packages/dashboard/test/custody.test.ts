@@ -113,19 +113,19 @@ describe('recovery', () => {
     expect(await coverage()).toMatchObject({ protected: 1, total: 1 })
   })
 
-  test('guides a member who forgot the passphrase from a new keypair to access again', async () => {
+  test('guides a member who forgot the passphrase from a new key pair to access again', async () => {
     const { page } = grace
     await steps.goTo(page, 'Recovery')
     await page.getByRole('link', { name: 'What to do, step by step' }).click()
     await page.getByRole('link', { name: 'your keyring' }).click()
-    await press(grace, 'Replace the keypair…')
+    await press(grace, 'Replace the key pair…')
     const dialog = dialogOf(page)
     await dialog.getByLabel('Passphrase', { exact: true }).fill(steps.person.passphrase)
     await dialog.getByLabel('Passphrase again').fill(steps.person.passphrase)
-    await pressIn(grace, 'Replace the keypair')
+    await pressIn(grace, 'Replace the key pair')
     await closed(grace)
     await page.goBack()
-    await press(grace, 'I have a new keypair')
+    await press(grace, 'I have a new key pair')
     const words = await wordsIn(grace, 'Fingerprint of your key')
     expect(words.split(' ')).toHaveLength(12)
 

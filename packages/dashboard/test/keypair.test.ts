@@ -5,7 +5,7 @@ import { axeProblems, newPlace } from './org-steps.ts'
 import { leaks, openScene } from './scene.ts'
 import * as steps from './steps.ts'
 
-// A change of the passphrase, and a replacement of the keypair.
+// A change of the passphrase, and a replacement of the key pair.
 
 const { world, arrive } = await openScene()
 const visitor = await arrive()
@@ -49,16 +49,16 @@ test('a new passphrase seals the same key, and the old passphrase no longer open
   await page.getByText('unlocked', { exact: true }).waitFor()
 })
 
-test('a keypair can be replaced after the dialog has listed what is lost and who can grant it again', async () => {
+test('a key pair can be replaced after the dialog has listed what is lost and who can grant it again', async () => {
   const place = await newPlace(world, bearer())
   const before = await keysNow()
-  await page.getByRole('button', { name: 'Replace the keypair…' }).click()
+  await page.getByRole('button', { name: 'Replace the key pair…' }).click()
   await dialog().getByText('Nobody can grant these again').waitFor()
   await dialog().getByRole('listitem').getByText('acme-co web-shop/production: nobody').waitFor()
   await dialog().getByLabel('Passphrase', { exact: true }).fill(steps.person.passphrase)
   await dialog().getByLabel('Passphrase again').fill(steps.person.passphrase)
   expect(await axeProblems(page)).toEqual([])
-  await dialog().getByRole('button', { name: 'Replace the keypair' }).click()
+  await dialog().getByRole('button', { name: 'Replace the key pair' }).click()
   await dialog().waitFor({ state: 'detached' })
   expect((await keysNow()).publicKeyJwk).not.toBe(before.publicKeyJwk)
   const own = await world.call(grants.own, { as: bearer(), params: { orgId: place.orgId, envId: place.envId } })

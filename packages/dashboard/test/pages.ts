@@ -76,7 +76,7 @@ const empties: Row[] = [
 ]
 
 const ofAccount: Row[] = [
-  { name: 'keyring', path: '/account/keyring', shows: 'Passphrase and keypair' },
+  { name: 'keyring', path: '/account/keyring', shows: 'Passphrase and key pair' },
   { name: 'signing-in', path: '/account/signing-in', shows: 'Authenticator app' },
   { name: 'cli-sessions', path: '/account/cli-sessions', shows: 'CLI sessions' },
   { name: 'invitations', path: '/account/invitations', shows: 'No invitation waits' },

@@ -16,7 +16,7 @@ interface KitOwner {
  *
  * @param privateKey must be exportable.
  * @returns the code, 28 characters in groups of four. Show it once, for the person to print.
- * @throws RefusedError `mfa_required` if the second factor is not fresh, `conflict` if the keypair was replaced
+ * @throws RefusedError `mfa_required` if the second factor is not fresh, `conflict` if the key pair was replaced
  *   meanwhile; CryptoError `invalid_argument`.
  * @example const code = await makeRecoveryKit(client, { userId, publicKeyJwk }, privateKey)
  */
@@ -38,7 +38,7 @@ export async function makeRecoveryKit(
  * Opens the keyring of the caller with the code of their recovery kit. To set a new passphrase, seal the key with
  * `sealWithPassphrase` and store it with `client.me.patchKeys`.
  *
- * @param owner.publicKeyJwk the public key that the caller knows. A key of another keypair is refused.
+ * @param owner.publicKeyJwk the public key that the caller knows. A key of another key pair is refused.
  * @param code as the person typed it.
  * @returns the private key; null if no kit is stored.
  * @throws CryptoError `malformed_code` (mistyped; nothing was sent), `decryption_failed` (the code of another kit).

@@ -58,7 +58,7 @@ const databaseUrl: Setting<string | null> = {
       )
     return value
   },
-  help: 'URL of a PostgreSQL database, postgres://.... If unset, the server uses its embedded database in SKERRY_DATA_DIR',
+  help: 'URL of a PostgreSQL database, such as `postgres://user:password@host/database`. If unset, the server uses its embedded database in `SKERRY_DATA_DIR`',
 }
 
 /**
@@ -72,7 +72,7 @@ const trustedProxies: Setting<string[] | null> = {
     if (!ranges.every(isRange)) throw new Error('must be addresses or CIDR ranges such as 10.0.0.0/8, comma-separated')
     return ranges
   },
-  help: 'Addresses or CIDR ranges of the reverse proxies in front of the server, comma-separated. The server believes the X-Forwarded-For of these proxies. Name a proxy on this host, too: `loopback`',
+  help: 'Addresses or CIDR ranges of the reverse proxies in front of the server, comma-separated. The server takes the address of a caller from the header `X-Forwarded-For` of these proxies. For a proxy on the same host, write `loopback`',
 }
 
 /** Names of address ranges that Fastify knows. */
@@ -93,7 +93,7 @@ const privateTargets: Setting<string[]> = {
       throw new Error('must be addresses or CIDR ranges such as 10.0.0.0/8, comma-separated')
     return ranges
   },
-  help: 'Addresses or CIDR ranges of private networks that users may connect the server to, comma-separated, for example for databases and collectors. Plain HTTP is allowed only in these networks. If unset, only public addresses are allowed',
+  help: 'Addresses or CIDR ranges of private networks that the server may connect to for users, for example to their databases and log collectors. Comma-separated. Only in these networks, the server may use plain HTTP. If unset, the server connects only to public addresses',
 }
 
 /**
@@ -116,7 +116,7 @@ const providerOrigins: Setting<Record<string, string>> = {
     }
     return byTag
   },
-  help: 'Other origins for the calls of providers, as a JSON object: {"aws":"https://sts.internal"}. Providers are named as in `skerry sync connect` and `skerry lease target`',
+  help: 'Origins that the server calls in place of the usual API of a provider, as a JSON object: `{"aws":"https://sts.internal"}`. The names of the providers are those of `skerry sync providers` and `skerry lease target`',
 }
 
 /** Origins whose pages may call the API with their own bearer token. */
@@ -129,7 +129,7 @@ const corsOrigins: Setting<'*' | readonly string[]> = {
       throw new Error('must be * or origins such as https://app.example.com, comma-separated')
     return origins
   },
-  help: 'Origins of other pages that may call the API from a browser, comma-separated, or *. A page of a listed origin may send a bearer token, never cookies',
+  help: 'Origins of other websites whose pages may call the API from a browser, comma-separated. `*` allows all origins. Such a page can authenticate with a bearer token, but not with cookies',
 }
 
 /** The Stripe price of each plan that is sold. */
@@ -147,7 +147,7 @@ const stripePrices: Setting<Record<string, string>> = {
     }
     return prices as Record<string, string>
   },
-  help: 'The price of each plan at Stripe, as a JSON object: {"platform.team":"price_..."}',
+  help: 'The id of the Stripe price of each plan, as a JSON object: `{"platform.team":"price_..."}`',
 }
 
 function parseJson(text: string): unknown {
@@ -172,57 +172,59 @@ const keyOf32Bytes = (help: string): Setting<string | null> => ({
 
 /** Every setting of the server, by the name of its environment variable. */
 export const settings = {
-  SKERRY_HOST: { fallback: '127.0.0.1', parse: text, help: 'Address to listen on' },
-  SKERRY_PORT: integer(4700, 0, 65_535, 'Port to listen on. 0 picks a free port'),
+  SKERRY_HOST: { fallback: '127.0.0.1', parse: text, help: 'Address on which the server listens' },
+  SKERRY_PORT: integer(4700, 0, 65_535, 'Port on which the server listens. With `0`, the server chooses a free port'),
   SKERRY_BASE_URL: address(
     ['http:', 'https:'],
-    'Public address of the server, used in links. If unset, host and port are used',
+    'Public URL of the server, for links in mails and pages. If unset, the server makes the URL from `SKERRY_HOST` and `SKERRY_PORT`',
   ),
   SKERRY_ALLOW_PLAINTEXT: oneOf(
     'no',
     ['no', 'yes'],
-    '`yes` allows the server to listen on a non-loopback address without TLS. Credentials then cross that network unencrypted',
+    'If `SKERRY_HOST` is not a loopback address, the server starts without TLS only with `yes`. Credentials then cross the network unencrypted',
   ),
   SKERRY_TRUSTED_PROXIES: trustedProxies,
   SKERRY_DATABASE_URL: databaseUrl,
   SKERRY_DATA_DIR: {
     fallback: './.skerry',
     parse: text,
-    help: 'Folder of the embedded database, the outbox and server.key',
+    help: 'Folder of the embedded database, of mails that are not sent (`outbox`), and of the file `server.key`',
   },
   SKERRY_DATABASE_POOL: integer(
     10,
     3,
     200,
-    'Connections to PostgreSQL for ordinary work, one of which is for grouped writes of secrets. Up to eight more are for heavy reads, token look-ups, `/ready`, cache updates and checks of a silent database',
+    'Largest number of connections to PostgreSQL for ordinary requests. The server opens up to eight more connections, for example for searches of the audit log, `/ready` and cache updates',
   ),
   SKERRY_DATABASE_SILENT_SECONDS: integer(
     2,
     1,
     30,
-    'If PostgreSQL does not answer for this many seconds, the server checks with a new connection. The server then closes connections that died without notice',
+    'If PostgreSQL does not answer a query for this many seconds, the server opens a new connection to test the database. If the database answers the test, the server closes the connections that no longer work',
   ),
   SKERRY_SERVER_KEY: keyOf32Bytes(
-    '32-byte key (base64url) that encrypts the server’s own keys. If unset, the server generates the key as server.key in the data directory. With PostgreSQL this setting is required: without the key nobody can sign in',
+    '32-byte key (base64url) that encrypts the server’s own keys. If unset, a server with the embedded database makes a key and stores it as `server.key` in `SKERRY_DATA_DIR`. With PostgreSQL, set this key: without it, nobody can sign in',
   ),
   SKERRY_SERVER_KEY_PREVIOUS: keyOf32Bytes(
-    'The previous server key, while you replace the key. The previous key decrypts and does not encrypt',
+    'The old server key, while you replace `SKERRY_SERVER_KEY`. The server decrypts with the old key, and encrypts with the new key',
   ),
   SKERRY_OIDC_ISSUER: address(
     ['http:', 'https:'],
-    'Issuer (OIDC) of the session tokens of people. If unset, Skerry signs people in itself',
+    'URL of your OpenID Connect provider (issuer), at which people sign in. If unset, people sign in with the built-in sign-in of the server',
   ),
-  SKERRY_OIDC_AUDIENCE: optional('Audience that session tokens of the issuer must name'),
-  SKERRY_OIDC_CLIENT_ID: optional('Client id for sign-ins of browsers at the issuer. If unset, the audience is used'),
-  SKERRY_OIDC_CLIENT_SECRET: optional('Client secret, if the issuer requires one'),
+  SKERRY_OIDC_AUDIENCE: optional('Audience (`aud`) that each token of the issuer must have'),
+  SKERRY_OIDC_CLIENT_ID: optional(
+    'Client id of the server at the issuer, for sign-ins in a browser. If unset, the server uses `SKERRY_OIDC_AUDIENCE`',
+  ),
+  SKERRY_OIDC_CLIENT_SECRET: optional('Client secret of the server at the issuer, if the issuer requires one'),
   SKERRY_SMTP_URL: address(
     ['smtp:', 'smtps:'],
-    'SMTP server, smtp://... or smtps://.... If unset, mails are written into the outbox folder of the data directory. smtp:// requires STARTTLS, except on a loopback address',
+    'URL of the SMTP server, `smtp://...` or `smtps://...`. `smtp://` requires STARTTLS, except on a loopback address. If unset, the server sends no mails, and writes them into the folder `outbox` of `SKERRY_DATA_DIR`',
   ),
   SKERRY_SMTP_CLEARTEXT: oneOf(
     'refuse',
     ['refuse', 'allow'],
-    '`allow` sends mails through smtp:// without TLS if the SMTP server offers no STARTTLS. The password and sign-in links then cross the network unencrypted',
+    'With `allow`, the server sends mails without TLS if an SMTP server with `smtp://` offers no STARTTLS. The SMTP password and sign-in links then cross the network unencrypted',
   ),
   SKERRY_ALLOW_PRIVATE_TARGETS: privateTargets,
   SKERRY_PROVIDER_ORIGINS: providerOrigins,
@@ -230,52 +232,61 @@ export const settings = {
     4,
     2,
     64,
-    'Processes that connect to the targets of leases and rotation. One organization uses at most half of these processes. Each process takes up to 256 MiB, and ends after a minute without work',
+    'Number of child processes that connect to the targets of leases and rotation. One organization can use at most half of these processes. Each process takes up to 256 MiB of memory, and ends after a minute without work',
   ),
   SKERRY_MAIL_FROM: { fallback: 'Skerry <skerry@localhost>', parse: text, help: 'Sender address of mails' },
-  SKERRY_RESOLVE_CACHE_MB: integer(64, 0, 4096, 'Memory for cached answers of resolve, in MB. 0 caches tokens only'),
+  SKERRY_RESOLVE_CACHE_MB: integer(
+    64,
+    0,
+    4096,
+    'Memory for cached responses to programs that read the secrets of an environment, in MB. With `0`, the server caches only tokens',
+  ),
   SKERRY_RESOLVE_IN_FLIGHT_MB: integer(
     128,
     1,
     65_536,
-    'Memory for large answers of resolve that callers have not read yet, in MB. One caller may use a quarter of this memory',
+    'Memory for large responses with secrets that callers have not yet received completely, in MB. One caller may use a quarter of this memory',
   ),
   SKERRY_SIGNUP: {
     fallback: null,
     parse: oneOf('closed', ['open', 'closed'], '').parse,
-    help: '`open` lets anyone who can reach the server create organizations. If unset, it is `open` on a loopback address without a proxy or a public address, and `closed` otherwise',
+    help: 'With `open`, anyone who can reach the server can create an organization. With `closed`, nobody can. If unset, signing up is open only if the server listens on a loopback address, and has no trusted proxy and no public URL',
   } as Setting<'open' | 'closed' | null>,
   SKERRY_LOG_LEVEL: oneOf(
     'info',
     ['silent', 'error', 'warn', 'info', 'debug'],
-    'Least severity of log lines, which are JSON',
+    'Lowest severity of the lines in the log: `debug`, `info`, `warn` or `error`. `silent` turns the log off. Each line is a JSON object',
   ),
   SKERRY_CONNECTIONS_PER_ADDRESS: integer(
     512,
     8,
     1_000_000,
-    'Open connections that one IP address (IPv6: one /64 network) may have. Trusted proxies have no limit',
+    'Largest number of open connections from one IP address (IPv6: from one /64 network). Trusted proxies have no limit',
   ),
   SKERRY_ENVIRONMENT_SECRETS: integer(
     limits.rekeySecretsMax,
     1,
     limits.rekeySecretsMax,
-    'Largest number of secrets in an environment. A re-key cannot send more secrets than the default',
+    'Largest number of secrets in an environment. You can only lower this number, because a re-key cannot send more secrets',
   ),
-  SKERRY_ENVIRONMENT_MB: integer(32, 1, 48, 'Largest size of an environment’s ciphertext, in MiB'),
+  SKERRY_ENVIRONMENT_MB: integer(32, 1, 48, 'Largest size of the encrypted secrets of one environment, in MiB'),
   SKERRY_CORS_ORIGINS: corsOrigins,
   SKERRY_PLANS: oneOf(
     'informational',
     ['informational', 'enforced'],
-    '`enforced` refuses what exceeds the plan of an organization. `informational` only shows the limits',
+    'With `enforced`, the server refuses requests that would exceed the plan of an organization. With `informational`, the server only shows the limits of the plan',
   ),
-  SKERRY_STRIPE_SECRET_KEY: optional('Secret key of the Stripe account that sells plans. If unset, plans are not sold'),
-  SKERRY_STRIPE_WEBHOOK_SECRET: optional('Secret with which Stripe signs events to `/webhooks/stripe`'),
+  SKERRY_STRIPE_SECRET_KEY: optional(
+    'Secret key of the Stripe account that receives the payments for plans. If unset, nobody can buy a plan',
+  ),
+  SKERRY_STRIPE_WEBHOOK_SECRET: optional(
+    'Secret with which Stripe signs the events that it sends to `/webhooks/stripe`',
+  ),
   SKERRY_STRIPE_PRICES: stripePrices,
   SKERRY_RATE_LIMITS: oneOf(
     'on',
     ['on', 'off'],
-    'Rate limits for each principal and each IP address (IPv6: each /64 network)',
+    'With `on`, the server limits the requests of each caller and each IP address (IPv6: each /64 network). With `off`, the server has no rate limits',
   ),
 } as const
 

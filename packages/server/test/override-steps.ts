@@ -5,7 +5,7 @@ import { idOf, known, only, type Step, step } from './step.ts'
 import { type Actor, grantKey, newMember, type Tenant } from './tenant.ts'
 import type { World } from './world.ts'
 
-/** An override that is sealed with the keypair of this public key. */
+/** An override that is sealed with the key pair of this public key. */
 export const newOverride = (publicKeyJwk: string | null | undefined, bytes?: number) => ({
   wrappedKey: publicKeyJwk ? ownWrappedKey(publicKeyJwk) : wrappedKey(),
   ciphertext: sealedOverride(bytes),

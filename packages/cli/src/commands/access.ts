@@ -63,7 +63,11 @@ export function register(command: Command): void {
   explained(
     accepting(
       confirmable(
-        leaf(command, 'complete [environments...]', 'Grant the missing keys of teams and plans that you have'),
+        leaf(
+          command,
+          'complete [environments...]',
+          'Give people the keys that they should have and still lack, if you have these keys',
+        ),
       ),
     ),
     'Name environments as app/env or group:env. With --yes, name the environments and the people.',
@@ -71,23 +75,23 @@ export function register(command: Command): void {
     .option('--member <member>', 'only the keys for this person; repeatable', gather)
     .action(inOrg(complete, checkComplete))
   explained(
-    leaf(command, 'plan <member> [environments...]', 'Show or plan the keys that a person should get without a team'),
+    leaf(command, 'plan <member> [environments...]', 'Show or change the keys that a person should get without a team'),
     'Plan an environment that you cannot read: an admin who can grants its key later. Name environments as app/env or group:env. For admins.',
   )
     .option('--remove', 'take the environments out of the plan')
     .action(inOrg(planAccess, checkPlanning))
   reasoned(
-    leaf(command, 'decline <request>', 'Decline a request'),
+    leaf(command, 'decline <request>', 'Decline a request for access'),
     'reason',
     'reason for the person who asked; the server can read it',
   ).action(inOrg(decline))
   explained(
-    leaf(command, 'map [holder]', 'List who can read which environment'),
+    leaf(command, 'map [holder]', 'List the people and tokens that can read each environment'),
     'For admins. A holder is the e-mail address of a member or the name of a token; without one, everyone is listed.',
   )
     .option('--branches', 'with branches')
     .action(inOrg(map))
-  leaf(command, 'withdraw <request>', 'Withdraw your request').action(inOrg(withdraw))
+  leaf(command, 'withdraw <request>', 'Withdraw your own request for access').action(inOrg(withdraw))
 }
 
 const parseSpan = (flags: Flags & Span): number | undefined => parseGrantTime(flags.for)

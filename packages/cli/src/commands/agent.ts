@@ -26,12 +26,12 @@ export function register(command: Command): void {
     .option('--name <name>', 'display name (default: the slug)')
     .action(inOrg(create, checkCreate))
   leaf(command, 'show <agent>', 'Show an agent and its current policy').action(signedIn(show))
-  leaf(command, 'enable <agent>', 'Serve the policy of a disabled agent again').action(
+  leaf(command, 'enable <agent>', 'Let a disabled agent work again').action(
     signedIn((agent: string, work: SignedIn) => update(agent, true, work)),
   )
-  confirmable(leaf(command, 'disable <agent>', 'Stop serving the policy; proxies keep it until it expires')).action(
-    signedIn((agent: string, work: SignedIn<Confirmable>) => update(agent, false, work)),
-  )
+  confirmable(
+    leaf(command, 'disable <agent>', 'Stop an agent: its tasks end, and proxies stop at their next refresh'),
+  ).action(signedIn((agent: string, work: SignedIn<Confirmable>) => update(agent, false, work)))
   confirmable(leaf(command, 'rm <agent>', 'Delete an agent with its policy, tasks and activity')).action(
     signedIn(remove),
   )
@@ -48,13 +48,15 @@ export function register(command: Command): void {
     .action(signedIn(dispatch, parseDispatch))
   leaf(command, 'tasks <agent>', 'List the newest tasks of an agent').action(signedIn(tasks))
   leaf(command, 'revoke <task>', 'End a task').action(signedIn(revoke, parseRevoke))
-  leaf(command, 'review <agent>', 'Compare the policy with the activity, and print a narrower policy')
+  leaf(command, 'review <agent>', 'Compare the policy with the requests of the agent, and print a narrower policy')
     .option('--days <number>', 'days to look back, at most 90', '14')
     .action(signedIn(review, parseReview))
 }
 
 function registerPolicy(command: Command): void {
-  overwriting(leaf(command, 'edit <agent>', 'Write the current rules to a file, to edit and publish'))
+  overwriting(
+    leaf(command, 'edit <agent>', 'Write the current rules of an agent to a file, which you can edit and publish'),
+  )
     .requiredOption('--file <path>', 'file to write')
     .action(signedIn(edit, checkEdit))
   leaf(command, 'simulate <agent> <method> <url>', 'Show whether the policy allows a request')
@@ -62,15 +64,20 @@ function registerPolicy(command: Command): void {
     .option('--file <path>', 'file with rules to try instead of the current ones')
     .action(signedIn(simulate, parseSimulate))
   alias(
-    explained(confirmable(leaf(command, 'publish <agent>', 'Sign rules and publish them')), publishHelp),
+    explained(
+      confirmable(leaf(command, 'publish <agent>', 'Sign the rules of an agent, and publish them as its policy')),
+      publishHelp,
+    ),
     '--ttl',
     'expires',
   )
-    .requiredOption('--file <path>', 'JSON file with a list of rules; - is stdin')
+    .requiredOption('--file <path>', 'JSON file with a list of rules; use - for stdin')
     .option('--expires <duration>', 'when the rules stop working, 1h to 90d', '30d')
     .action(signedIn(publish, parsePublish))
-  leaf(command, 'history <agent>', 'List the newest versions').action(signedIn(history))
-  confirmable(leaf(command, 'rollback <agent> <version>', 'Sign and publish the rules of an earlier version'))
+  leaf(command, 'history <agent>', 'List the newest versions of a policy').action(signedIn(history))
+  confirmable(
+    leaf(command, 'rollback <agent> <version>', 'Sign the rules of an earlier version, and publish them again'),
+  )
     .option('--expires <duration>', 'when the rules stop working, 1h to 90d', '30d')
     .action(signedIn(rollback, checkRollback))
 }

@@ -16,7 +16,9 @@ export function register(command: Command): void {
     .option('--name <name>', 'display name (default: the slug)')
     .action(inOrg(create, checkCreate))
   leaf(command, 'show <app>', 'Show an application and its environments').action(signedIn(show))
-  leaf(command, 'rename <app> <name>', 'Change the display name; the slug stays').action(signedIn(rename))
+  leaf(command, 'rename <app> <name>', 'Change the display name of an application; the slug stays').action(
+    signedIn(rename),
+  )
   confirmable(leaf(command, 'rm <app>', 'Delete an application with its environments and secrets')).action(
     signedIn(remove),
   )

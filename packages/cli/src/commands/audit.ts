@@ -23,14 +23,14 @@ export function register(command: Command): void {
   filtering(leaf(command, 'timeline', 'Count the entries of each hour or day')).action(
     signedIn(timeline, checkTimeline),
   )
-  leaf(command, 'verify', 'Prove that no entry was changed, removed or inserted')
+  leaf(command, 'verify', 'Prove that nobody changed, removed or inserted an entry')
     .option('--archive <paths...>', 'files of archived entries to compare with the log')
     .action(inOrg(verify))
   leaf(command, 'verify-archive <path>', 'Check a file of archived entries without a server')
     .requiredOption('--key <publicKey>', 'public key of the server that wrote the file')
     .action(withoutSession(verifyArchive))
   leaf(command, 'checkpoint', 'Print the signed checkpoint of the log')
-    .option('--compare <path>', 'compare with the checkpoint of another person; - is stdin')
+    .option('--compare <path>', 'compare with the checkpoint of another person; use - for stdin')
     .action(inOrg(checkpoint))
 }
 

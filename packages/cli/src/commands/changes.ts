@@ -19,14 +19,16 @@ const unasked = (command: Command) => command.addOption(new Option('-y, --yes').
 
 export function register(command: Command): void {
   explained(command, 'An admin who is signed in as a person approves and rejects. A token cannot.')
-  addressed(leaf(command, 'ls', 'List changes of the organization, newest first; with --env, of one environment'))
+  addressed(leaf(command, 'ls', 'List proposed changes, newest first; with --env, of one environment'))
     .addOption(new Option('--status <status>', 'only changes with this status').choices(statuses).default('open'))
     .option('--limit <number>', 'at most this many', '50')
     .action(signedIn(list, checkList))
-  leaf(command, 'show <change>', 'Show a change: each proposed value and the current one')
+  leaf(command, 'show <change>', 'Show a proposed change, with the proposed and the current values')
     .option('--reveal', 'show values')
     .action(inOrg(show))
-  noted(reading(addressed(leaf(command, 'propose [file]', 'Propose the values of a file as one change; - is stdin'))))
+  noted(
+    reading(addressed(leaf(command, 'propose [file]', 'Propose the values of a file as one change; use - for stdin'))),
+  )
     .option('--delete <NAME,...>', 'also propose to delete these secrets; repeatable', gather)
     .option('--dry-run', 'show the change without proposing it')
     .action(atPlace(propose, parsePropose))
@@ -36,7 +38,7 @@ export function register(command: Command): void {
   unasked(reviewed(leaf(command, 'reject <changes...>', 'Reject changes; one rejection is enough'))).action(
     inOrg(reject),
   )
-  unasked(leaf(command, 'withdraw <changes...>', 'Withdraw your changes, or any change as an admin')).action(
-    inOrg(withdraw),
-  )
+  unasked(
+    leaf(command, 'withdraw <changes...>', 'Withdraw changes that you proposed; an admin can withdraw any change'),
+  ).action(inOrg(withdraw))
 }

@@ -23,12 +23,14 @@ export function register(command: Command): void {
     formerly(leaf(command, 'create [name]', 'Create a machine client'), '--name <name>').usage('<name>'),
     'Its secret is printed once, to stdout.',
   ).action(inOrg(create, parseName))
-  confirmable(leaf(command, 'rotate <client>', 'Make a new secret; the old one stops working at once'))
+  confirmable(
+    leaf(command, 'rotate <client>', 'Make a new secret for a machine client; the old one stops working at once'),
+  )
     .alias('renew')
     .action(signedIn(renew))
-  endingLeases(confirmable(leaf(command, 'revoke <client>', 'End a machine client and its access tokens'))).action(
-    signedIn(revoke),
-  )
+  endingLeases(
+    confirmable(leaf(command, 'revoke <client>', 'Make a machine client and its access tokens invalid')),
+  ).action(signedIn(revoke))
 }
 
 const parseName = (flags: Flags & { name?: string }, name: string | undefined): string =>

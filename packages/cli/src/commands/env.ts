@@ -55,24 +55,32 @@ export function register(command: Command): void {
   ofOne(leaf(command, 'show [env]', 'Show groups, branches, protection and readers of an environment')).action(
     atNamed(show),
   )
-  ofOne(leaf(command, 'readers [env]', 'List who can read an environment, since when and why')).action(atNamed(readers))
-  owned(leaf(command, 'rename <env> <name>', 'Change the display name; the slug stays')).action(atNamed(rename))
-  confirmable(ofOne(leaf(command, 'protect [env]', 'Require approvals for changes, or change their number')))
+  ofOne(leaf(command, 'readers [env]', 'List who can read an environment, since when, and by which grant')).action(
+    atNamed(readers),
+  )
+  owned(leaf(command, 'rename <env> <name>', 'Change the display name of an environment; the slug stays')).action(
+    atNamed(rename),
+  )
+  confirmable(ofOne(leaf(command, 'protect [env]', 'Require approvals for changes, or change how many are needed')))
     .option('--approvals <number>', 'how many approvals a change needs (default: 1)')
     .option('--self-approval', 'admins may approve their own changes')
     .option('--no-self-approval', 'admins may not approve their own changes (default)')
     .action(atNamed(protect, checkProtect))
-  confirmable(ofOne(leaf(command, 'unprotect [env]', 'Require no approvals any more; open changes stay open'))).action(
+  confirmable(ofOne(leaf(command, 'unprotect [env]', 'Stop requiring approvals; open changes stay open'))).action(
     atNamed(unprotect),
   )
-  queueing(accepting(confirmable(ofOne(leaf(command, 'rekey [env]', 'Replace the key, after someone lost access')))))
+  queueing(
+    accepting(
+      confirmable(ofOne(leaf(command, 'rekey [env]', 'Replace the key of an environment, after somebody lost access'))),
+    ),
+  )
     .option('--drop-readers', 'do not give the new key to rotation and sync, through which the server can read')
     .action(
       atNamed((_env: string | undefined, { session, flags, place }: AtPlace<RekeyOptions>) =>
         rekey(session, place, flags),
       ),
     )
-  confirmable(ofOne(leaf(command, 'trust [envs...]', 'Accept a change of the identity or key of environments')))
+  confirmable(ofOne(leaf(command, 'trust [envs...]', 'Accept environments whose id or key changed')))
     .option(
       '--with <group=env>',
       'use another environment of a group, as in `skerry run --with`; repeatable',

@@ -49,7 +49,7 @@ export function register(command: Command): void {
   formerly(formerly(command, '--token <token>'), '--user <member>')
   addressed(leaf(command, 'ls', 'List who has the key of an environment')).action(withOptionsAbove(atPlace(list)))
   confirmable(
-    addressed(leaf(command, 'revoke <holder>', 'Take the key of an environment from a person or a token')),
+    addressed(leaf(command, 'revoke <holder>', 'End the access of a person or a token to an environment')),
   ).action(withOptionsAbove(atPlace(revoke)))
 }
 

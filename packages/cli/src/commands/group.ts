@@ -20,7 +20,7 @@ export function register(command: Command): void {
     .option('--name <name>', 'display name (default: the slug)')
     .action(inOrg(create, checkCreate))
   leaf(command, 'show <group>', 'Show a group and its environments').action(signedIn(show))
-  leaf(command, 'rename <group> <name>', 'Change the display name; the slug stays').action(signedIn(rename))
+  leaf(command, 'rename <group> <name>', 'Change the display name of a group; the slug stays').action(signedIn(rename))
   confirmable(leaf(command, 'rm <group>', 'Delete a group with its environments and secrets')).action(signedIn(remove))
 }
 

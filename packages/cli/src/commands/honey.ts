@@ -16,9 +16,12 @@ interface CreateOptions extends Flags {
 }
 
 export function register(command: Command): void {
-  leaf(command, 'ls', 'List decoys, and the addresses that used them').action(inOrg(list))
+  leaf(command, 'ls', 'List decoy tokens, and the IP addresses that used them').action(inOrg(list))
   explained(
-    formerly(leaf(command, 'create [placement]', 'Create a decoy token'), '--placement <text>'),
+    formerly(
+      leaf(command, 'create [placement]', 'Create a decoy token, which never works and reports each use'),
+      '--placement <text>',
+    ),
     'It is printed once, to stdout, and never works. The placement says where you put it, for the warning.',
   )
     .addOption(
@@ -27,7 +30,7 @@ export function register(command: Command): void {
         .default('skerry'),
     )
     .action(inOrg(create, parsePlacement))
-  confirmable(leaf(command, 'rm <decoy>', 'Delete a decoy, named by its placement or id')).action(
+  confirmable(leaf(command, 'rm <decoy>', 'Delete a decoy token, named by its placement or id')).action(
     inOrg(remove, checkRemove),
   )
 }

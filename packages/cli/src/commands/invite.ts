@@ -35,7 +35,7 @@ export function register(command: Command): void {
     .addOption(new Option('--role <role>', 'role of the person').choices(['member', 'admin']).default('member'))
     .option('--team <team>', 'team that the person joins; repeatable', gather)
   codeFile(wholeApps(creating)).action(inOrg(create, checkCreate))
-  codeFile(leaf(command, 'resend <email>', 'Send an invitation again, with a new period')).action(
+  codeFile(leaf(command, 'resend <email>', 'Send an invitation again; it is then valid for another 7 days')).action(
     signedIn(resend, checkCodeFile),
   )
   confirmable(leaf(command, 'rm <email>', 'Withdraw an invitation')).action(signedIn(remove))

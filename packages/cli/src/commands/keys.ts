@@ -29,7 +29,7 @@ export function register(command: Command): void {
     .alias('show')
     .action(signedIn(status))
   leaf(command, 'init', 'Create your keys and encrypt them with a passphrase').action(signedIn(init))
-  leaf(command, 'unlock', 'Keep your private key in memory, so that commands do not ask')
+  leaf(command, 'unlock', 'Keep your private key in memory, so that commands do not ask for the passphrase')
     .option('--for <duration>', 'lock after this time without use; never later than 12h', '15m')
     .action(signedIn(unlock, parseUnlock))
   leaf(command, 'lock', 'Remove your private key from memory').action(signedIn(lock))
@@ -39,13 +39,13 @@ export function register(command: Command): void {
     .option('--new-file <path>', 'file with the new passphrase (default: ask)')
     .option('--remove-kit', 'also remove your recovery kit')
     .action(signedIn(changePassphrase))
-  confirmable(leaf(command, 'kit', 'Make a recovery kit: a code to print, which opens your keyring'))
+  confirmable(leaf(command, 'kit', 'Make a recovery kit: a printed code that opens your keyring'))
     .option('--remove', 'remove your recovery kit instead')
     .action(signedIn(kit, checkKit))
-  confirmable(leaf(command, 'replace', 'Replace your keys: you lose access to everything until it is granted again'))
+  confirmable(leaf(command, 'replace', 'Replace your key pair; you lose access until somebody grants it again'))
     .option('--new-file <path>', 'file with the new passphrase (default: ask)')
     .action(signedIn(replace))
-  confirmable(leaf(command, 'trust', 'Use the keys that you created on another machine')).action(signedIn(trust))
+  confirmable(leaf(command, 'trust', 'Accept the key pair that you created on another machine')).action(signedIn(trust))
 }
 
 async function init({ session }: SignedIn): Promise<Output> {

@@ -53,7 +53,7 @@ export function register(command: Command): void {
     .option(...context)
     .option(...reveal)
     .action(signedIn(decrypt, readSealed))
-  overwriting(leaf(command, 'data-key <key>', 'Make a data key for another program, plain and wrapped'))
+  overwriting(leaf(command, 'data-key <key>', 'Make a data key for another program, in plain and encrypted form'))
     .option('--bytes <number>', 'length of the key', '32')
     .option('--out <path>', 'file for the plain key; stdout then has only the wrapped key')
     .option(...reveal)
@@ -79,27 +79,27 @@ const held = (command: Command) =>
 
 function registerKeys(command: Command): void {
   leaf(command, 'ls', 'List managed keys').action(signedIn(list))
-  leaf(command, 'create <name>', 'Create a managed key, which you hold')
+  leaf(command, 'create <name>', 'Create a managed key, which only you have at first')
     .addOption(new Option('--spec <spec>', 'algorithm').choices(Object.keys(kmsSpecs)).default('aes-256-gcm'))
     .option('--for-app <slug>', 'application that the key belongs to')
     .option('--for-group <slug>', 'group that the key belongs to')
     .action(inOrg(create, checkCreate))
-  leaf(command, 'show <key>', 'Show a managed key, and the holders of each version').action(signedIn(show))
-  accepting(held(leaf(command, 'grant <key> [holder]', 'Give the current version to a person or a token'))).action(
-    signedIn(grant, parseHolder),
-  )
-  confirmable(held(leaf(command, 'revoke <key> [holder]', 'Take every version from a person or a token'))).action(
-    signedIn(revoke, parseHolder),
-  )
-  accepting(confirmable(leaf(command, 'rotate <key>', 'Make a new version for everyone who holds the key'))).action(
-    signedIn(rotate),
-  )
-  confirmable(leaf(command, 'disable <key>', 'Stop all use of a key')).action(signedIn(disable))
-  leaf(command, 'enable <key>', 'Allow the use of a disabled key').action(signedIn(enable))
-  confirmable(leaf(command, 'rm <key>', 'Delete a key; its ciphertext can never be decrypted again')).action(
+  leaf(command, 'show <key>', 'Show a managed key, and who has each version').action(signedIn(show))
+  accepting(
+    held(leaf(command, 'grant <key> [holder]', 'Give the current version of a key to a person or a token')),
+  ).action(signedIn(grant, parseHolder))
+  confirmable(
+    held(leaf(command, 'revoke <key> [holder]', 'Take all versions of a key from a person or a token')),
+  ).action(signedIn(revoke, parseHolder))
+  accepting(
+    confirmable(leaf(command, 'rotate <key>', 'Make a new version of a key, for everyone who has the key')),
+  ).action(signedIn(rotate))
+  confirmable(leaf(command, 'disable <key>', 'Stop all use of a managed key')).action(signedIn(disable))
+  leaf(command, 'enable <key>', 'Allow the use of a disabled managed key').action(signedIn(enable))
+  confirmable(leaf(command, 'rm <key>', 'Delete a managed key; nobody can decrypt its ciphertext again')).action(
     signedIn(remove),
   )
-  confirmable(leaf(command, 'trust <key>', 'Accept a key that changed on the server')).action(signedIn(trust))
+  confirmable(leaf(command, 'trust <key>', 'Accept a managed key that changed on the server')).action(signedIn(trust))
 }
 
 const gatewayHelp =

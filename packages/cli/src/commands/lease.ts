@@ -29,16 +29,21 @@ export function register(command: Command): void {
   confirmable(
     leaf(command, 'revoke <lease>', 'End a lease: its account is deleted and its connections are closed'),
   ).action(inOrg(revoke))
-  confirmable(leaf(command, 'forget <lease>', 'Close the entry of a lease whose account could not be deleted')).action(
-    inOrg(forget),
-  )
+  confirmable(
+    leaf(command, 'forget <lease>', 'Mark a lease as ended although its account could not be deleted'),
+  ).action(inOrg(forget))
 }
 
 function registerTargets(command: Command): void {
-  leaf(command, 'ls', 'List targets').action(inOrg(listTargets))
-  explained(accepting(confirmable(leaf(command, 'create <name>', 'Register a target'))), createTargetHelp.trim())
+  leaf(command, 'ls', 'List targets: the systems on which leases are created').action(inOrg(listTargets))
+  explained(
+    accepting(
+      confirmable(leaf(command, 'create <name>', 'Register a database, SSH host or cloud on which leases are created')),
+    ),
+    createTargetHelp.trim(),
+  )
     .addOption(leaseProviderOption('kind of the target, if the credential does not say'))
-    .option('--file <path>', 'file with the admin credential; - is stdin (default: ask)')
+    .option('--file <path>', 'file with the admin credential; use - for stdin (default: ask)')
     .option('--config <path>', 'JSON file with settings that have no option here')
     .option('--level <level>', 'rights of a lease: readonly, readwrite or custom (default: readonly)')
     .option('--schema <name>', 'PostgreSQL: schema whose tables a lease may use (default: public)')
@@ -55,7 +60,7 @@ function registerTargets(command: Command): void {
   leaf(command, 'verify <target>', 'Check that Skerry can still sign in to a target').action(inOrg(verify))
   confirmable(leaf(command, 'trust <target>', 'Accept the changed settings of a target')).action(signedIn(trust))
   accepting(confirmable(leaf(command, 'replace <target>', 'Replace the admin credential of a target')))
-    .option('--file <path>', 'file with the new credential; - is stdin (default: ask)')
+    .option('--file <path>', 'file with the new credential; use - for stdin (default: ask)')
     .action(inOrg(replace))
   confirmable(leaf(command, 'rm <target>', 'Delete a target'))
     .option('--force', 'even if it has live leases; their accounts are not deleted')

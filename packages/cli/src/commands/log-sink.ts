@@ -13,12 +13,12 @@ export function register(command: Command): void {
   leaf(command, 'status', 'Show the collector of the audit log, and whether entries arrive')
     .alias('show')
     .action(inOrg(show))
-  explained(leaf(command, 'set <endpoint>', 'Send the audit log to an OTLP collector'), setHelp.trim())
-    .option('--headers-file <path>', 'file with lines of `name: value` to send with each request; - is stdin')
+  explained(leaf(command, 'set <endpoint>', 'Send the audit log to an OpenTelemetry collector'), setHelp.trim())
+    .option('--headers-file <path>', 'file with lines of `name: value` to send with each request; use - for stdin')
     .option('--no-headers', 'delete the stored headers')
     .option('--disable', 'keep the settings and send nothing')
     .action(inOrg(set, parseSet))
-  leaf(command, 'test', 'Send a sample entry').action(inOrg(test))
+  leaf(command, 'test', 'Send a sample entry to the collector of the audit log').action(inOrg(test))
   confirmable(leaf(command, 'rm', 'Stop sending the audit log')).action(inOrg(remove))
 }
 

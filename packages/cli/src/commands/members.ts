@@ -27,7 +27,7 @@ type Member = Answer<typeof orgs.members>['members'][number]
 
 export function register(command: Command): void {
   command.description('Manage the members of the organization. A member is named by e-mail address.')
-  leaf(command, 'ls', 'List members, their roles and the words of their keys').action(inOrg(list))
+  leaf(command, 'ls', 'List members, their roles, and their public keys as words').action(inOrg(list))
   formerly(
     confirmable(leaf(command, 'role <member> [role]', 'Change the role of a member: owner, admin or member')),
     '--to <role>',
@@ -38,9 +38,9 @@ export function register(command: Command): void {
     signedIn(remove),
   )
   registerOffboarding(command)
-  confirmable(leaf(command, 'trust <member>', 'Accept the new key of a member, after you compared its words')).action(
-    signedIn(trust),
-  )
+  confirmable(
+    leaf(command, 'trust <member>', 'Accept the new public key of a member, after you compared its words'),
+  ).action(signedIn(trust))
 }
 
 const stateWords: Record<KeyState, string> = {

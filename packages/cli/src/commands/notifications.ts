@@ -9,7 +9,7 @@ import type { Flags } from '../settings.ts'
 const types = Object.keys(notificationTypes) as NotificationType[]
 
 export function register(command: Command): void {
-  leaf(command, 'ls', 'List events, and which are mailed to you').action(signedIn(list))
+  leaf(command, 'ls', 'List events, and show which of them are mailed to you').action(signedIn(list))
   leaf(command, 'enable <events...>', 'Receive mail about events')
     .alias('on')
     .action(signedIn((given: string[], work: SignedIn) => change(given, true, work), checkTypes))

@@ -12,7 +12,7 @@ export function register(command: Command): void {
   leaf(command, 'create <name>', 'Create an organization, which you own')
     .option('--slug <slug>', 'short name, which never changes (default: made from the name)')
     .action(signedIn(create, parseCreate))
-  leaf(command, 'rename <name>', 'Change the display name; the slug stays').action(inOrg(rename))
+  leaf(command, 'rename <name>', 'Change the display name of an organization; the slug stays').action(inOrg(rename))
   leaf(command, 'mfa [on|off]', 'Show or change whether members need a second factor')
     .usage('[on|off]')
     .action(inOrg(mfa, checkMfa))

@@ -13,13 +13,13 @@ type View = Answer<typeof billing.get>
 
 export function register(command: Command): void {
   leaf(command, 'ls', 'List the plans and the features that they include').alias('show').action(inOrg(show))
-  leaf(command, 'usage', 'Show how much of the plan is used').action(inOrg(showUsage))
+  leaf(command, 'usage', 'Show how much of its plan the organization uses').action(inOrg(showUsage))
   formerly(leaf(command, 'checkout [plan]', 'Buy a plan: print the address of the payment page'), '--plan <plan>')
     .option('--family <family>', 'platform or vault', 'platform')
     .action(inOrg(checkout, parseCheckout))
-  leaf(command, 'portal', 'Print the address where payments are managed').action(inOrg(portal))
+  leaf(command, 'portal', 'Print the address of the page where you manage payments').action(inOrg(portal))
   leaf(command, 'promo <code>', 'Redeem a promotion code').action(inOrg(promo))
-  confirmable(leaf(command, 'cancel', 'End every paid plan at once')).action(inOrg(cancel))
+  confirmable(leaf(command, 'cancel', 'End all plans of the organization at once')).action(inOrg(cancel))
 }
 
 async function show(work: InOrg): Promise<Output> {
@@ -99,7 +99,7 @@ async function promo(code: string, { session, orgId }: InOrg): Promise<Output> {
 }
 
 async function cancel({ session, flags, orgId, org: { slug } }: InOrg<Confirmable>): Promise<Output> {
-  await confirmOrRefuse(`ends every paid plan of ${slug}`, flags)
+  await confirmOrRefuse(`ends all plans of ${slug}`, flags)
   const answer = await session.client.billing.cancel({ params: { orgId } })
   note(`${slug} uses the free plans now`)
   return { json: answer }

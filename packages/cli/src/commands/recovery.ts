@@ -22,11 +22,11 @@ export function register(command: Command): void {
     inOrg(setup, parseSetup),
   )
   planned(leaf(command, 'rotate', 'Replace the recovery key and all shares')).action(inOrg(rotate, checkRotate))
-  accepting(leaf(command, 'cover', 'Cover the environments that you can read and recovery cannot')).action(inOrg(cover))
+  accepting(leaf(command, 'cover', 'Let custodians recover the environments that you can read')).action(inOrg(cover))
   confirmable(leaf(command, 'trust', 'Accept a changed recovery key, after you compared its words')).action(
     inOrg(trust),
   )
-  confirmable(leaf(command, 'disable', 'End recovery')).action(inOrg(disable))
+  confirmable(leaf(command, 'disable', 'End recovery; custodians can no longer restore access')).action(inOrg(disable))
   leaf(command, 'share', 'Check that your share belongs to the recovery key').action(inOrg(share))
   formerly(
     formerly(
@@ -37,14 +37,16 @@ export function register(command: Command): void {
   )
     .option('--reason <text>', 'reason for the custodians and the audit log')
     .action(inOrg(request))
-  leaf(command, 'contribute <request>', 'Give your share, after you compared the words of the person')
+  leaf(command, 'contribute <request>', 'Give your share for a request, after you compared the words of the person')
     .option('--words <words>', 'the twelve words that the person told you (default: ask)')
     .action(inOrg(contribute))
-  leaf(command, 'complete <request>', 'Restore access, on the machine of the person who gets it')
+  leaf(command, 'complete <request>', 'Restore access, on the machine that gets it, after custodians gave their shares')
     .option('--only <env>', 'app/env or group:env (default: everything covered); repeatable', gather)
     .action(inOrg(complete))
-  confirmable(leaf(command, 'cancel <request>', 'Cancel an open request')).action(inOrg(cancel))
-  leaf(command, 'drill [request]', 'Start a drill, or finish it after enough custodians contributed').action(
-    inOrg(drill),
-  )
+  confirmable(leaf(command, 'cancel <request>', 'Cancel an open request for recovery')).action(inOrg(cancel))
+  leaf(
+    command,
+    'drill [request]',
+    'Start a recovery drill, or finish it after enough custodians gave their shares',
+  ).action(inOrg(drill))
 }

@@ -50,8 +50,12 @@ export function register(command: Command): void {
     command,
     'A rotation is named by its secret. If several environments rotate that secret, add --env or give its id.',
   )
-  leaf(command, 'ls', 'List rotations, and which environments the server can read for them').action(inOrg(list))
-  settings(confirmable(addressed(leaf(command, 'create <secret>', 'Replace a secret on a schedule'))))
+  leaf(command, 'ls', 'List rotations, and the environments that the server can read because of them').action(
+    inOrg(list),
+  )
+  settings(
+    confirmable(addressed(leaf(command, 'create <secret>', 'Let the server replace a secret at regular intervals'))),
+  )
     .addOption(
       new Option('--kind <kind>', 'generated value or password of a database (default: generated)').choices([
         'generated',
@@ -64,12 +68,12 @@ export function register(command: Command): void {
     .option('--target <target>', 'lease target with the account')
     .option('--now', 'also rotate once right away')
     .action(atPlace(create, parseCreate))
-  settings(addressed(leaf(command, 'edit <rotation>', 'Change the interval or other settings')))
+  settings(addressed(leaf(command, 'edit <rotation>', 'Change the interval or other settings of a rotation')))
     .option('--every <duration>', 'interval: 12h, 30d')
     .addOption(new Option('--unset <settings...>', 'return these settings to their defaults').choices([...unsettable]))
     .action(signedIn(edit, parseEdit))
   addressed(leaf(command, 'show <rotation>', 'Show a rotation and the result of its last run')).action(signedIn(show))
-  confirmable(addressed(leaf(command, 'run <rotation>', 'Rotate now, even if the rotation is paused'))).action(
+  confirmable(addressed(leaf(command, 'run <rotation>', 'Rotate a secret now, even if its rotation is paused'))).action(
     signedIn(run),
   )
   addressed(leaf(command, 'pause <rotation>', 'Stop a rotation until you resume it')).action(

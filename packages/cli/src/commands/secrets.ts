@@ -50,12 +50,12 @@ export function register(command: Command): void {
 }
 
 function registerReads(command: Command): void {
-  addressed(leaf(command, 'ls', 'List the secrets that a program gets, and where each comes from'))
+  addressed(leaf(command, 'ls', 'List the secrets that a program gets, and the source of each value'))
     .option('--reveal', 'show values')
     .option('--stored', 'only secrets of this environment, without groups and parent')
     .option(...withGroups)
     .action(atPlace(list, parseList))
-  addressed(leaf(command, 'get <NAME>', 'Print one value; on a terminal it is masked'))
+  addressed(leaf(command, 'get <NAME>', 'Print one value; a terminal shows it masked'))
     .option('--reveal', 'show the value on a terminal')
     .option('--stored', 'print the stored text, without groups, parent and expanded references')
     .option(...withGroups)
@@ -80,7 +80,7 @@ function registerWrites(command: Command): void {
     'The value is stored byte for byte. It is never taken from the command line, where other users could see it. ${NAME} in it is a reference.',
   )
     .usage('<NAME>')
-    .option('--file <path>', 'file with the value; - is stdin')
+    .option('--file <path>', 'file with the value; use - for stdin')
     .addOption(new Option('--random <length>', 'make a random value of letters and digits').conflicts('file'))
     .option('--trim', 'remove one line break from the end')
     .option('--empty', 'allow an empty value')
@@ -110,7 +110,9 @@ function registerWrites(command: Command): void {
     .option('--overwrite', 'replace existing values')
     .action(atPlace(generate, parseGenerate))
   explained(
-    queueing(confirmable(addressed(leaf(command, 'rm <NAMES...>', 'Delete secrets with their versions')))),
+    queueing(
+      confirmable(addressed(leaf(command, 'rm <NAMES...>', 'Delete secrets; you can restore them for 30 days'))),
+    ),
     'For 30 days `skerry secrets restore <NAME>` brings a deleted secret back.',
   )
     .option(...expectedVersion)
@@ -118,9 +120,7 @@ function registerWrites(command: Command): void {
     .option('--purge', 'delete for good, and also what earlier deletions of the name kept')
     .action(atPlace(remove, parseRemove))
   explained(
-    addressed(
-      leaf(command, 'rename <NAME> <NEW_NAME>', 'Rename a secret; its versions and its description stay with it'),
-    ),
+    addressed(leaf(command, 'rename <NAME> <NEW_NAME>', 'Rename a secret; it keeps its versions and its description')),
     'Programs get the value under the new name alone. References to the old name are listed, and are not changed.',
   )
     .alias('mv')
@@ -135,10 +135,10 @@ function registerWrites(command: Command): void {
     .option('--deleted <id>', 'the deleted secret, if several had the name (default: the latest)')
     .action(atPlace(restore, parseRestore))
   explained(
-    addressed(leaf(command, 'describe <NAME>', 'Describe a secret, or show its details')),
+    addressed(leaf(command, 'describe <NAME>', 'Store the description and other details of a secret, or show them')),
     'The description and the tags are encrypted. The server reads the rest, and reminds the owner two weeks before the date.',
   )
-    .option('--description <text>', 'what it is for, at most 500 characters; - is stdin, an empty text clears it')
+    .option('--description <text>', 'what it is for, at most 500 characters; use - for stdin, an empty text clears it')
     .option('--tag <tag,...>', 'tags, instead of those before; repeatable', gather)
     .option('--no-tags', 'remove all tags')
     .option('--owner <member>', 'who is reminded before it expires')
@@ -159,7 +159,7 @@ function registerOverrides(command: Command): void {
     'Only you can read it. `skerry run`, `skerry shell` and `skerry secrets get` use it, also on branches of the environment. Everything that writes values for others leaves it out.',
   )
     .usage('<NAME>')
-    .option('--file <path>', 'file with the value; - is stdin')
+    .option('--file <path>', 'file with the value; use - for stdin')
     .option('--trim', 'remove one line break from the end')
     .option('--empty', 'allow an empty value')
     .option('--literal', 'keep ${NAME} as text instead of a reference')
@@ -173,7 +173,9 @@ function registerOverrides(command: Command): void {
 
 function registerFiles(command: Command): void {
   queueing(
-    reading(addressed(leaf(command, 'import <file>', 'Write the values of a .env file or another format; - is stdin'))),
+    reading(
+      addressed(leaf(command, 'import <file>', 'Write the values of a .env file or another format; use - for stdin')),
+    ),
   )
     .option('--dry-run', 'show what would be written, and write nothing')
     .option('--overwrite', 'replace values that differ')
@@ -189,18 +191,18 @@ function registerFiles(command: Command): void {
   )
     .usage('[options]')
     .addOption(new Option('--format <format>', 'output format (default: dotenv)').choices([...exportFormats]))
-    .option('--out <path>', 'write to a file that only you can read; - is stdout')
+    .option('--out <path>', 'write to a file that only you can read; use - for stdout')
     .option('--reveal', 'allow values on a terminal')
     .action(atPlace(exportValues, parseExportValues))
   explained(
     overwriting(
-      addressed(leaf(command, 'substitute <template>', 'Replace ${NAME} in a template with values; - is stdin')),
+      addressed(leaf(command, 'substitute <template>', 'Replace ${NAME} in a template with values; use - for stdin')),
     ),
     'A name without a value is refused. $${ stands for ${. With --liquid, write {{ NAME | json }}. Escapes are json, yaml, sh, url, base64 and escape (HTML, XML).',
   )
     .option('--liquid', 'the file is a Liquid template, with conditions, loops and escapes')
     .option('--except <NAME,...>', 'keep ${NAME} as text for these names; repeatable', gather)
-    .option('--out <path>', 'write to a file that only you can read; - is stdout')
+    .option('--out <path>', 'write to a file that only you can read; use - for stdout')
     .option('--reveal', 'allow values on a terminal')
     .option(...withGroups)
     .action(atPlace(substitute, parseSubstitute))

@@ -9,40 +9,57 @@ import { list as listRuns, parseList, plan, run } from '../sync/runs.ts'
 import { takesSyncProvider } from '../vendors.ts'
 
 export function register(command: Command): void {
-  leaf(command, 'ls', 'List connections and bindings, and what the server can read for them').action(signedIn(list))
-  takesSyncProvider(leaf(command, 'providers [provider]', 'List the platforms, or show the fields of one')).action(
-    withoutSession(providers),
-  )
+  leaf(
+    command,
+    'ls',
+    'List connections and bindings, and the environments that the server can read because of them',
+  ).action(signedIn(list))
+  takesSyncProvider(
+    leaf(
+      command,
+      'providers [provider]',
+      'List the platforms to which secrets can be pushed, or show the fields of one',
+    ),
+  ).action(withoutSession(providers))
   explained(
     takesSyncProvider(confirmable(leaf(command, 'connect <provider>', 'Store a credential of a platform'))),
     connectHelp.trim(),
   )
     .option('--name <name>', 'name of the connection (default: the provider)')
     .option('--set <field=value>', 'field of the connection; repeatable', gatherField)
-    .option('--file <path>', 'file with the credential; - is stdin (default: ask)')
+    .option('--file <path>', 'file with the credential; use - for stdin (default: ask)')
     .action(inOrg(connect, parseConnect))
-  leaf(command, 'verify <connection>', 'Check that the credential works')
+  leaf(command, 'verify <connection>', 'Check that the credential of a connection works')
     .option('--to <field=value>', 'field of the destination; repeatable', gatherField)
     .action(signedIn(verify))
   explained(
-    confirmable(settings(addressed(leaf(command, 'bind [connection]', 'Push an environment to a destination')))),
+    confirmable(
+      settings(
+        addressed(
+          leaf(command, 'bind [connection]', 'Push an environment to a destination, now and after each change'),
+        ),
+      ),
+    ),
     bindHelp.trim(),
   ).action(signedIn(bind))
   leaf(command, 'plan <binding>', 'Show which names a push would write and delete').action(signedIn(plan))
-  leaf(command, 'run <binding>', 'Push now')
+  leaf(command, 'run <binding>', 'Push an environment now')
     .option('--adopt <names>', 'overwrite these names, which somebody else wrote there', gather)
     .action(signedIn(run))
   leaf(command, 'runs [binding]', 'List pushes, newest first')
     .option('--limit <number>', 'at most this many; 0 is all', '20')
     .action(inOrg(listRuns, parseList))
-  formerly(formerly(confirmable(settings(leaf(command, 'edit <binding>', 'Change a binding'))), '--pause'), '--resume')
+  formerly(
+    formerly(confirmable(settings(leaf(command, 'edit <binding>', 'Change the settings of a binding'))), '--pause'),
+    '--resume',
+  )
     .option('--no-adopt', 'do not overwrite names that somebody else wrote there')
     .option('--keys', 'give the connection the keys of groups that were composed later')
     .action(signedIn(edit, checkEdit))
-  leaf(command, 'pause <binding>', 'Push nothing until you resume the binding').action(
+  leaf(command, 'pause <binding>', 'Stop pushing an environment until you resume the binding').action(
     signedIn((binding: string, work: SignedIn) => edit(binding, { ...work, flags: { ...work.flags, pause: true } })),
   )
-  confirmable(leaf(command, 'resume <binding>', 'Push again')).action(
+  confirmable(leaf(command, 'resume <binding>', 'Push an environment again, after a pause')).action(
     signedIn((binding: string, work: SignedIn<Confirmable>) =>
       edit(binding, { ...work, flags: { ...work.flags, resume: true } }),
     ),
@@ -51,7 +68,7 @@ export function register(command: Command): void {
     leaf(command, 'unbind <binding>', 'Stop pushing an environment; pushed secrets stay at the destination'),
   ).action(signedIn(unbind))
   confirmable(leaf(command, 'replace <connection>', 'Replace the credential of a connection'))
-    .option('--file <path>', 'file with the new credential; - is stdin (default: ask)')
+    .option('--file <path>', 'file with the new credential; use - for stdin (default: ask)')
     .action(inOrg(replace))
   leaf(command, 'rename <connection> <name>', 'Change the name of a connection').action(inOrg(rename))
   confirmable(leaf(command, 'disconnect <connection>', 'Delete a connection and its bindings')).action(

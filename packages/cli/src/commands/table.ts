@@ -19,13 +19,17 @@ export interface CommandRow extends Row {
 /** Every command below its heading, in the order of `skerry --help`. */
 const groups: Readonly<Record<string, readonly Row[]>> = {
   'Start:': [
-    { name: 'signup', summary: 'Create an organization and sign this machine in', load: () => import('./signup.ts') },
+    {
+      name: 'signup',
+      summary: 'Create an organization, and store its first token on this machine',
+      load: () => import('./signup.ts'),
+    },
     { name: 'login', summary: 'Sign in, or store a credential', load: () => import('./login.ts') },
     { name: 'logout', summary: 'Sign out, or delete a stored credential', load: () => import('./logout.ts') },
     { name: 'whoami', summary: 'Show who this machine is signed in as', load: () => import('./whoami.ts') },
     {
       name: 'init',
-      summary: 'Create an application for this folder, with skerry.json',
+      summary: 'Create an application for this folder, and write skerry.json',
       load: () => import('./init.ts'),
     },
     {

@@ -34,14 +34,18 @@ export function register(command: Command): void {
   )
   accepting(leaf(command, 'include <team> <members...>', 'Add people to a team')).action(inOrg(include))
   confirmable(
-    leaf(command, 'exclude <team> <members...>', 'Remove people; they lose the keys that only this team gave'),
+    leaf(
+      command,
+      'exclude <team> <members...>',
+      'Remove people from a team; they lose the keys that only this team gave',
+    ),
   ).action(inOrg(exclude))
-  withPlaces(accepting(leaf(command, 'grant <team> [environments...]', 'Give environments to a team'))).action(
-    inOrg(grant, checkPlaces),
-  )
-  withPlaces(confirmable(leaf(command, 'revoke <team> [environments...]', 'Take environments from a team'))).action(
-    inOrg(revoke, checkPlaces),
-  )
+  withPlaces(
+    accepting(leaf(command, 'grant <team> [environments...]', 'Let the people of a team read environments')),
+  ).action(inOrg(grant, checkPlaces))
+  withPlaces(
+    confirmable(leaf(command, 'revoke <team> [environments...]', 'End the access of a team to environments')),
+  ).action(inOrg(revoke, checkPlaces))
 }
 
 const withPlaces = (command: Command): Command =>

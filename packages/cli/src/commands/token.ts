@@ -57,9 +57,9 @@ export function register(command: Command): void {
     .option('--expires <when>', 'for example 12h, 30d or 2030-01-31 (default: never)')
     .option('--without-pin', 'print the token without the pin of the signed directory')
     .action(inOrg(create, parseCreate))
-  leaf(command, 'show <token>', 'Show a token').action(signedIn(show))
-  leaf(command, 'rename <token> <name>', 'Change the name of a token').action(signedIn(rename))
-  endingLeases(confirmable(leaf(command, 'revoke <token>', 'End a token; it stays in the list'))).action(
+  leaf(command, 'show <token>', 'Show a service token').action(signedIn(show))
+  leaf(command, 'rename <token> <name>', 'Change the name of a service token').action(signedIn(rename))
+  endingLeases(confirmable(leaf(command, 'revoke <token>', 'Make a service token invalid; the list keeps it'))).action(
     signedIn(revoke),
   )
   endingLeases(confirmable(leaf(command, 'rm <token>', 'Revoke a token and delete it with its grants'))).action(
@@ -70,7 +70,7 @@ export function register(command: Command): void {
     'The token is read from stdin.',
   )
     .option('--request', 'print what an admin needs for it, without a server; it contains no secret')
-    .option('--from <path>', 'output of `--request` to use instead of the token; - is stdin')
+    .option('--from <path>', 'output of `--request` to use instead of the token; use - for stdin')
     .action(withoutSession(registerAgain))
 }
 

@@ -14,7 +14,9 @@ export function register(command: Command): void {
     command,
     'Signers vouch for keys of people and tokens, for environments and for their readers. Other machines verify the signatures, so that they need not believe the server. A machine begins with a pin, which it gets from a person.',
   )
-  leaf(command, 'status', 'Show the signers, and the unsigned changes').alias('show').action(inOrg(status))
+  leaf(command, 'status', 'Show the signers of the signed directory, and unsigned changes')
+    .alias('show')
+    .action(inOrg(status))
   accepting(confirmable(leaf(command, 'init', 'Start the signed directory, with you as its first signer'))).action(
     inOrg(init),
   )
@@ -32,7 +34,11 @@ export function register(command: Command): void {
     .action(inOrg(pin, parseGiven))
   continuing(
     confirmable(
-      leaf(command, 'approve <file>', 'Add your signature to a change of the signers or the recovery key; - is stdin'),
+      leaf(
+        command,
+        'approve <file>',
+        'Add your signature to a change of the signers or the recovery key; use - for stdin',
+      ),
     ),
   ).action(inOrg(approve, readDocument))
   registerSigners(noun(command, 'signers', 'People and tokens that sign'))
@@ -48,10 +54,10 @@ function registerSigners(signers: Command): void {
     .option('--key <key>', 'the text that `skerry trust signers offer` prints for this person')
     .option('--threshold <number>', 'how many people must agree to a change of the signers')
     .action(inOrg(addSigner, parseAdd))
-  continuing(confirmable(leaf(signers, 'rm <member>', 'Take a person from the signers')))
+  continuing(confirmable(leaf(signers, 'rm <member>', 'Remove a person from the signers')))
     .option('--threshold <number>', 'how many people must agree to a change of the signers')
     .action(inOrg(removeSigner, parseThreshold))
-  continuing(leaf(signers, 'edit', 'Change how many people must agree to a change of the signers'))
+  continuing(leaf(signers, 'edit', 'Change how many signers must sign a change of the signers'))
     .option('--threshold <number>', 'the number of people, from 1 to 8')
     .action(inOrg(editSigners, parseThreshold))
 }

@@ -35,22 +35,27 @@ const display = (command: Command) =>
     .option('--return-origin <origin>', 'origin that people may return to; repeatable', gather)
 
 function registerProjects(command: Command): void {
-  leaf(command, 'ls', 'List projects').action(signedIn(projects.list))
-  display(leaf(command, 'create <name>', 'Create a project')).action(inOrg(projects.create))
+  leaf(command, 'ls', 'List the projects of the vault').action(signedIn(projects.list))
+  display(leaf(command, 'create <name>', 'Create a project: a product whose users connect their accounts')).action(
+    inOrg(projects.create),
+  )
   leaf(command, 'show <project>', 'Show a project, its platform keys and its executor').action(signedIn(projects.show))
   display(leaf(command, 'edit <project>', 'Change the settings that you give'))
     .option('--name <name>', 'new name')
     .action(signedIn(projects.update))
   leaf(command, 'enable <project>', 'Allow the use of a disabled project').action(signedIn(projects.enable))
-  confirmable(leaf(command, 'disable <project>', 'Stop all use of credentials and all new links')).action(
-    signedIn(projects.disable),
-  )
+  confirmable(
+    leaf(command, 'disable <project>', 'Stop a project: nobody can use its credentials or make links'),
+  ).action(signedIn(projects.disable))
 }
 
 function registerKeys(command: Command): void {
   inProject(command, 'ls', 'List platform keys').action(atProject(keys.list))
-  explained(atBrowser(command, 'create', 'Create a platform key'), secondFactor).action(atProject(keys.create))
-  confirmable(inProject(command, 'revoke <key>', 'End a platform key at once')).action(atProject(keys.revoke))
+  explained(
+    atBrowser(command, 'create', 'Create a platform key, with which the backend of your product calls the vault'),
+    secondFactor,
+  ).action(atProject(keys.create))
+  confirmable(inProject(command, 'revoke <key>', 'Make a platform key invalid at once')).action(atProject(keys.revoke))
 }
 
 function registerExecutor(command: Command): void {
@@ -59,12 +64,12 @@ function registerExecutor(command: Command): void {
     atProject(executor.registerCode),
   )
   confirmable(
-    inProject(command, 'disable', 'End the executor: no credential can be used until another one registers'),
+    inProject(command, 'disable', 'End the executor; nobody can use credentials until another executor registers'),
   ).action(atProject(executor.disable))
 }
 
 function registerConnections(command: Command): void {
-  inProject(command, 'ls', 'List connections, oldest first')
+  inProject(command, 'ls', 'List connections: the accounts that people have connected, oldest first')
     .option('--user-ref <ref>', 'only connections of this person')
     .addOption(new Option('--status <status>', 'only with this status').choices(vaultConnectionStatuses))
     .option('--limit <number>', 'at most this many; 0 is all', '100')
@@ -87,19 +92,25 @@ function registerWebhooks(command: Command): void {
     .option('--event <type>', `event to send, instead of the present ones: ${types}; repeatable`, gather)
     .option('--description <text>', 'description for people; an empty one deletes it')
     .action(atProject(webhooks.update, webhooks.parseUpdate))
-  inProject(command, 'enable <webhook>', 'Send to a disabled webhook again, first the waiting events').action(
+  inProject(command, 'enable <webhook>', 'Send events to a disabled webhook again, first the waiting ones').action(
     atProject(webhooks.enable),
   )
-  confirmable(inProject(command, 'disable <webhook>', 'Stop sending to a webhook')).action(atProject(webhooks.disable))
+  confirmable(inProject(command, 'disable <webhook>', 'Stop sending events to a webhook')).action(
+    atProject(webhooks.disable),
+  )
   confirmable(inProject(command, 'rm <webhook>', 'Delete a webhook with its waiting events')).action(
     atProject(webhooks.remove),
   )
-  inProject(command, 'test <webhook>', 'Send a sample event').action(atProject(webhooks.test))
-  inProject(command, 'deliveries <webhook>', 'List the deliveries of the last 30 days, newest first')
+  inProject(command, 'test <webhook>', 'Send a sample event to a webhook').action(atProject(webhooks.test))
+  inProject(
+    command,
+    'deliveries <webhook>',
+    'List the events of the last 30 days that were sent to a webhook, newest first',
+  )
     .addOption(new Option('--status <status>', 'only with this status').choices(vaultDeliveryStatuses))
     .option('--limit <number>', 'at most this many; 0 is all', '50')
     .action(atProject(webhooks.deliveries, webhooks.parseDeliveries))
-  inProject(command, 'redeliver <webhook> <delivery>', 'Send a delivery again with the same id').action(
+  inProject(command, 'redeliver <webhook> <delivery>', 'Send an event to a webhook again, with the same id').action(
     atProject(webhooks.redeliver),
   )
 }

@@ -7,7 +7,7 @@ import { verify } from './verify.ts'
 /** Registers `org export`, and `org export verify` below it. */
 export function registerExport(command: Command): void {
   const archive = explained(
-    overwriting(leaf(command, 'export <path>', 'Write the whole organization to one file; - is stdout')),
+    overwriting(leaf(command, 'export <path>', 'Write the whole organization to one file; use - for stdout')),
     help,
   )
     .option('--no-versions', 'without earlier versions of secrets; the archive cannot be restored then')

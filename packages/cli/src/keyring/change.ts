@@ -50,7 +50,7 @@ export async function replace({ session, flags }: SignedIn<Confirmable & NewFile
       `you have a recovery kit from ${shownTime(recoveryKit.createdAt)}: use it first with \`skerry keys passphrase\``,
     )
   const count = holdings.length === 1 ? '1 environment' : `${holdings.length} environments`
-  await confirmOrRefuse(`replaces your keypair, and you lose the keys of ${count}`, flags)
+  await confirmOrRefuse(`replaces your key pair, and you lose the keys of ${count}`, flags)
   const passphrase = await readAnotherPassphrase([session.principal.name], flags.newFile)
   const { privateKey, publicKeyJwk } = await generateKeyPair()
   const encryptedPrivateKey = await sealWithPassphrase(privateKey, passphrase, owner.userId)
@@ -60,7 +60,7 @@ export async function replace({ session, flags }: SignedIn<Confirmable & NewFile
   keepOpened(owner, keys)
   const words = await fingerprintWords(publicKeyJwk)
   note(
-    'you have a new keypair, and admins were notified; a person who grants you access again must compare these words with what they see:',
+    'you have a new key pair, and admins were notified; a person who grants you access again must compare these words with what they see:',
   )
   return {
     json: { userId: owner.userId, publicKeyJwk, fingerprint: words, lost },
@@ -84,7 +84,7 @@ function tellHoldings(holdings: Holding[]): void {
   }
 }
 
-/** Accepts another keypair if the passphrase opens it, because a server cannot invent such a keypair. */
+/** Accepts another key pair if the passphrase opens it, because a server cannot invent such a key pair. */
 export async function trust({ session, flags }: SignedIn<Confirmable>): Promise<Output> {
   const owner = ownerOf(session)
   const known = readSealed(owner.url, owner.userId)
@@ -94,11 +94,11 @@ export async function trust({ session, flags }: SignedIn<Confirmable>): Promise<
   if (known?.publicKeyJwk !== sealed.publicKeyJwk) {
     if (known) note(`until now: ${await fingerprintWords(known.publicKeyJwk)}`)
     note(`from now on: ${words}`)
-    await confirmOrRefuse('accepts this keypair as your own on this machine', flags)
+    await confirmOrRefuse('accepts this key pair as your own on this machine', flags)
     await stopAgent(owner.url, owner.userId)
   }
   keepOpened(owner, sealed)
-  note('this machine now knows your keypair')
+  note('this machine now knows your key pair')
   if (!known) await noteNext(owner.client, owner.url)
   return { json: { userId: owner.userId, publicKeyJwk: sealed.publicKeyJwk, fingerprint: words } }
 }

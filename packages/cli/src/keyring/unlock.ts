@@ -208,7 +208,7 @@ const swapped = () =>
   new Failure(
     'refused',
     'the server shows a public key for you that does not belong to your private key, so somebody else could read what others grant to you',
-    'if you replaced your keypair on another machine, run `skerry keys trust`; if not, do not use this server, and tell your organization’s owner',
+    'if you replaced your key pair on another machine, run `skerry keys trust`; if not, do not use this server, and tell your organization’s owner',
   )
 
 const notStored = (isKept: boolean) =>

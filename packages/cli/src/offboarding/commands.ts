@@ -7,7 +7,11 @@ import { checkShow, show } from './show.ts'
 /** Adds `skerry members offboard` and `skerry members offboarding`. */
 export function registerOffboarding(command: Command): void {
   explained(
-    accepting(confirmable(leaf(command, 'offboard <member>', 'Remove a person, and replace the keys that they had'))),
+    accepting(
+      confirmable(
+        leaf(command, 'offboard <member>', 'Remove a person, and replace the environment keys that they had'),
+      ),
+    ),
     'It revokes the tokens, machine clients and agents that the person made, and ends their leases. Then it re-keys each environment whose key you have. Run it again to continue. It also works for a person who was removed before.',
   )
     .option('--drop-readers', 'do not give the new keys to rotation and sync, through which the server can read')

@@ -75,7 +75,7 @@ async function removeUnreadable(
   const unreadable = await listUnreadableOverrides(session.client, at, await session.key())
   if (!unreadable.some((one) => one.id === id)) return false
   await explained(removeOverrideById(session.client, at, id), session, label)
-  note(`removed the override ${id} in ${label}, which your keypair does not open`)
+  note(`removed the override ${id} in ${label}, which your key pair does not open`)
   return true
 }
 
@@ -105,7 +105,7 @@ export async function overrides({ session, flags, place }: AtPlace<Options>): Pr
       if (found.length + unreadable.length === 0) note(`you have no personal overrides in ${label}`)
       for (const { id } of unreadable)
         warn(
-          `the override ${id} does not open with your keypair; remove it with \`skerry secrets override ${id} --remove\``,
+          `the override ${id} does not open with your key pair; remove it with \`skerry secrets override ${id} --remove\``,
         )
     },
   }

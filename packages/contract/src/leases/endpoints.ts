@@ -19,7 +19,7 @@ export const leases = {
   brokerKey: get('/v1/orgs/:orgId/leases/broker-key', {
     summary: 'Get the public key for which clients wrap admin credentials of targets. The server can decrypt them',
     unit: 'transaction',
-    unaudited: 'the keypair is made with the first request, and gives nobody anything',
+    unaudited: 'the key pair is made with the first request, and gives nobody anything',
     responses: { 200: Strict({ publicKeyJwk: PublicKeyJwk }) },
     refuses: ['conflict'],
   }),

@@ -9,7 +9,7 @@ export const notificationTypes = {
     byDefault: true,
     when: 'a program sends a service token of an organization that you administer with the seed of its key',
   },
-  keys_replaced: { byDefault: true, when: 'a member of an organization that you administer replaces their keypair' },
+  keys_replaced: { byDefault: true, when: 'a member of an organization that you administer replaces their key pair' },
   rotation_failed: { byDefault: true, when: 'a rotation fails in an organization that you administer' },
   secret_expiring: {
     byDefault: true,

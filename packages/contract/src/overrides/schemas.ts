@@ -9,7 +9,7 @@ export const OverrideRevision = Type.Integer({ minimum: 1, maximum: 2_147_483_64
 
 /**
  * A key that only the person can unwrap, and the override encrypted with it. The server refuses a key that was wrapped with
- * another keypair than the person has now.
+ * another key pair than the person has now.
  */
 export const NewOverride = { wrappedKey: WrappedKey, ciphertext: SealedOverride }
 

@@ -25,7 +25,7 @@ export const rotation = {
     summary:
       'Get the public key for which clients wrap environment keys for rotation, and the environments that the server can read because of this',
     unit: 'transaction',
-    unaudited: 'the keypair is made with the first request, and gives nobody anything',
+    unaudited: 'the key pair is made with the first request, and gives nobody anything',
     responses: {
       200: Strict({ publicKeyJwk: PublicKeyJwk, grantedEnvironmentIds: Type.Array(Id('environment')) }),
     },

@@ -63,7 +63,7 @@ export const sync = {
     summary:
       'Get the public key of a connection. Clients wrap its credential and the keys of environments for this key. For a new id, the server makes the key, and deletes it unless a connection is created with this id within 24 hours',
     unit: 'transaction',
-    unaudited: 'the keypair is made with the first request, and gives nobody anything',
+    unaudited: 'the key pair is made with the first request, and gives nobody anything',
     responses: { 200: Strict({ publicKeyJwk: PublicKeyJwk }) },
     refuses: ['conflict'],
   }),

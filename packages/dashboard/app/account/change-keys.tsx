@@ -54,7 +54,7 @@ export function ChangePassphrase({ userId, about, publicKeyJwk, onClose }: Perso
   )
 }
 
-/** Replaces the keypair, for example after a leak of the private key or when the passphrase is lost. */
+/** Replaces the key pair, for example after a leak of the private key or when the passphrase is lost. */
 export function ReplaceKeypair({ userId, about, onClose }: Person) {
   const { passphrase, ready, fields } = useNewPassphrase(about)
   const query = useQuery(holdingsQuery)
@@ -73,8 +73,8 @@ export function ReplaceKeypair({ userId, about, onClose }: Person) {
   }
   return (
     <FormDialog
-      title="Replace the keypair"
-      submit="Replace the keypair"
+      title="Replace the key pair"
+      submit="Replace the key pair"
       onClose={onClose}
       onSubmit={replace}
       stale={[keysQuery, passkeysQuery, holdingsQuery]}

@@ -8,7 +8,7 @@ import { Form } from '../ui/form.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { NewPassphraseFields, useNewPassphrase } from './new-passphrase.tsx'
 
-/** Creates the person's keypair. The worker seals the private key under a passphrase that only the person knows. */
+/** Creates the person's key pair. The worker seals the private key under a passphrase that only the person knows. */
 export function CreateKeys({ userId, about }: { userId: string; about: string[] }) {
   const { passphrase, ready, fields } = useNewPassphrase(about)
   const reloadMe = useReloadMe()

@@ -25,7 +25,7 @@ export function Forgot() {
       {({ recoveryPublicKeyJwk }) =>
         recoveryPublicKeyJwk === null ? (
           <Empty title="Recovery is not set up here">
-            Replace your keypair under Account, Keyring. Then ask somebody who can read an environment to grant it to
+            Replace your key pair under Account, Keyring. Then ask somebody who can read an environment to grant it to
             you again.
           </Empty>
         ) : (
@@ -50,7 +50,7 @@ function Steps() {
   return (
     <Stack>
       <Stepper active={step} orientation="vertical" allowNextStepsSelect={false} size="sm">
-        <Stepper.Step label="Make a new keypair" description="With a passphrase that you know">
+        <Stepper.Step label="Make a new key pair" description="With a passphrase that you know">
           {null}
         </Stepper.Step>
         <Stepper.Step label="Ask the custodians for help" description="By an admin of the organization">
@@ -88,12 +88,12 @@ function NewKeys({ onDone }: { onDone: () => void }) {
   return (
     <Stack gap="sm">
       <Text size="sm">
-        Open <AnchorLink to="/account/keyring">your keyring</AnchorLink>, choose “Replace the keypair…”, and come back
+        Open <AnchorLink to="/account/keyring">your keyring</AnchorLink>, choose “Replace the key pair…”, and come back
         here. The code of a recovery kit or a passkey may still open the old key. Try these first, because you lose
         everything that was granted to the old key.
       </Text>
       <Group>
-        <Button onClick={onDone}>I have a new keypair</Button>
+        <Button onClick={onDone}>I have a new key pair</Button>
       </Group>
     </Stack>
   )

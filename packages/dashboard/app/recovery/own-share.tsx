@@ -34,7 +34,7 @@ export function OwnShareSection() {
     >
       <ProblemAlert error={check.error} />
       <Text size="sm" c="dimmed">
-        Your keyring opens it: if you replace your keypair, you lose your share. Give it only to somebody whose words
+        Your keyring opens it: if you replace your key pair, you lose your share. Give it only to somebody whose words
         you compared over the phone or in person.
       </Text>
     </Section>

@@ -67,8 +67,8 @@ function AskDialog({ onClose }: { onClose: () => void }) {
       disabled={!to || isAskedFor || !isFresh(requests)}
     >
       <Text size="sm">
-        They get every environment that the recovery key covers. Somebody who forgot a passphrase replaces their keypair
-        first.
+        They get every environment that the recovery key covers. Somebody who forgot a passphrase replaces their key
+        pair first.
       </Text>
       <Select
         label="Member"

@@ -29,7 +29,7 @@ export const keyOperations = {
 
   fingerprintWords: ({ publicKeyJwk }: { publicKeyJwk: string }) => fingerprintWords(publicKeyJwk),
 
-  /** Creates the person's keypair, and leaves the keyring unlocked. */
+  /** Creates the person's key pair, and leaves the keyring unlocked. */
   createKeys: async ({ passphrase, userId }: { passphrase: string; userId: string }) => {
     const { privateKey, publicKeyJwk } = await generateKeyPair()
     const encryptedPrivateKey = await sealWithPassphrase(privateKey, passphrase, userId)

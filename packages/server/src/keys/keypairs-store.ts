@@ -1,6 +1,6 @@
 import type { Sql } from '../db/database.ts'
 
-/** The owner of a keypair: the organization for leases and for rotation, a connection for sync. */
+/** The owner of a key pair: the organization for leases and for rotation, a connection for sync. */
 export type KeyOwner =
   | { orgId: string; purpose: 'broker' | 'rotator'; id: string }
   | { orgId: string; purpose: 'sync'; id: string }
@@ -16,7 +16,7 @@ export const findKeypair = (db: Sql, { orgId, purpose, id }: KeyOwner) =>
     [orgId, purpose, id],
   )
 
-/** Does nothing if there already is a keypair: the second of two callers uses that of the first. */
+/** Does nothing if there already is a key pair: the second of two callers uses that of the first. */
 export const insertKeypair = (db: Sql, { orgId, purpose, id }: KeyOwner, keypair: StoredKeypair, now: string) =>
   db.rows(
     `insert into server_keypairs (org_id, purpose, owner_id, public_key_jwk, sealed_private_key, created_at)
@@ -28,7 +28,7 @@ export const deleteKeypair = (db: Sql, { orgId, purpose, id }: KeyOwner) =>
   db.rows('delete from server_keypairs where org_id = $1 and purpose = $2 and owner_id = $3', [orgId, purpose, id])
 
 /**
- * Deletes keypairs that were requested and never used, together with the grants to them. Nobody can have made such a
+ * Deletes key pairs that were requested and never used, together with the grants to them. Nobody can have made such a
  * grant.
  */
 export const forgetUnusedKeypairs = (db: Sql, before: string) =>

@@ -20,7 +20,7 @@ const text = (bytes: Uint8Array | undefined) => bytes && Buffer.from(bytes).toSt
 const wrapped = async (owner: KeyOwner, plain: string) =>
   wrapKey(encodeUtf8(plain), await keypairs.publicKey(db, owner))
 
-describe('a keypair of the server', () => {
+describe('a key pair of the server', () => {
   test('exists once for each purpose and owner, never changes, and has a valid public key', async () => {
     const owners = [brokerOf(orgId), rotatorOf(orgId), syncOf(orgId, 'syn_1'), syncOf(orgId, 'syn_2'), brokerOf(other)]
     const keys = await Promise.all(owners.map((owner) => keypairs.publicKey(db, owner)))
@@ -114,7 +114,7 @@ describe('a keypair of the server', () => {
   })
 })
 
-test('without a server key every call is refused with the reason and creates no keypair', async () => {
+test('without a server key every call is refused with the reason and creates no key pair', async () => {
   const without = openKeypairs(null, world.clock.now)
   const owner = syncOf(orgId, 'syn_keyless')
   const conflict = { code: 'conflict', message: 'this server has no server key' }
@@ -128,10 +128,10 @@ test('without a server key every call is refused with the reason and creates no 
   expect(await db.rows(`select 1 from server_keypairs where owner_id = 'syn_keyless'`)).toEqual([])
 })
 
-test('a keypair sealed with another server key causes an internal error, not a refusal', async () => {
+test('a key pair sealed with another server key causes an internal error, not a refusal', async () => {
   const strange = openKeypairs(serverKeyOf(Buffer.alloc(32, 3).toString('base64url')), world.clock.now)
   const opened = strange.openWrapped(db, brokerOf(orgId), await wrapped(brokerOf(orgId), 'x'))
-  await expect(opened).rejects.toThrow('the server key does not open a keypair')
+  await expect(opened).rejects.toThrow('the server key does not open a key pair')
   await expect(opened).rejects.not.toHaveProperty('code')
 })
 

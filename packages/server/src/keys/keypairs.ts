@@ -25,7 +25,7 @@ export interface EnvironmentKey {
 }
 
 export interface Keypairs {
-  /** Returns the public half, a JWK as JSON text, for clients to wrap to. The first call creates the keypair. */
+  /** Returns the public half, a JWK as JSON text, for clients to wrap to. The first call creates the key pair. */
   publicKey(db: Sql, owner: KeyOwner): Promise<string>
   /** Unwraps a `wd1.` blob. Returns undefined if it was wrapped to another key or was changed. */
   openWrapped(db: Sql, owner: KeyOwner, blob: string): Promise<Uint8Array | undefined>
@@ -38,7 +38,7 @@ export interface Keypairs {
     owner: KeyOwner,
     grant: { environmentId: string; wrappedDek: string },
   ): Promise<EnvironmentKey | undefined>
-  /** Deletes the keypair, and with it every grant to its owner. */
+  /** Deletes the key pair, and with it every grant to its owner. */
   destroy(db: Sql, owner: KeyOwner): Promise<void>
 }
 
@@ -90,7 +90,7 @@ async function makeKeypair(db: Sql, serverKey: ServerKey, owner: KeyOwner, now: 
 
 async function openPrivateKey(serverKey: ServerKey, owner: KeyOwner, row: StoredKeypair): Promise<PrivateKey> {
   const pkcs8 = serverKey.open('keypair', aboutOf(owner), row.sealedPrivateKey)
-  if (pkcs8 === undefined) throw new Error('the server key does not open a keypair of the server')
+  if (pkcs8 === undefined) throw new Error('the server key does not open a key pair of the server')
   return importPrivateKey(decodeBase64url(pkcs8))
 }
 

@@ -29,7 +29,7 @@ describe('data that a server key has sealed', () => {
   afterAll(() => world.close())
 
   const places = () => Object.values(sealed).flatMap((place) => (place ? [place] : []))
-  /** The number of keypairs: three batches and one more. */
+  /** The number of key pairs: three batches and one more. */
   const rows = 31
   const batchRows = 10
   const about = (index: number) => `${orgId} sync syn_${String(index).padStart(5, '0')}`
@@ -128,7 +128,7 @@ describe('data that a server key has sealed', () => {
     const change = async () => {
       await db.rows(`update server_keypairs set sealed_private_key = 'changed' where owner_id = 'syn_00003'`)
     }
-    // There are no authenticator apps and no sessions here: the third statement reads the first keypairs, and the
+    // There are no authenticator apps and no sessions here: the third statement reads the first key pairs, and the
     // fourth writes.
     expect((await rekey(interrupted(4, change), serverKeyOf(nextKey, firstKey), batchRows)).resealed).toBe(rows - 1)
     expect(await db.row(`select 1 from server_keypairs where sealed_private_key = 'changed'`)).toBeDefined()

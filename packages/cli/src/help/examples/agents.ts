@@ -17,7 +17,7 @@ export const agents = {
     ['skerry agent show builder --json', 'Print an agent and its policy as JSON'],
   ],
   'agent enable': [
-    ['skerry agent enable builder', 'Serve the policy of a disabled agent again'],
+    ['skerry agent enable builder', 'Let a disabled agent work again'],
     ['skerry agent enable builder --json', 'Enable an agent and print it as JSON'],
   ],
   'agent disable': [

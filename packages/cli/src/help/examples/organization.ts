@@ -53,8 +53,8 @@ export const organization = {
     ['skerry plan promo SPRING-2027 --org acme', 'Redeem a promotion code for Acme'],
   ],
   'plan cancel': [
-    ['skerry plan cancel', 'End every paid plan after a question'],
-    ['skerry plan cancel --yes', 'End every paid plan without a question'],
+    ['skerry plan cancel', 'End all plans after a question'],
+    ['skerry plan cancel --yes', 'End all plans without a question'],
   ],
   audit: [
     ['skerry audit ls --since 7d --actor bob@example.com', 'List what a member did in the last week'],

@@ -29,7 +29,7 @@ export const platforms = {
     ['skerry sync plan syb_7Kq2mXw4RtB9vLs1NdYf3c --json', 'Print the plan of a binding as JSON'],
   ],
   'sync run': [
-    ['skerry sync run vercel', 'Push now'],
+    ['skerry sync run vercel', 'Push an environment now'],
     ['skerry sync run vercel --adopt DATABASE_URL', 'Overwrite a value that somebody wrote at Vercel'],
   ],
   'sync runs': [
@@ -45,7 +45,7 @@ export const platforms = {
     ['skerry sync pause syb_7Kq2mXw4RtB9vLs1NdYf3c', 'Pause a binding by its id'],
   ],
   'sync resume': [
-    ['skerry sync resume vercel', 'Push again'],
+    ['skerry sync resume vercel', 'Push an environment again, after a pause'],
     ['skerry sync resume vercel --yes', 'Push again without a question'],
   ],
   'sync unbind': [

@@ -2,7 +2,7 @@
 export const trust = {
   trust: [
     ['skerry trust init', 'Start the signed directory of your organization'],
-    ['skerry trust status', 'Show the signers, and the unsigned changes'],
+    ['skerry trust status', 'Show the signers of the signed directory, and unsigned changes'],
   ],
   'trust status': [
     ['skerry trust status', 'Show the signers, and each change that nobody signed'],
@@ -30,7 +30,7 @@ export const trust = {
   ],
   'trust signers': [
     ['skerry trust signers', 'List the people and tokens that sign'],
-    ['skerry trust signers rm bob@example.com', 'Take a person from the signers'],
+    ['skerry trust signers rm bob@example.com', 'Remove a person from the signers'],
   ],
   'trust signers ls': [
     ['skerry trust signers ls', 'List the people and tokens that sign'],
@@ -48,7 +48,7 @@ export const trust = {
     ],
   ],
   'trust signers rm': [
-    ['skerry trust signers rm bob@example.com', 'Take a person from the signers'],
+    ['skerry trust signers rm bob@example.com', 'Remove a person from the signers'],
     ['skerry trust signers rm bob@example.com --threshold 1', 'Also ask for one signature only'],
   ],
   'trust signers edit': [

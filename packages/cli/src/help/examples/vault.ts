@@ -45,7 +45,7 @@ export const vault = {
     ['skerry vault key create --project planner --no-browser', 'Print the address of the dashboard page'],
   ],
   'vault key revoke': [
-    ['skerry vault key revoke backend', 'End a platform key at once'],
+    ['skerry vault key revoke backend', 'Make a platform key invalid at once'],
     ['skerry vault key revoke vky_7Kq2mXw4RtB9vLs1NdYf3c --yes', 'End a platform key by its id'],
   ],
   'vault executor': [
@@ -111,7 +111,7 @@ export const vault = {
     ['skerry vault webhook enable vwh_7Kq2mXw4RtB9vLs1NdYf3c', 'Enable a webhook by its id'],
   ],
   'vault webhook disable': [
-    ['skerry vault webhook disable https://app.example.com/hooks', 'Stop sending to a webhook'],
+    ['skerry vault webhook disable https://app.example.com/hooks', 'Stop sending events to a webhook'],
     ['skerry vault webhook disable vwh_7Kq2mXw4RtB9vLs1NdYf3c --yes', 'Stop sending without a question'],
   ],
   'vault webhook rm': [
@@ -119,7 +119,7 @@ export const vault = {
     ['skerry vault webhook rm vwh_7Kq2mXw4RtB9vLs1NdYf3c --yes', 'Delete a webhook by its id'],
   ],
   'vault webhook test': [
-    ['skerry vault webhook test https://app.example.com/hooks', 'Send a sample event'],
+    ['skerry vault webhook test https://app.example.com/hooks', 'Send a sample event to a webhook'],
     ['skerry vault webhook test vwh_7Kq2mXw4RtB9vLs1NdYf3c --json', 'Print the answer of your backend as JSON'],
   ],
   'vault webhook deliveries': [

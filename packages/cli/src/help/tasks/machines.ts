@@ -48,7 +48,7 @@ export const machines = [
     title: 'Pass secrets to Terraform',
     words: 'tf_var prefix infrastructure opentofu variables iac pulumi',
     steps: [['skerry run --prefix TF_VAR_ -- terraform apply', 'Put TF_VAR_ before each name']],
-    document: 'docs/command-line.md#which-values',
+    document: 'docs/command-line.md#which-values-a-program-gets',
   },
   {
     title: 'Automate administration',

@@ -8,7 +8,7 @@ export const secrets = [
       ['skerry secrets get DATABASE_URL --reveal', 'Show the value'],
       ['skerry secrets ls', 'List all names'],
     ],
-    document: 'docs/command-line.md#which-values-are-shown',
+    document: 'docs/command-line.md#values-in-secrets-list-export-and-diff',
   },
   {
     title: 'Run a program with secrets',
@@ -18,7 +18,7 @@ export const secrets = [
       ['skerry run --env staging -- npm test', 'Use another environment'],
       ['skerry shell', 'Start a shell with the secrets'],
     ],
-    document: 'docs/command-line.md#which-values',
+    document: 'docs/command-line.md#which-values-a-program-gets',
   },
   {
     title: 'Import a .env file',
@@ -46,7 +46,7 @@ export const secrets = [
       ['skerry secrets edit', 'Edit all secrets of the environment in your editor'],
       ['skerry secrets edit DATABASE_URL REDIS_URL', 'Edit only these'],
     ],
-    document: 'docs/command-line.md#which-values-are-shown',
+    document: 'docs/command-line.md#values-in-secrets-list-export-and-diff',
   },
   {
     title: 'Fill a template file with secrets',
@@ -71,7 +71,7 @@ export const secrets = [
       ['skerry secrets generate SESSION_KEY', 'Write a random value that nobody sees'],
       ['skerry secrets generate JWT_KEY --length 64 --overwrite', 'Replace a value with a longer one'],
     ],
-    document: 'docs/command-line.md#which-values-are-shown',
+    document: 'docs/command-line.md#values-in-secrets-list-export-and-diff',
   },
   {
     title: 'See the history of a secret and restore a version',
@@ -119,7 +119,7 @@ export const secrets = [
       ['skerry secrets diff staging production --reveal', 'Show the values, too'],
       ['skerry secrets diff staging production --exit-code', 'Exit with 1 in a script if they differ'],
     ],
-    document: 'docs/command-line.md#which-values-are-shown',
+    document: 'docs/command-line.md#values-in-secrets-list-export-and-diff',
   },
   {
     title: 'Copy secrets to another environment',
@@ -128,7 +128,7 @@ export const secrets = [
       ['skerry secrets diff staging production', 'Show what is missing'],
       ['skerry secrets copy STRIPE_KEY SMTP_URL --env staging --to production', 'Copy two secrets'],
     ],
-    document: 'docs/command-line.md#which-values-are-shown',
+    document: 'docs/command-line.md#values-in-secrets-list-export-and-diff',
   },
   {
     title: 'Create an environment',

@@ -4,7 +4,7 @@ export const start = [
     title: 'Start with Skerry',
     words: 'first begin quick quickstart getting started setup install tutorial hello new project init',
     steps: [
-      ['skerry signup "Acme"', 'Create an organization and sign this machine in'],
+      ['skerry signup "Acme"', 'Create an organization, and store its first token on this machine'],
       ['skerry init --app shop', 'Create an application for this folder'],
       ['skerry secrets set DATABASE_URL', 'Ask for a value and write it'],
       ['skerry run -- npm start', 'Start your program with the secrets'],
@@ -15,7 +15,7 @@ export const start = [
     title: 'Sign up and create an organization',
     words: 'register account signup tenant team company workspace new organisation',
     steps: [
-      ['skerry signup "Acme"', 'Create an organization and sign this machine in'],
+      ['skerry signup "Acme"', 'Create an organization, and store its first token on this machine'],
       ['skerry open', 'Continue in the dashboard'],
     ],
     document: 'docs/quick-start.md',

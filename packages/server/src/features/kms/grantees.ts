@@ -31,7 +31,7 @@ export async function checkGrantees(
 const nameOf = ({ principalType, principalId }: { principalType: string; principalId: string }) =>
   `${principalType} ${principalId}`
 
-/** Deletes grants that only a former keypair of the principal can open. The audit log of each key says why. */
+/** Deletes grants that only a former key pair of the principal can open. The audit log of each key says why. */
 export async function dropGrants(
   { db, audit }: { db: Tx; audit: Work<'kms_grant.revoked'>['audit'] },
   orgId: string,

@@ -109,7 +109,7 @@ describe('a grant', () => {
     ])
   })
 
-  test('is deleted when its keypair is replaced, and may be given to the new keypair', async () => {
+  test('is deleted when its key pair is replaced, and may be given to the new key pair', async () => {
     const person = await newMember(world, tenant)
     const { id } = await newKey([admin, person])
     await rotate(id, [admin, person])

@@ -40,7 +40,7 @@ export async function replace(input: In<typeof me.replaceKeys, Person>): Out<typ
   const { db, principal, body, now, audit, emit } = input
   checkPublicKey('body.publicKeyJwk', body.publicKeyJwk)
   const replaced = await replaceKeys(db, principal.id, body.publicKeyJwk, body.encryptedPrivateKey)
-  if (!replaced) throw fail('conflict', 'there is no earlier keypair to replace')
+  if (!replaced) throw fail('conflict', 'there is no earlier key pair to replace')
   await lockPerson(db, principal.id)
   const lost = await listHoldings(db, principal.id, now)
   await deleteGrantsOfPerson(db, principal.id)

@@ -65,7 +65,7 @@ describe('a recovery kit', () => {
     expect((await trail(person.id))[0]).toEqual(['user.recovery_kit_removed', {}])
   })
 
-  test('stays when the passphrase changes, and goes when the keypair is replaced', async () => {
+  test('stays when the passphrase changes, and goes when the key pair is replaced', async () => {
     const { person, key } = await newHolder()
     const { kit } = (await put(person, key)).body
     await world.call(me.patchKeys, { as: person.as, body: { encryptedPrivateKey: sealedPrivateKey() } })
@@ -74,7 +74,7 @@ describe('a recovery kit', () => {
     expect(await kitOf(person)).toBeNull()
   })
 
-  test('of another keypair, or of a person without keys, is a conflict', async () => {
+  test('of another key pair, or of a person without keys, is a conflict', async () => {
     const { person, key } = await newHolder()
     await replace(person)
     const keyless = await newMember(world, tenant, 'member', { keys: false })
@@ -88,7 +88,7 @@ describe('a recovery kit', () => {
     }
   })
 
-  test('of a keypair that is replaced meanwhile is not stored', async () => {
+  test('of a key pair that is replaced meanwhile is not stored', async () => {
     const { person, key } = await newHolder()
     const { db } = world.server.context
     const replacing = await held(db, (tx) => replaceKeys(tx, person.id, publicKeyJwk(), sealedPrivateKey()))

@@ -15,7 +15,7 @@ export async function get({ db, principal }: In<typeof recoveryKit.get, Person>)
   return { kit: (await findRecoveryKit(db, principal.id)) ?? null }
 }
 
-/** A client names the public key, so that no kit of an earlier keypair is stored after the keypair was replaced. */
+/** A client names the public key, so that no kit of an earlier key pair is stored after the key pair was replaced. */
 export async function put(input: In<typeof recoveryKit.put, Person>): Out<typeof recoveryKit.put> {
   const { db, principal, body, now } = input
   checkPublicKey('body.publicKeyJwk', body.publicKeyJwk)

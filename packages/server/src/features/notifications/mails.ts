@@ -216,9 +216,9 @@ const mails: { [T in NotificationType]: Row<T> } = {
     urgent: true,
   },
   keys_replaced: {
-    subject: (_, { orgName }) => `A member of ${orgName} has a new keypair`,
+    subject: (_, { orgName }) => `A member of ${orgName} has a new key pair`,
     text: ({ person, environments }, place) => [
-      `${person} replaced their keypair, and can read none of the ${environments} environments that they could read before.`,
+      `${person} replaced their key pair, and can read none of the ${environments} environments that they could read before.`,
       '',
       'Before you grant them access again, compare the words of the new key with them, by phone or in person. An attacker who',
       'took over the account would ask for access, too.',

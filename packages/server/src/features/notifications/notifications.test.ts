@@ -308,10 +308,10 @@ describe('a replaced key pair', () => {
     expect(admin.id).not.toBe(person.id)
     const body = { publicKeyJwk: publicKeyJwk(), encryptedPrivateKey: sealedPrivateKey() }
     expect((await world.call(me.replaceKeys, { as: person.as, body })).status).toBe(200)
-    const { source } = await mailTo('told@example.com', 'A member of Acme has a new keypair')
+    const { source } = await mailTo('told@example.com', 'A member of Acme has a new key pair')
     expect(source).toContain('replaces@example.com')
     await mailsWritten(world)
-    expect(subjects('replaces@example.com').filter((subject) => subject?.includes('keypair'))).toEqual([])
+    expect(subjects('replaces@example.com').filter((subject) => subject?.includes('key pair'))).toEqual([])
   })
 })
 

@@ -96,7 +96,7 @@ describe('an environment whose key the person lost before the offboarding', () =
     expect(rows).toEqual(expect.arrayContaining([row(place), row(forked.body.branch.id)]))
   })
 
-  test('has a row if a token of theirs had the key, or a keypair that they replaced', async () => {
+  test('has a row if a token of theirs had the key, or a key pair that they replaced', async () => {
     const person = await newMember(world, tenant, 'admin')
     const byPerson = { orgId, machine: person }
     const [one, two, three] = [await newPlace(), await newPlace(), await newPlace()]

@@ -145,8 +145,8 @@ describe('storing', () => {
   })
 })
 
-describe('an override that another keypair than the present one sealed', () => {
-  test('is refused, also while the keypair is being replaced, and the list stays readable', async () => {
+describe('an override that another key pair than the present one sealed', () => {
+  test('is refused, also while the key pair is being replaced, and the list stays readable', async () => {
     const place = await newPlace()
     const { person, override } = await newOverrider(world, tenant, place)
     const before = (await listOf(person, place)).body
@@ -168,7 +168,7 @@ describe('an override that another keypair than the present one sealed', () => {
       expect(error?.message).toMatch(/^body\.wrappedKey: .*unlock your keyring again/)
     }
     expect((await listOf(person, place)).body).toEqual(before)
-    // A tab with the former keypair stores at the same moment.
+    // A tab with the former key pair stores at the same moment.
     const former = { ...(await overrideOf(world, person)), seen: [override.id] }
     const keys = { publicKeyJwk: publicKeyJwk(), encryptedPrivateKey: sealedPrivateKey() }
     await Promise.all([
@@ -240,7 +240,7 @@ describe('overrides', () => {
     expect(await db.rows('select 1 from overrides where environment_id = any($1)', [[place, other]])).toEqual([])
   })
 
-  test('are deleted with a replaced keypair, and the audit entry says how many', async () => {
+  test('are deleted with a replaced key pair, and the audit entry says how many', async () => {
     const place = await newPlace()
     const { person, override } = await newOverrider(world, tenant, place)
     await store(person, [override.id], place)

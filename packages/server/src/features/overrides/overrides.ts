@@ -86,8 +86,8 @@ async function lockOwn({ db, org, env, principal }: InPerson & { db: Tx }) {
 }
 
 /**
- * A tab that was unlocked before the person replaced their keypair would store an override that nothing can open. The
- * first part of the wrapped key is the public point of the keypair that made it.
+ * A tab that was unlocked before the person replaced their key pair would store an override that nothing can open. The
+ * first part of the wrapped key is the public point of the key pair that made it.
  */
 async function checkOwnKey({ db, principal, body }: { db: Tx; principal: UserPrincipal; body: SealedOverride }) {
   const jwk = await lockPublicKey(db, principal.id)
@@ -96,7 +96,7 @@ async function checkOwnKey({ db, principal, body }: { db: Tx; principal: UserPri
   if (body.wrappedKey.split('.')[1] !== point.toString('base64url'))
     throw fail(
       'invalid_request',
-      'body.wrappedKey: was made with another keypair than you have now: unlock your keyring again',
+      'body.wrappedKey: was made with another key pair than you have now: unlock your keyring again',
     )
 }
 

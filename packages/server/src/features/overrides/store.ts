@@ -25,7 +25,7 @@ export const listRevisions = (db: Sql, env: Env, userId: string) =>
     [env.orgId, env.id, userId],
   )
 
-/** Returns the public key of the person. A replacement of the keypair waits until commit. */
+/** Returns the public key of the person. A replacement of the key pair waits until commit. */
 export const lockPublicKey = async (db: Tx, userId: string): Promise<string | null> =>
   (await db.row<{ publicKeyJwk: string | null }>('select public_key_jwk from users where id = $1 for share', [userId]))
     ?.publicKeyJwk ?? null

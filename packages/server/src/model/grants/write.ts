@@ -269,7 +269,7 @@ export const deleteUnreadGrants = (db: Tx, orgIds: readonly string[], connection
     [orgIds, connectionId],
   )
 
-/** Deletes all grants of a person whose keypair is replaced. The entry `user.keys_replaced` names the environments. */
+/** Deletes all grants of a person whose key pair is replaced. The entry `user.keys_replaced` names the environments. */
 export const deleteGrantsOfPerson = (db: Tx, userId: string) =>
   db.rows(
     `delete from key_grants where principal_type = 'user' and principal_id = $1

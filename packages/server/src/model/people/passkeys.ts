@@ -28,6 +28,6 @@ export const deletePasskey = (db: Tx, userId: string, id: string) =>
   db.row<{ label: string }>('delete from passkeys where user_id = $1 and id = $2 returning label', [userId, id])
 
 /**
- * Deletes all passkeys of a person whose keypair is replaced or who is deleted. Passkeys contain the old private key.
+ * Deletes all passkeys of a person whose key pair is replaced or who is deleted. Passkeys contain the old private key.
  */
 export const deletePasskeys = (db: Tx, userId: string) => db.rows('delete from passkeys where user_id = $1', [userId])

@@ -19,12 +19,12 @@ export const putRecoveryKit = async (db: Tx, userId: string, kit: RecoveryKitRow
   )) !== undefined
 
 /**
- * Deletes the kit, also that of a person whose keypair is replaced or who is deleted. Returns false if there was none.
+ * Deletes the kit, also that of a person whose key pair is replaced or who is deleted. Returns false if there was none.
  */
 export const deleteRecoveryKit = async (db: Tx, userId: string): Promise<boolean> =>
   (await db.row('delete from recovery_kits where user_id = $1 returning user_id', [userId])) !== undefined
 
-/** Gives a person the kit from an archive, unless they have another keypair or a kit here. */
+/** Gives a person the kit from an archive, unless they have another key pair or a kit here. */
 export const restoreRecoveryKit = (db: Tx, row: Record<string, unknown>) =>
   db.rows(
     `insert into recovery_kits (user_id, ${recoveryKitColumns})

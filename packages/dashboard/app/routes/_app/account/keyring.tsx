@@ -106,15 +106,15 @@ function Changes(props: { userId: string; about: string[]; publicKeyJwk: string 
   })
   return (
     <Section
-      title="Passphrase and keypair"
-      description="A new passphrase protects the same key. Replace the keypair if somebody else may have the key, or if you forgot the passphrase. A new keypair has no access until people grant it again."
+      title="Passphrase and key pair"
+      description="A new passphrase protects the same key. Replace the key pair if somebody else may have the key, or if you forgot the passphrase. A new key pair has no access until people grant it again."
       actions={
         <>
           <Button variant="default" onClick={() => change.run()}>
             Change the passphrase…
           </Button>
           <Button variant="default" onClick={() => replacing.open()}>
-            Replace the keypair…
+            Replace the key pair…
           </Button>
         </>
       }
