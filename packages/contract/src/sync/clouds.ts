@@ -117,7 +117,7 @@ export const syncClouds = {
       ),
     }),
     credential:
-      'Key of a service account, as the whole JSON file. The account needs create, get, list and delete of secretmanager.secrets, and add of secretmanager.versions. With pruneVersions, the account also needs destroy of secretmanager.versions. For the form json-bundle, it needs access of secretmanager.versions.',
+      'Key of a service account, as the whole JSON file. The account needs the permissions secretmanager.secrets.create, .get, .list and .delete, and secretmanager.versions.add. For pruneVersions, the account also needs secretmanager.versions.destroy. For the form json-bundle, it also needs secretmanager.versions.access.',
   },
   'cloud-c-key-vault': {
     config: Strict({
