@@ -14,21 +14,13 @@ const rowOfEach =
 /** The tables of the page, by the name in their marks. */
 const tables: Record<string, { columns: string[]; rows: Rows }> = {
   destinations: {
-    columns: [
-      'Destination',
-      'Allowed names',
-      'Allowed values',
-      'Names in one push',
-      'Effects of a push',
-      'Tested with',
-    ],
+    columns: ['Destination', 'Allowed names', 'Allowed values', 'Names in one batch', 'Effects of a push'],
     rows: rowOfEach(({ name, facts: { limits, effects } }) => [
       name,
       namesOf(limits),
       valuesOf(limits),
-      limits.pushNamesMax === null ? 'all names' : `up to ${limits.pushNamesMax} names`,
+      limits.pushNamesMax === null ? 'all names' : `at most ${limits.pushNamesMax} names`,
       effects.join(' '),
-      'a strict fake; **not tested with the real service**',
     ]),
   },
   credentials: {
@@ -61,18 +53,24 @@ export async function withSyncTables(page: string): Promise<string> {
 }
 
 function namesOf({ name }: DescribedDestination['facts']['limits']): string {
-  const forms = { exact: '', upper: ', in upper case', dashed: ', with a hyphen in place of each other character' }
-  const letters = name.ignoresCase ? ', without regard to upper and lower case' : ''
+  const forms = {
+    exact: '',
+    upper: '; Skerry writes names in upper case',
+    dashed: '; Skerry writes other characters as hyphens',
+  }
+  const letters = name.ignoresCase ? '; names that differ only in upper and lower case are the same name' : ''
   const reserved =
-    name.reserved.length === 0 ? '' : `; reserved: ${name.reserved.map((each) => `\`${each}\``).join(', ')}`
+    name.reserved.length === 0
+      ? ''
+      : `; reserved by the service: ${name.reserved.map((each) => `\`${each}\``).join(', ')}`
   return `${name.words}${forms[name.form]}${letters}${reserved}`
 }
 
 function valuesOf({ valueBytesMax, totalBytesMax, emptyValues }: DescribedDestination['facts']['limits']): string {
   const bytes = (count: number) => `${count.toLocaleString('en')} bytes`
   return [
-    valueBytesMax === null ? 'no documented size' : `at most ${bytes(valueBytesMax)}`,
-    ...(totalBytesMax === null ? [] : [`${bytes(totalBytesMax)} with all names`]),
-    ...(emptyValues ? [] : ['not empty']),
+    valueBytesMax === null ? 'no documented limit of size' : `at most ${bytes(valueBytesMax)}`,
+    ...(totalBytesMax === null ? [] : [`names and values together at most ${bytes(totalBytesMax)}`]),
+    ...(emptyValues ? [] : ['empty values are not allowed']),
   ].join('; ')
 }

@@ -21,17 +21,17 @@ const page = join(import.meta.dirname, '../../../docs/sync.md')
 const [begin, end] = ['<!-- The table is made by sync-destinations.test.ts. -->', '<!-- End of the table. -->']
 const columns = [
   'Destination',
-  'Push of three new names',
-  'Push of one changed value',
-  'Push without a change',
-  'Deleted in Skerry, `onDelete: keep`',
-  'Deleted in Skerry, `onDelete: delete`',
-  'Changed at the destination by somebody else',
-  'Changed at the destination, then deleted in Skerry',
-  'Deleted in Skerry, then stored again',
-  'Foreign name',
-  'Name that the destination refuses',
-  'Error text that contains a value',
+  'Requests for three new names',
+  'Requests for one changed value',
+  'Requests if nothing changed',
+  'Name deleted in Skerry, with `onDelete: keep`',
+  'Name deleted in Skerry, with `onDelete: delete`',
+  'Value changed by somebody else at the destination',
+  'Value changed by somebody else, then name deleted in Skerry, with `onDelete: delete`',
+  'Name deleted in Skerry, then stored again',
+  'Foreign name, without `adopt`',
+  'The destination refuses one name',
+  'The error text of the destination contains a value',
 ]
 
 const tags = tagsByName()
@@ -250,7 +250,7 @@ async function removals(scene: Scene): Promise<string[]> {
   const removal = await pushed(scene)
   expect(removal).toMatchObject({ status: 'succeeded', pushed: [], deleted: [own('THIRD_NAME')] })
   expect([...fake.values().keys()].sort()).toEqual(['FIRST_NAME', 'FOREIGN_NAME', 'SECOND_NAME'].map(there))
-  return ['stays', `removed, ${requests(removal.requests)}`]
+  return ['stays at the destination', `removed, ${requests(removal.requests)}`]
 }
 
 async function drift(scene: Scene): Promise<string> {
@@ -258,9 +258,9 @@ async function drift(scene: Scene): Promise<string> {
   fake.put(there('FIRST_NAME'), 'by hand')
   const run = await pushed(scene)
   expect(run.status).toBe('succeeded')
-  if (run.pushed.length === 0) return 'change not shown, so it stays'
+  if (run.pushed.length === 0) return 'the destination does not show the change, so the changed value stays'
   expect([run.pushed, fake.values().get(there('FIRST_NAME'))]).toEqual([[own('FIRST_NAME')], 'value of FIRST_NAME'])
-  return 'corrected'
+  return 'Skerry writes its own value again'
 }
 
 /** Somebody else changes a secret that is then deleted here. It stays if the destination shows the change. */
@@ -273,10 +273,10 @@ async function takenOver(scene: Scene): Promise<string> {
   const plan = (await world.call(sync.plan, { ...onBinding(scene), body: {} })).body.plan
   const run = await pushed(scene)
   expect([run.status, run.deleted]).toEqual(['succeeded', plan.delete])
-  if (run.deleted.length > 0) return 'change not shown, so removed'
+  if (run.deleted.length > 0) return 'the destination does not show the change, so the name is removed'
   expect(run.skipped).toEqual([{ name: own('TAKEN_NAME'), reason: expect.stringContaining('Somebody else') }])
   expect(fake.values().get(there('TAKEN_NAME'))).toBe('by hand')
-  return 'stays'
+  return 'the changed value stays'
 }
 
 /** A name that was removed and then added again belongs to the binding, even if the destination keeps deleted names. */
@@ -288,7 +288,7 @@ async function returned(scene: Scene): Promise<string> {
   if (failure !== undefined) {
     expect(failure.reason).toContain('still being deleted')
     await erase(world, tenant, env, 'THIRD_NAME')
-    return 'written when its deletion has ended'
+    return 'written again after the destination has finished the deletion'
   }
   expect(run).toMatchObject({ status: 'succeeded', pushed: [own('THIRD_NAME')] })
   expect(fake.values().get(there('THIRD_NAME'))).toBe('back again')
@@ -304,7 +304,7 @@ async function foreign(scene: Scene): Promise<string> {
   expect(run.skipped.map(({ name }) => name)).toContain(own('FOREIGN_NAME'))
   expect(fake.values().get(there('FOREIGN_NAME'))).toBe('theirs')
   await edit(scene, { exclude: ['FOREIGN_NAME'] })
-  return 'stays'
+  return 'Skerry does not change it'
 }
 
 async function refusal(scene: Scene): Promise<string> {
@@ -318,7 +318,7 @@ async function refusal(scene: Scene): Promise<string> {
   expect(run.failures.map(({ name }) => name)).toEqual([own('BAD_NAME')])
   expect([fake.values().has(there('GOOD_NAME')), fake.values().has(there('BAD_NAME'))]).toEqual([true, false])
   await erase(world, tenant, env, 'BAD_NAME')
-  return 'only this name fails'
+  return 'only this name fails; the other names are pushed'
 }
 
 /** The service repeats the value and the credential in its error. Neither may appear in a response or in the log. */
@@ -333,5 +333,5 @@ async function echo(scene: Scene): Promise<string> {
   const told = [...world.answers, ...world.log].join('\n')
   for (const secret of [value, value.slice(7), fake.connection.credential.slice(0, 200)])
     expect(told.includes(secret)).toBe(false)
-  return 'value is not shown'
+  return 'Skerry does not show the value'
 }

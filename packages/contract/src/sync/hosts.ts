@@ -140,7 +140,7 @@ export const syncHosts = {
         description: 'The Space as `owner/name`. Each secret that is written restarts it.',
       }),
     }),
-    credential: 'Token (hf_...) with the role write, or a fine-grained one with write access to the Space.',
+    credential: 'Token (hf_...) with the role write, or a fine-grained token with write access to the Space.',
   },
   'ai-agent-vaults': {
     config: Strict({ provider: Type.Literal('ai-agent-vaults') }),

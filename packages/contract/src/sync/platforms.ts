@@ -112,7 +112,8 @@ export const syncPlatforms = {
         Type.Boolean({ description: 'Whether written values wait for the next deployment (default: no).' }),
       ),
     }),
-    credential: 'Project token of this one environment (tokenKind project), or a token of the account or workspace.',
+    credential:
+      'Project token of the Railway environment (with tokenKind project), or a token of the account or workspace.',
   },
   'app-platform-b': {
     config: Config('app-platform-b'),
@@ -128,7 +129,8 @@ export const syncPlatforms = {
         envGroupId: Segment('Id of the environment group (evg-...).'),
       }),
     ]),
-    credential: 'API key of a user who can change the service or group. It acts as the user in all their workspaces.',
+    credential:
+      'API key of a user who can change the service or group. The key gives access to all workspaces of this user.',
   },
   'app-platform-d': {
     config: Config('app-platform-d'),
@@ -138,7 +140,7 @@ export const syncPlatforms = {
       secretGroupId: Segment('Id of the secret group in it.'),
     }),
     credential:
-      'API token of a role that can read and update values of the secret group. Skerry refuses a token that cannot read them, because a write replaces all values.',
+      'API token of a role that can read and update values of the secret group. Skerry refuses a token that cannot read the values, because each write replaces all values of the group.',
   },
   'app-platform-e': {
     config: Config('app-platform-e'),

@@ -37,7 +37,7 @@ export function describe(place: SyncPlace<'cloud-a-parameter-store'>): SyncFacts
       pushIntervalMs: 1000,
     },
     effects: [
-      'Each written value becomes a new version of its parameter. Applications read it the next time they read the parameter.',
+      'Each value that changes becomes a new version of its parameter. Applications get the new value when they read the parameter again.',
     ],
   }
 }

@@ -41,7 +41,7 @@ export function describe(place: Place): SyncFacts {
   const limits = layoutLimits(layout, {
     name: {
       pattern: '^[A-Za-z0-9/_+=.@-]{1,512}$',
-      words: 'letters, digits and /_+=.@-, at most 512 with the prefix',
+      words: 'letters, digits and /_+=.@-, at most 512 characters with the prefix',
       reserved: [],
       form: 'exact',
       prefix: destination.pathPrefix ?? '',
@@ -60,10 +60,10 @@ export function describe(place: Place): SyncFacts {
     limits,
     effects:
       'bundleId' in layout
-        ? ['The secret gets one new version. Applications read it the next time they read the secret.']
+        ? ['The secret gets one new version. Applications get the new version when they read the secret again.']
         : [
-            'Each written value becomes the current version of its secret. Applications read it the next time they read the secret.',
-            `A secret that is removed can be restored for ${recoveryDays} days.`,
+            'Each value that changes becomes the current version of its secret. Applications get the new value when they read the secret again.',
+            `You can restore a removed secret in AWS for ${recoveryDays} days.`,
           ],
   }
 }

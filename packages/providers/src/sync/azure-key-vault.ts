@@ -29,7 +29,7 @@ export function describe(place: Place): SyncFacts {
     limits: {
       name: {
         pattern: '^[0-9A-Za-z-]{1,127}$',
-        words: 'letters, digits and hyphens, at most 127 with the prefix',
+        words: 'letters, digits and hyphens, at most 127 characters with the prefix',
         reserved: [],
         form: nameMode === 'dash' ? 'dashed' : 'exact',
         ignoresCase: true,
@@ -43,8 +43,8 @@ export function describe(place: Place): SyncFacts {
       pushIntervalMs: 5000,
     },
     effects: [
-      'Each written value becomes a new version of its secret. Applications read it the next time they read the secret.',
-      'A removed secret can be recovered until the vault’s retention period ends.',
+      'Each value that changes becomes a new version of its secret. Applications get the new value when they read the secret again.',
+      'You can recover a removed secret in Azure until the vault’s retention period ends.',
     ],
   }
 }

@@ -24,7 +24,7 @@ export function describe(place: SyncPlace<'ai-agent-vaults'>): SyncFacts {
     limits: {
       name: {
         pattern: '^[A-Za-z_][A-Za-z0-9_]{0,254}$',
-        words: 'letters, digits and underscores, not beginning with a digit, at most 255',
+        words: 'letters, digits and underscores, not beginning with a digit, at most 255 characters',
         reserved: [],
         form: 'exact',
         prefix: '',

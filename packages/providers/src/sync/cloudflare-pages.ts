@@ -36,8 +36,8 @@ export function describe({ config, destination }: SyncPlace<'edge-pages'>): Sync
     },
     effects: [
       'The next deployment of each environment uses the new values. Existing deployments keep the old values.',
-      'All branches use the values of the preview environment.',
-      'A plain variable of the same name becomes a secret.',
+      'The values of the preview environment apply to the preview deployments of all branches.',
+      'If the project has a plain-text variable of the same name, this variable becomes a secret.',
     ],
   }
 }

@@ -40,8 +40,8 @@ export function describe({ config, destination }: SyncPlace<'edge-secrets-store'
       pushIntervalMs: 0,
     },
     effects: [
-      'Workers that are bound to a secret read the new value without a deployment.',
-      'A Worker that is bound to a secret breaks when the secret is removed.',
+      'Workers with a binding to a secret read the new value without a deployment.',
+      'If a push removes a secret, Workers with a binding to this secret stop working.',
     ],
   }
 }

@@ -29,8 +29,8 @@ export function describe({ config, destination }: SyncPlace<'edge-workers'>): Sy
       pushIntervalMs: 1000,
     },
     effects: [
-      'Each push makes a new version of the Worker and deploys it to all of its traffic at once.',
-      'Cloudflare refuses the push unless the newest version of the Worker is deployed.',
+      'Each push makes a new version of the Worker. This version gets all traffic of the Worker at once.',
+      'If the newest version of the Worker is not deployed, Cloudflare refuses the push.',
     ],
   }
 }

@@ -33,12 +33,12 @@ export function describe({ destination }: SyncPlace<'app-platform-e'>): SyncFact
       pushIntervalMs: 0,
     },
     effects: [
-      `Each push deploys the app anew${scope === 'RUN_TIME' ? '' : ', and builds it'}; a deployment on its way is replaced.`,
-      'If DigitalOcean refuses a name, Skerry pushes the others in several steps.',
-      'A change that somebody else makes to the app during a push can be lost.',
-      'A value that contains ${ is refused, because App Platform would read it as a reference.',
+      `Each push ${scope === 'RUN_TIME' ? 'deploys' : 'builds and deploys'} the app again, and replaces a deployment that is in progress.`,
+      'If DigitalOcean refuses a name, Skerry pushes the other names in several steps.',
+      'If somebody else changes the app during a push, this change can be lost.',
+      'Skerry refuses a value that contains ${, because App Platform would read it as a reference.',
       ...(kind === 'app'
-        ? ['A component that has its own variable with the same name does not see the value of the app.']
+        ? ['If a component has its own variable with the same name, the component uses its own value.']
         : []),
     ],
   }

@@ -28,7 +28,7 @@ export function describe({ destination }: SyncPlace<'app-platform-c'>): SyncFact
       pushIntervalMs: 1000,
     },
     effects: [
-      'The values are staged. Running Machines use the old values until `fly secrets deploy` or the next deployment.',
+      'Fly.io stages the values. Running Machines use the old values until `fly secrets deploy` or the next deployment.',
     ],
   }
 }

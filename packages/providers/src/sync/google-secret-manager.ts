@@ -29,7 +29,7 @@ export function describe(place: Place): SyncFacts {
   const limits = layoutLimits(layout, {
     name: {
       pattern: '^[A-Za-z0-9_-]{1,255}$',
-      words: 'letters, digits, underscores and hyphens, at most 255 with the prefix',
+      words: 'letters, digits, underscores and hyphens, at most 255 characters with the prefix',
       reserved: [],
       form: 'exact',
       prefix: destination.idPrefix ?? '',
@@ -41,14 +41,14 @@ export function describe(place: Place): SyncFacts {
     pushNamesMax: 30,
     pushIntervalMs: 10_000,
   })
-  const gone = 'A removed secret is deleted at once with all its versions.'
+  const gone = 'Google deletes a removed secret at once, with all its versions.'
   const pruned =
     'Skerry destroys the older versions that it wrote. An application that is pinned to one of them stops working.'
   return {
     places: [layoutPlace(`project/${config.projectId}`, layout)],
     limits,
     effects: [
-      'A written value becomes the latest version. Applications that name no version read it next.',
+      'Each value that changes becomes the latest version of its secret. Applications that ask for the latest version get it when they read the secret again.',
       ...('bundleId' in layout ? [] : [gone]),
       ...(destination.pruneVersions ? [pruned] : []),
     ],

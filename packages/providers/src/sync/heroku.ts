@@ -29,7 +29,7 @@ export function describe({ destination }: SyncPlace<'app-platform-f'>): SyncFact
     },
     effects: [
       'Each push creates a release and restarts all dynos of the app.',
-      'If Heroku refuses a name, for example the name of an add-on, Skerry pushes the others in several steps.',
+      'If Heroku refuses a name, for example the name of an add-on, Skerry pushes the other names in several steps.',
     ],
   }
 }

@@ -51,8 +51,8 @@ export function describe(place: SyncPlace<'site-host'>): SyncFacts {
     },
     effects: [
       'The next deployment uses the new values.',
-      'Functions can have about 4 KB of variables in total. Above this limit the push works, but deployments fail.',
-      ...(secret ? ['A variable that was made a secret cannot be made readable again.'] : []),
+      'A function can have about 4 KB of variables in total. Above this limit, the push succeeds but deployments fail.',
+      ...(secret ? ['If a push turns a variable into a secret, nobody can make the variable readable again.'] : []),
       ...(secret && contexts.includes('dev')
         ? ['The value for the context dev stays readable at Netlify, even if the variable is a secret.']
         : []),

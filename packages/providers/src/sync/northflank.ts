@@ -31,8 +31,8 @@ export function describe({ destination }: SyncPlace<'app-platform-d'>): SyncFact
     },
     effects: [
       'Services and jobs use the new values after their next restart or deployment.',
-      'A change that somebody else makes to the group during a push can be lost.',
-      'A service that has its own variable with the same name does not see the value of the group.',
+      'If somebody else changes the group during a push, this change can be lost.',
+      'If a service has its own variable with the same name, the service uses its own value.',
     ],
   }
 }

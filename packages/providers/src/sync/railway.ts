@@ -52,10 +52,12 @@ export function describe({ destination }: SyncPlace<'app-platform-a'>): SyncFact
       skipDeploys
         ? 'The next deployment uses the new values.'
         : 'A push redeploys the services that use the variables.',
-      'Each removed name redeploys them once more, because Railway removes one name at a time.',
-      'If Railway refuses a name, Skerry pushes the others one by one.',
-      'A value that contains ${{ is refused, because Railway would read it as a reference.',
-      ...(serviceId === undefined ? ['A service gets a shared variable only if it refers to it.'] : []),
+      'Each removed name redeploys these services once more, because Railway removes one name at a time.',
+      'If Railway refuses a name, Skerry pushes the other names one by one.',
+      'Skerry refuses a value that contains ${{, because Railway would read it as a reference.',
+      ...(serviceId === undefined
+        ? ['A service gets a shared variable only if the service has a reference to this variable.']
+        : []),
     ],
   }
 }

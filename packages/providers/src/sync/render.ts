@@ -31,8 +31,8 @@ export function describe({ destination }: SyncPlace<'app-platform-b'>): SyncFact
     effects: [
       'The next deployment uses the new values. A push does not start a deployment.',
       isService
-        ? 'A blueprint that declares a variable may overwrite the pushed value.'
-        : 'A service that has its own variable with the same name does not see the value of the group.',
+        ? 'If a blueprint declares a variable of the same name, the blueprint may overwrite the pushed value.'
+        : 'If a service has its own variable with the same name, the service uses its own value.',
       'Skerry writes about 30 names per minute, because Render accepts no more.',
     ],
   }

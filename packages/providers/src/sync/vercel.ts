@@ -36,7 +36,7 @@ export function describe(place: SyncPlace<'frontend-cloud'>): SyncFacts {
     effects: [
       'The next deployment uses the new values. Existing deployments keep the old values.',
       ...(targets.includes('development')
-        ? ['Values for development stay readable at Vercel, because it has no sensitive variables for development.']
+        ? ['Values for development stay readable at Vercel, because Vercel has no sensitive variables for development.']
         : []),
     ],
   }
