@@ -155,8 +155,8 @@ interface Streaming {
  *   change already.
  * - The client does not follow redirects, because they could send the credential to another server.
  *
- * @throws SkerryError `invalid_request` if a setting is wrong. The operations throw UnavailableError, RefusedError,
- *   SkerryError `malformed_answer`, or the reason of their signal.
+ * @throws SkerryError `invalid_request` if a setting is wrong. The functions of the client throw UnavailableError,
+ *   RefusedError, SkerryError `malformed_answer`, or the reason of their signal.
  * @example
  * const client = createClient({ baseUrl: 'https://skerry.example.com', credential: { bearer } })
  * const { app } = await client.apps.create({ params: { orgId }, body: { name: 'Web', slug: 'web' } })

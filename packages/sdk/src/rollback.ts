@@ -1,14 +1,17 @@
 import { SkerryError } from './errors.ts'
 
-/** One difference between an answer and the known state. */
+/** One difference between a response and the known state. */
 export interface Rollback {
   kind: RollbackKind
   environmentId: string
-  /** The name of the layer or environment (`shop/production`), secret or lease target; the slug of the organization. */
+  /**
+   * The name of the changed object: of the layer or environment (`shop/production`), secret or lease target. For an
+   * organization, its slug.
+   */
   what: string
-  /** The layer that a moved secret came from, or the former name of an environment. */
+  /** For a secret from another layer, the layer from before. For a renamed environment, the name from before. */
   was?: string
-  /** The layer that a moved secret comes from now, or the settings that differ in a lease target. */
+  /** For a secret from another layer, the present layer. For a lease target, the settings that differ. */
   now?: string
 }
 

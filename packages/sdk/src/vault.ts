@@ -115,8 +115,8 @@ export interface VaultWebhooks {
  * substitute its own. The client caches both for a minute, and fetches both again when the server refuses them. A
  * rotated key or a replaced executor therefore needs no restart of the backend.
  *
- * @throws SkerryError `invalid_request` if a setting is wrong. The operations throw RefusedError, UnavailableError,
- *   SkerryError `malformed_answer`.
+ * @throws SkerryError `invalid_request` if a setting is wrong. The functions of the vault throw RefusedError,
+ *   UnavailableError, SkerryError `malformed_answer`.
  * @example
  * const executor = { executorUrl: 'https://executor.example.com', executorToken: token }
  * const vault = createVault({ baseUrl, key: 'skv_...', ...executor })
