@@ -90,7 +90,7 @@ export interface Resolved {
   overridden: string[]
   /** Names to which values refer, but which do not exist, sorted. Such a reference stays in the value as text. */
   unresolved: string[]
-  /** With `partial`: the names that were left out because their references cannot be replaced, with the error. */
+  /** With `partial`: the names that were left out because their references cannot be replaced, each with its error. */
   unexpanded: ReadonlyMap<string, CryptoError>
   scope: Scope
   /** True if the result comes from the copy of `cache`, because the server could not be reached. */
