@@ -6,8 +6,8 @@ import { clientError, invalid } from './errors.ts'
 import { checkHeaders, type Fetch, type Incoming, openBody, send, type TransportSettings } from './transport.ts'
 
 /**
- * A bearer (of a service token, a CLI session, a browser session or a machine client), or the client id and client
- * secret of a machine client (sent with HTTP Basic).
+ * A bearer of a service token, a CLI session, a browser session or a machine client. For a machine client, its client
+ * id and client secret are also possible. They are sent with HTTP Basic.
  */
 export type Credential = { bearer: string } | { clientId: string; clientSecret: string }
 
