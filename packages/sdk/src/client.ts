@@ -151,8 +151,7 @@ interface Streaming {
  * - The client encodes path parameters. For an array in the query, it repeats the parameter. It leaves out members that
  *   are undefined.
  * - After 429, the client repeats any request if `Retry-After` is short. After 502, 503 or a network failure, it
- *   repeats only a GET. It does not repeat a request that changes something, because the server may have done the
- *   change already.
+ *   repeats a GET, but no other request, because the server may already have made the change.
  * - The client does not follow redirects, because they could send the credential to another server.
  *
  * @throws SkerryError `invalid_request` if a setting is wrong. The functions of the client throw UnavailableError,

@@ -93,7 +93,7 @@ export interface Resolved {
   /** With `partial`: the names that were left out because their references cannot be replaced, each with its error. */
   unexpanded: ReadonlyMap<string, CryptoError>
   scope: Scope
-  /** True if the result comes from the copy of `cache`, because the server could not be reached. */
+  /** True if the result comes from the copy of `cache`. */
   stale: boolean
   /** The time at which the server last sent or confirmed this response: ISO 8601, UTC. */
   fetchedAt: string
@@ -150,10 +150,10 @@ interface Session {
  * Creates an object that reads the secrets of one environment. It requests ciphertext from the server, decrypts and
  * merges it on this machine, and replaces references such as `${NAME}`.
  *
- * Each call of `resolve` asks the server, unless `reuse` has a copy. With `cache`, the last valid response is stored.
- * It is used if the server cannot be reached. If the server refuses a request, the copy of this request is deleted.
- * After `unauthorized`, all copies of the token are unusable. A revoked token can therefore be used for `maxAgeSeconds`
- * at most, and only if the server cannot be reached.
+ * Each call of `resolve` asks the server, unless `reuse` has a copy. With `cache`, `resolve` stores the last valid
+ * response, and uses this copy if the server cannot be reached. If the server refuses a request, `resolve` deletes the
+ * copy of this request. After `unauthorized`, it uses none of the copies of the token any more. A revoked token can
+ * therefore be used for `maxAgeSeconds` at most, and only if the server cannot be reached.
  *
  * @throws SkerryError `invalid_request` if a setting is wrong.
  * @example
