@@ -20,7 +20,9 @@ These words appear in many descriptions. The [glossary](glossary.md) explains mo
 - **Layer**: one of the environments whose secrets \`resolve\` merges: environments of groups, the environment itself, and
   its branch.
 - **Known state**: what a client remembers of earlier responses, to notice a server that lies.
-- **Signed directory**: a list of keys, names and readers that people of the organization sign. A **pin** is the hash of its root.`
+- **Signed directory**: a list of keys, names and readers that people of the organization sign. A **pin** is the hash of its root.
+
+Under **Throws**, each line names a class of errors, its codes, and when the function throws them.`
 
 /** The page with every export of every public module of the SDK: its declaration and its doc comment. */
 export function sdkMarkdown(): string {
@@ -102,7 +104,7 @@ function tagMarkdown(tag: ts.JSDocTag): string[] {
   const name = tag.tagName.text
   if (name === 'example') return [fence(text)]
   if (name === 'throws') return [`**Throws**\n\n${errorsMarkdown(plain(text))}`]
-  return text === '' ? [] : [`**${name}** ${plain(text)}`]
+  return text === '' ? [] : [`**${name === 'returns' ? 'Returns' : name}** ${plain(text)}`]
 }
 
 /** A list with a row for each class of errors. Classes are separated by semicolons outside of brackets. */

@@ -105,7 +105,7 @@ export async function findProvisioner(client: Client, orgId: string, tokenId: st
 }
 
 /**
- * Lists every target of an organization.
+ * Lists all lease targets of an organization.
  *
  * @throws RefusedError `forbidden`; UnavailableError.
  * @example const targets = await listLeaseTargets(client, orgId)

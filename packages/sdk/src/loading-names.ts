@@ -273,7 +273,7 @@ export interface Withheld {
  * whose names make programs load code or trust somebody.
  *
  * @param allowNames names that the program gets although they would be withheld, spelt as they are stored.
- * @returns `env` has no prototype. `withheld` is sorted by name.
+ * @returns `env`, an object without a prototype, and `withheld`, sorted by name.
  * @example
  * const { values } = await skerry.resolve()
  * const { env, withheld } = forEnvironment(values, ['HTTPS_PROXY'])

@@ -18,7 +18,7 @@ export type ContributedShare = Answer<typeof recoveryRequests.get>['shares'][num
  *
  * @param plan.custodians the people for whom the shares are wrapped, in the order of the shares. Compare the words of
  *   their public keys first.
- * @throws CryptoError `invalid_argument` unless 2 <= threshold <= custodians <= 255, `malformed_key`.
+ * @throws CryptoError `invalid_argument` if not 2 <= threshold <= custodians <= 255, `malformed_key`.
  * @example
  * const body = await newRecoveryKey({ orgId, threshold: 3, custodians, environments })
  * await client.recovery.enable({ params: { orgId }, body })
@@ -127,8 +127,9 @@ async function openShare({ contributedShare }: ContributedShare, holder: KeyHold
  * Unwraps the keys of environments with the recovery key, and wraps them for the person who recovers them (the target).
  *
  * @param chosen the ids of the environments. Default: all environments whose keys are wrapped for the recovery key.
- * @returns `unreadable` lists the environments whose key was wrapped to another recovery key.
- * @throws RefusedError `forbidden` before the threshold is met; CryptoError `malformed_key`; UnavailableError.
+ * @returns `grants`, and `unreadable`: the ids of the environments whose key was wrapped for another recovery key.
+ * @throws RefusedError `forbidden` if too few custodians have sent a share; CryptoError `malformed_key`;
+ *   UnavailableError.
  * @example const { grants } = await recoverKeys(client, { orgId, targetPublicKeyJwk }, recoveryKey)
  */
 export async function recoverKeys(
@@ -142,9 +143,10 @@ export async function recoverKeys(
 }
 
 /**
- * Unwraps keys that were wrapped for the recovery key, and wraps them for the target.
+ * Unwraps keys that were wrapped for the recovery key, and wraps them for the person who recovers them (the target). In
+ * contrast to `recoverKeys`, you give the wrapped keys yourself.
  *
- * @returns `unreadable` lists the environments whose key was wrapped to another recovery key.
+ * @returns `grants`, and `unreadable`: the ids of the environments whose key was wrapped for another recovery key.
  * @throws CryptoError `malformed_key`.
  * @example
  * const covered = await client.recovery.envKeys({ params: { orgId } })

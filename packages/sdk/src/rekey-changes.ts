@@ -69,7 +69,7 @@ export interface ComparedRekey {
    * such a proposal.
    */
   strangers: Holder[]
-  /** True if the new key is also wrapped to the organization's recovery key. */
+  /** True if the new key is also wrapped for the organization's recovery key. */
   covered: boolean
   /**
    * The comparison of all encrypted values. Null if the caller does not have both keys, because they cannot read the

@@ -127,7 +127,7 @@ export async function environmentKeyOf(bytes: Bytes): Promise<EnvironmentKey> {
  * Encrypts a value, and returns the ciphertext: `sc1.<iv>.<ciphertext>`. The ciphertext can be decrypted only as the
  * secret of this name in this environment.
  *
- * @throws CryptoError `malformed_text` for a value with a lone surrogate, `invalid_argument`.
+ * @throws CryptoError `malformed_text` if the value is not valid Unicode, `invalid_argument`.
  * @example const ciphertext = await sealFor(envId, 'API_KEY', value, key.dek)
  */
 export function sealFor(environmentId: string, name: string, value: string, dek: Dek): Promise<string> {
@@ -211,10 +211,10 @@ export interface RestoreOptions extends WriteOptions {
  * Stores the value of an earlier version as a new version of the secret. In a protected environment, the function
  * creates a change request and stores nothing yet. You need the key only for a version from before a rename.
  *
- * @throws RefusedError `not_found` for an unknown version, `invalid_request` if the secret already has that value or
- * was renamed since and there is no `openKey`, `forbidden`, `conflict`; DecryptionError for a version from before a
- * rename that cannot be decrypted or has no proof; SkerryError `invalid_request`; UnavailableError; the errors of
- * `openKey`.
+ * @throws RefusedError `not_found` if the version does not exist, `forbidden`, `conflict`, `invalid_request` if the
+ *   secret already has this value, or if it was renamed and `openKey` is missing; DecryptionError if a version from
+ *   before a rename cannot be decrypted or is not proven; SkerryError `invalid_request`; UnavailableError; the errors
+ *   of `openKey`.
  * @example const answer = await restoreSecret(client, { orgId, envId, name: 'API_KEY' }, 3)
  */
 export async function restoreSecret(

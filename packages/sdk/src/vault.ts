@@ -72,7 +72,7 @@ export interface Vault {
    *
    * @throws RefusedError of the executor: `invalid_request`, `not_allowed`, `user_mismatch`, `not_found`,
    *   `connection_revoked`, `reauth_required`, `body_too_large`, `unauthorized`. UnavailableError: `provider_failed` if
-   *   the provider did not answer, `unavailable` and `timeout` if the executor or its server did not.
+   *   the provider did not answer, `unavailable` or `timeout` if the executor or the Skerry server did not answer.
    * @example
    * const request = { method: 'GET', url: 'https://api.example.com/v1/things' }
    * const response = await vault.fetch({ userRef: 'user-1', connectionId, request })
