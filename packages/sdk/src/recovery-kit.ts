@@ -14,7 +14,7 @@ interface KitOwner {
  * Makes a recovery kit: a code with which the caller can open their keyring without the passphrase. The server stores
  * the private key encrypted with the code, and never gets the code. An earlier kit stops working.
  *
- * @param privateKey must be exportable.
+ * @param privateKey the private key of the caller. It must be exportable.
  * @returns the code: 28 characters in groups of four. Show it once, so that the person can print it.
  * @throws RefusedError `mfa_required` if the person must enter the second factor again, `conflict` if the key pair was
  *   replaced at the same time; CryptoError `invalid_argument`.

@@ -9,9 +9,12 @@ export interface Rollback {
    * organization, its slug.
    */
   what: string
-  /** For a secret from another layer, the layer from before. For a renamed environment, the name from before. */
+  /**
+   * For a secret that now comes from another layer, the layer from which it came before. For a renamed environment, its
+   * earlier name.
+   */
   was?: string
-  /** For a secret from another layer, the present layer. For a lease target, the settings that differ. */
+  /** For a secret that now comes from another layer, this layer. For a lease target, the settings that differ. */
   now?: string
 }
 
