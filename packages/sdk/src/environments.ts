@@ -96,8 +96,8 @@ export interface NewBranch {
  *
  * @param publicKeyJwk the caller's own public key.
  * @throws RefusedError `forbidden` if the caller has no grant for the parent, `conflict` if the slug is in use,
- *   `not_found`; SkerryError `own_key_replaced` if the server lists another key for the caller, `invalid_request` for
- *   more than 200 grantees; CryptoError `malformed_key`; UnavailableError.
+ *   `not_found`; SkerryError `own_key_replaced` if the server lists another public key for the caller,
+ *   `invalid_request` if the parent has more than 200 readers; CryptoError `malformed_key`; UnavailableError.
  * @example
  * const reads = (one: ParentGrantee) => one.principalId === userId && one.publicKeyJwk === remembered
  * const { branch, key } = await createBranch(client, { orgId, envId, slug: 'pr-7', reads }, publicKeyJwk)

@@ -141,9 +141,9 @@ export async function findLeaseTarget(client: Client, orgId: string, wanted: str
  *
  * @param wish.knownState with a known state, the function refuses a target that has another address, port or TLS mode
  *   than before. Without a known state, a hostile server could choose the address to which you send the password.
- * @throws RollbackError; RefusedError `invalid_request` (with the limit, for a lifetime), `conflict` (with the target's
- *   message), `forbidden`; UnavailableError. A lease may exist that nobody can use. It expires by itself; SkerryError
- *   `malformed_answer`, `invalid_request`.
+ * @throws RollbackError; RefusedError `invalid_request` (if the lifetime is too long, the message has the limit),
+ *   `conflict` (with the message of the target), `forbidden`; UnavailableError. A lease may exist that nobody can use.
+ *   It expires by itself; SkerryError `malformed_answer`, `invalid_request`.
  * @example
  * const made = await createLease(client, { orgId, target, ttlSeconds: 600 })
  * if (made.provider === 'postgres') console.log(`${made.connection.username}@${made.connection.host}`)

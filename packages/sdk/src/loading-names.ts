@@ -272,7 +272,7 @@ export interface Withheld {
  * Divides secrets into two parts: `env` for the environment variables of a program, and `withheld` with the secrets
  * whose names make programs load code or trust somebody.
  *
- * @param allowNames names that the program gets although they would be withheld, spelt as they are stored.
+ * @param allowNames names of secrets that are not withheld, spelt as they are stored.
  * @returns `env`, an object without a prototype, and `withheld`, sorted by name.
  * @example
  * const { values } = await skerry.resolve()

@@ -76,8 +76,8 @@ async function openReadable(rows: Parameters<typeof openOverrides>[0], holder: K
  * override that is missing or older than before. Overrides that cannot be decrypted are not in the list.
  * `listUnreadableOverrides` lists them.
  *
- * @throws RefusedError `forbidden` without the key of the environment; RollbackError; SkerryError `old_server`;
- *   UnavailableError.
+ * @throws RefusedError `forbidden` if the caller does not have the key of the environment; RollbackError; SkerryError
+ *   `old_server`; UnavailableError.
  * @example const overrides = await listOverrides(client, { orgId, envId, userId }, privateKey)
  */
 export async function listOverrides(
@@ -118,9 +118,9 @@ export async function listUnreadableOverrides(
  * Stores a value only for yourself. You then get this value and not the value that everyone else gets. The value is
  * encrypted with your own key, and replaces your earlier override of the same name.
  *
- * @throws RefusedError `conflict` if your overrides were changed at the same time. Call the function again;
- *   `forbidden`, `quota_exceeded`; SkerryError `invalid_request` for a value that is too long, `old_server`; the errors
- *   of `listOverrides`.
+ * @throws RefusedError `conflict` if your overrides were changed at the same time (call the function again),
+ *   `forbidden`, `quota_exceeded`; SkerryError `invalid_request` if the value is too long, `old_server`; the errors of
+ *   `listOverrides`.
  * @example await setOverride(client, { orgId, envId, userId }, { name: 'PORT', value: '3001' }, privateKey)
  */
 export async function setOverride(

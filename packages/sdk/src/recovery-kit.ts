@@ -40,7 +40,7 @@ export async function makeRecoveryKit(
  *
  * @param owner.publicKeyJwk the public key that the caller knows. If the private key does not belong to it, the
  *   function refuses it.
- * @param code as the person typed it.
+ * @param code the code as the person typed it.
  * @returns the private key, or null if the caller has no kit.
  * @throws CryptoError `malformed_code` (the code was mistyped, and no request was sent), `decryption_failed` (the code
  *   belongs to another kit).

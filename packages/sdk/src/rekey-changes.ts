@@ -35,9 +35,9 @@ export interface ProposedRekey {
  * can have only one waiting re-key. A new proposal replaces a stale one.
  *
  * @param own the caller's key pair. The caller must be an admin and have the key of the environment.
- * @param options `note` for the approvers.
+ * @param options `note`: the reason of the change, for the people who approve it.
  * @throws the errors of `rekeyEnvironment`; RefusedError `conflict` also if the environment is not protected, or if
- *   another re-key waits in it; SkerryError `old_server`.
+ *   another re-key of it waits for approval; SkerryError `old_server`.
  * @example
  * const keeps = (one: ParentGrantee) => one.principalId === userId && one.publicKeyJwk === remembered
  * const { changeRequest } = await proposeRekey(client, { orgId, envId, keeps }, { privateKey, publicKeyJwk })
@@ -83,7 +83,7 @@ export interface ComparedRekey {
  * decrypts each value with the present key and with the new key. A correct re-key changes no value. If `problems` is
  * not empty, the proposer or the server has put in another value.
  *
- * @param place `envId` is the environment of the change.
+ * @param place the ids of the organization, the environment and the change request.
  * @param privateKey the caller's private key.
  * @throws RefusedError `not_found` if the change is already decided, or is not a re-key; SkerryError `old_server`;
  *   CryptoError if the caller cannot unwrap the new key; UnavailableError.

@@ -18,7 +18,7 @@ export interface SecretDetails extends Omit<Row, 'sealed'>, DescribedSecret {
 /**
  * Lists the details of all secrets of an environment, and decrypts their descriptions and tags.
  *
- * @throws RefusedError `forbidden` without a grant, `not_found`; SkerryError `old_server`; UnavailableError.
+ * @throws RefusedError `forbidden` if the caller has no grant, `not_found`; SkerryError `old_server`; UnavailableError.
  * @example const details = await listDetails(client, { orgId, envId }, key.dek)
  */
 export async function listDetails(

@@ -67,10 +67,10 @@ export interface Grantee {
  *
  * @param holder the private key, or an object that unwraps keys with a private key in another process, such as an
  *   agent.
- * @throws RefusedError `forbidden` without a grant, `not_found`; DecryptionError if the grant is not for this private
- *   key; RollbackError if the holder remembers another key for this environment; UnavailableError; the errors of an
- *   object that unwraps keys. With a directory: CryptoError `directory_…`, and `not_authentic` or `authentic_expired`
- *   for a branch; SkerryError `invalid_request` if `directory.name` is missing.
+ * @throws RefusedError `forbidden` if the caller has no grant, `not_found`; DecryptionError if the grant is not for
+ *   this private key; RollbackError if the holder remembers another key for this environment; UnavailableError; the
+ *   errors of an object that unwraps keys. With a directory: CryptoError `directory_…`, and `not_authentic` or
+ *   `authentic_expired` for a branch; SkerryError `invalid_request` if `directory.name` is missing.
  * @example const key = await environmentKey(client, { orgId, envId }, privateKey)
  */
 export async function environmentKey(
@@ -180,7 +180,7 @@ export interface Queued {
  * change request and stores nothing yet.
  *
  * @throws RefusedError `forbidden` if the caller has no grant, `conflict` if the secret does not have
- *   `expectedVersion`; CryptoError `malformed_text`; SkerryError `invalid_request` for a note that is too long;
+ *   `expectedVersion`; CryptoError `malformed_text`; SkerryError `invalid_request` if the note is too long;
  *   UnavailableError.
  * @example
  * const answer = await putSecret(client, { orgId, envId, name: 'API_KEY' }, value, key.dek, { note: 'rotated' })
@@ -315,7 +315,7 @@ export interface ProposedChanges {
  * decide about all of them together, and the server applies all of them or none. At most 200 secrets.
  *
  * @param dek the environment's key, which encrypts the values: `(await environmentKey(...)).dek`.
- * @param options `note` for the approvers.
+ * @param options `note`: the reason of the change, for the people who approve it.
  * @returns one change request for each secret, and the `groupId` that they share. `groupId` is null if there is only
  *   one secret.
  * @throws RefusedError `conflict` if the environment is not protected or a secret does not have its `expectedVersion`,
@@ -370,7 +370,8 @@ export function noted({ note, expectedVersion: _, headers, ...options }: WriteOp
  *   `seconds`, the grant stays until somebody revokes it. If the principal already has a temporary grant, the call
  *   gives it a new end.
  * @throws RefusedError `forbidden`, `not_found`, `conflict` if the principal already has a grant without an end;
- *   CryptoError `malformed_key` for the public key, and `directory_…` with a directory; UnavailableError.
+ *   CryptoError `malformed_key` if the public key is wrong, `directory_…` if `directory` is set and the signed
+ *   directory does not list this key; UnavailableError.
  * @example await grantEnvironment(client, { orgId, envId, principalType: 'user', principalId, publicKeyJwk }, key.bytes)
  */
 export async function grantEnvironment(

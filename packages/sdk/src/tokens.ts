@@ -46,8 +46,8 @@ export interface CreatedServiceToken {
  * of its bearer and its public key. Then grant the token a key with `grantEnvironment`. Before that, the token cannot
  * read anything.
  *
- * @throws RefusedError `forbidden`, `not_found`, `invalid_request`; UnavailableError. The token may be registered, but
- *   nobody has its text. You can delete it.
+ * @throws RefusedError `forbidden`, `not_found`, `invalid_request`; UnavailableError. The token may be registered all
+ *   the same, but nobody has its text. You can delete the token.
  * @example
  * const { token, serviceToken, parsed } = await createServiceToken(client, { orgId, name: 'web', environmentId: envId })
  * await grantEnvironment(client, { orgId, envId, principalType: 'service_token', principalId: serviceToken.id,
@@ -150,7 +150,7 @@ async function findToken(client: Client, orgId: string, tokenId: string): Promis
  * sign-up. After that, the program uses the token. A machine client has no key, so it cannot create an environment.
  *
  * @param machine a client whose credential is `{ clientId, clientSecret }`.
- * @param settings.orgId default: the machine client's organization.
+ * @param settings.orgId the id of the organization. Default: the organization of the machine client.
  * @throws SkerryError `not_found` if the machine client belongs to no organization, or to several; the errors of
  *   `createServiceToken`.
  * @example

@@ -45,8 +45,8 @@ const intervalMaxSeconds = 86_400
  * If the server cannot be reached, or a response cannot be used, `watch` continues. A stored copy never counts as a
  * change. Any other error ends `watch`, for example if the token was revoked.
  *
- * @throws The errors of `Skerry.resolve`, except those after which `watch` continues; SkerryError `invalid_request` for
- *   a wrong interval.
+ * @throws The errors of `Skerry.resolve`, except those after which `watch` continues; SkerryError `invalid_request` if
+ *   the interval is wrong.
  * @example
  * const { revision } = await skerry.resolve()
  * await watch(skerry, { revision, signal, onChange: ({ values }) => console.log(Object.keys(values)) })
