@@ -67,19 +67,23 @@ export async function entitiesMarkdown(): Promise<string> {
   ])
   const blocks = [
     '# Tables',
-    'This page lists the tables of the database. `npm run generate` makes this page from the migrations and the SQL of the server. ' +
-      'Rows of an organization have an `org_id`, and the foreign keys of these rows compare the `org_id`, too.',
-    '## The nouns',
-    'The diagram has the tables that several features change (`model/`), and the tables to which they refer. A line leads from a ' +
-      'table to the table whose rows belong to its rows. Most lines from `organizations` are left out.',
+    'This page lists the tables of the database. `npm run generate` makes the page from the migrations and the SQL statements of the ' +
+      'server. A row that belongs to an organization has the id of the organization in the column `org_id`. Foreign keys between such ' +
+      'rows include `org_id`, so that a row cannot refer to a row of another organization.',
+    '## The tables that several features share',
+    'The diagram shows the tables that several features change. Their SQL statements are in `packages/server/src/model/`. The diagram ' +
+      'also shows the tables to which these tables refer. Each line connects a table with a table that has a foreign key to it. The end ' +
+      'with the fork is at the table with the foreign key. The diagram leaves out most lines from `organizations`.',
     pictureOf(listNouns(tables, writers)),
     '## All tables',
-    'One folder of `packages/server/src` has the code that writes a table. Only `audit_entries` has several folders. The column ' +
-      '"Written by" leaves out two writers that get the name of a table from code. A restore inserts the rows of an archive ' +
-      '(`features/export/restore-store.ts`). A change of the server key encrypts values again (`keys/rekey.ts`).',
-    'Triggers insert the rows of `principals`, `cache_invalidations`, `sync_changes` and `sync_endings`. Foreign keys delete rows ' +
-      'together with the row to which they refer. For example, foreign keys delete the rows of `key_grants` with their environment or ' +
-      'principal. The column "Refers to" names `organizations` only for `applications`, `groups` and `memberships`.',
+    'The column "Written by" names the folder of `packages/server/src` with the code that writes the table. Each table has one such ' +
+      'folder, except `audit_entries`, which has several. Two functions can write many tables, and are not in the column. ' +
+      'The restore of an organization inserts the rows of an archive (`features/export/restore-store.ts`). The replacement of the ' +
+      'server key encrypts stored values again (`keys/rekey.ts`).',
+    'Triggers of the database insert the rows of `principals`, `cache_invalidations`, `sync_changes` and `sync_endings`.',
+    'The column "Refers to" names the tables to which the table has foreign keys. If a row is deleted, many foreign keys also delete ' +
+      'the rows that refer to it. For example, if an environment is deleted, the database deletes its rows in `key_grants`. The column ' +
+      'names `organizations` only for `applications`, `groups` and `memberships`.',
     markdownTable({ columns: ['Table', 'Written by', 'Refers to'], rows }),
   ]
   return `${blocks.join('\n\n')}\n`

@@ -7,37 +7,44 @@ import { markdownTable } from './markdown-table.ts'
 
 type Code = ClientErrorCode | CryptoErrorCode
 
+const publishAgain = 'do not use the policy. Ask an admin to publish it again'
+
 /** Next steps of the errors for which the command has no hint of its own, because its message already says it. */
 const remedies: Partial<Record<Code, string>> = {
-  unavailable: 'check the address (`--url` or `SKERRY_URL`) and that the server runs. `skerry doctor` shows what fails',
+  unavailable:
+    'check the address of the server (`--url` or `SKERRY_URL`), and check that the server runs. `skerry doctor` shows what fails',
   timeout: 'try again. If the server stays slow, check the server and the network',
-  offline: 'run the command once while the server can be reached. `--max-age 7d` accepts an older copy',
+  offline:
+    'run the command once while the server can be reached. If a copy exists but is too old, `--max-age 7d` accepts it',
   request_too_large: 'raise the limit of the proxy in front of the server to 64 MiB',
-  malformed_archive: 'name the file that `skerry-server audit archive` or `skerry org export` wrote',
+  malformed_archive: 'give the command a file that `skerry-server audit archive` or `skerry org export` wrote',
   changed_archive: 'do not use the file. Look for another copy',
   weak_passphrase: 'choose a longer passphrase, for example four random words',
-  malformed_blob: 'run `skerry doctor`. If the server was not restored from a damaged backup, do not trust it',
+  malformed_blob:
+    'ask the operator whether the server was restored from a damaged backup. If it was not, do not trust the server',
   malformed_code: 'copy the whole code again',
-  not_authentic: 'copy the text again. If it is still refused, ask the sender in another way',
-  authentic_expired: 'ask for a new text',
-  policy_expired: 'an admin signs the policy again: `skerry agent policy publish`',
+  not_authentic: 'copy the whole text again. If `skerry` refuses it again, ask the sender by phone or in person',
+  authentic_expired: 'ask the sender for a new text',
+  policy_expired: 'ask an admin to sign the policy again with `skerry agent policy publish`',
   policy_unpinned_signer:
-    'ask who signed the policy. Add the signer’s key to the settings of the proxy only if you expected it',
-  policy_no_signers: 'name the signers of policies with `skerry proxy init --signer <thumbprint>`',
-  policy_malformed: 'do not use the policy. An admin publishes it again',
-  policy_kid_mismatch: 'do not use the policy. An admin publishes it again',
+    'ask who signed the policy. If you trust this person, add their key to the settings of the proxy',
+  policy_no_signers:
+    'list the keys of the signers in the settings of the proxy: `skerry proxy init --signer <thumbprint>`',
+  policy_malformed: publishAgain,
+  policy_kid_mismatch: publishAgain,
   policy_unsupported: 'upgrade this program',
   policy_other_org: 'check the organization of the token that the proxy uses',
   policy_other_agent: 'check the name of the agent in the settings of the proxy',
-  policy_invalid: 'correct the rules. The message names the wrong field',
-  unsupported_prefix: 'check that you gave the right text. The message names the expected prefix',
+  policy_invalid: 'correct the rules of the policy. The message names the wrong field',
+  unsupported_prefix: 'check that you gave the right text. It must start with the prefix that the message names',
   malformed_key: 'copy the whole key again',
-  malformed_proof: 'run the command again. If the error stays, do not trust the server',
+  malformed_proof: 'run the command again. If the error comes again, do not trust the server',
   malformed_checkpoint: 'copy the whole checkpoint again',
-  unsigned_checkpoint: 'check that the checkpoint is from this server. If it is, do not trust the server',
-  directory_malformed: 'upgrade this program. If the error stays, do not use this server',
-  policy_bad_signature: 'do not use the policy. An admin publishes it again',
-  placeholder_denied: 'add the secret to the policy of the agent, or remove the placeholder',
+  unsigned_checkpoint: 'check whether the checkpoint comes from this server. If it does, do not trust the server',
+  directory_malformed: 'upgrade this program. If the error comes again, do not use this server',
+  policy_bad_signature: publishAgain,
+  placeholder_denied:
+    'ask an admin to add the secret to the policy of the agent, or remove the placeholder from the request',
   placeholder_unresolved: 'check the name of the secret in the placeholder',
 }
 
@@ -45,11 +52,11 @@ type ExitKind = keyof typeof exitCodes
 
 const exitMeanings: Record<ExitKind, string> = {
   ok: 'The command succeeded',
-  failure: 'The command failed for another reason than the reasons below',
+  failure: 'The command failed for a reason that no other row names',
   usage: 'The command line is wrong',
-  refused: 'The server refused the request, or its answer cannot be trusted',
-  notFound: 'The name does not exist, or you may not know of it',
-  conflict: 'The name exists already, or somebody else has changed it',
+  refused: 'The server refused the request, or the answer of the server cannot be trusted',
+  notFound: 'The name does not exist, or you are not allowed to see it',
+  conflict: 'The name is in use, or somebody else has changed the object since you read it',
   unavailable: 'The server cannot be reached or does not answer. Try again later',
   notExecutable: 'The program of `skerry run` cannot be executed',
   commandNotFound: 'The program of `skerry run` does not exist',

@@ -7,7 +7,22 @@ const folder = join(import.meta.dirname, '../packages/sdk')
 const head = `# SDK reference
 
 This page lists every function and type of the SDK. \`npm run generate\` makes this page from the comments in the code. The
-[README of the SDK](../packages/sdk/README.md) shows how to use the SDK. Modules below \`@skerry/sdk/internal\` are not listed.`
+[README of the SDK](../packages/sdk/README.md) shows how to use the SDK. Modules below
+\`@skerry/sdk/internal\` can change in any release, so they are not listed.
+
+These words appear in many descriptions. The [glossary](glossary.md) explains more words.
+
+- **Wrap**: encrypt a key with the public key of a reader. **Unwrap**: decrypt it with the private key of the reader.
+- **Grant**: the wrapped key of an environment for one person or token, stored on the server.
+- **Principal**: a person, a service token or a machine client.
+- **Bearer**: the part of a credential that the client sends to the server in the header \`Authorization\`.
+- **Dek**: the key of an environment. The name stands for data encryption key.
+- **Layer**: one of the environments whose secrets \`resolve\` merges: environments of groups, the environment itself, and
+  its branch.
+- **Known state**: what a client remembers of earlier responses, to notice a server that lies.
+- **Signed directory**: a list of keys, names and readers that people of the organization sign. A **pin** is the hash of its root.
+
+Under **Throws**, each line names a class of errors, its codes, and when the function throws them.`
 
 /** The page with every export of every public module of the SDK: its declaration and its doc comment. */
 export function sdkMarkdown(): string {
@@ -89,7 +104,7 @@ function tagMarkdown(tag: ts.JSDocTag): string[] {
   const name = tag.tagName.text
   if (name === 'example') return [fence(text)]
   if (name === 'throws') return [`**Throws**\n\n${errorsMarkdown(plain(text))}`]
-  return text === '' ? [] : [`**${name}** ${plain(text)}`]
+  return text === '' ? [] : [`**${name === 'returns' ? 'Returns' : name}** ${plain(text)}`]
 }
 
 /** A list with a row for each class of errors. Classes are separated by semicolons outside of brackets. */

@@ -25,12 +25,12 @@ const rows: Row[] = [
     projects: ['embedded', 'clients'],
   },
   {
-    change: 'resolve, the cache',
+    change: 'resolve (how clients get secrets), the cache',
     filters: ['features/resolve', 'test/freshness', 'test/exchanged', 'db/invalidations'],
     projects: ['embedded', 'postgres', 'storage'],
   },
   {
-    change: 'secrets, grouped writes',
+    change: 'writing secrets, change requests, re-keys',
     filters: ['features/secrets', 'features/changes', 'features/rekey'],
     projects: ['embedded', 'postgres'],
   },
@@ -125,7 +125,7 @@ export function suitesTable(): string {
     const command = ['npx vitest run', ...projects.map((project) => `--project ${project}`), ...filters].join(' ')
     return [change, String(Math.round(sum)), `\`${command}\``]
   })
-  return markdownTable({ columns: ['You change', 'Seconds of work (quick part)', 'Run'], rows: cells })
+  return markdownTable({ columns: ['You change', 'Seconds of the quick suites', 'Run'], rows: cells })
 }
 
 /** Filters that match no suite, which would run nothing in silence. */

@@ -81,7 +81,7 @@ export const kindOfCode: Readonly<Record<string, FailureKind>> = {
 
 const distrust = 'do not use this server, and tell your organization’s owner'
 const signFirst =
-  'if someone on your team made this change, a signer runs `skerry trust sign`; otherwise do not use this server'
+  'if someone on your team made this change, ask a signer to run `skerry trust sign`; otherwise do not use this server'
 
 /** The next step for an error code, for messages and documents. */
 export const nextOfCode: Readonly<Record<string, string>> = {
@@ -89,28 +89,29 @@ export const nextOfCode: Readonly<Record<string, string>> = {
   forbidden: 'use a credential with this permission; `skerry whoami` shows the current one',
   untrusted_certificate:
     'set NODE_EXTRA_CA_CERTS to a file with the certificate of your authority (PEM), and run the command again',
-  old_server: 'upgrade the server',
+  old_server: 'ask the operator to upgrade the server',
   internal: 'check the server’s log, and try again',
   rate_limited: 'wait a moment and try again',
-  malformed_token: 'check that you copied all of it',
+  malformed_token: 'check that you copied the whole token',
   kdf_too_weak: 'do not enter your passphrase for this server: it may be trying to guess the passphrase',
-  kdf_too_strong: 'do not use your keyring with this server: its answer looks like an attack',
+  kdf_too_strong: 'do not enter your passphrase for this server: it may be trying to overload this machine',
   malformed_answer: 'check with `skerry doctor` that the address belongs to a Skerry server',
   own_key_replaced: distrust,
   directory_unsupported: 'upgrade this program',
   directory_other_org: distrust,
-  directory_unpinned: 'compare the pin with a colleague’s: `skerry trust pin` prints it',
+  directory_unpinned: 'run `skerry trust pin`, and compare the pin with the pin of a colleague',
   directory_broken_chain: distrust,
   directory_unsigned: distrust,
   directory_rolled_back:
     'if the operator restored an older backup, run `skerry trust pin <pin> --restored`; otherwise do not use this server',
-  directory_stale: 'a signer runs `skerry trust sign`; also check the clock of this machine',
+  directory_stale: 'check the clock of this machine; if the clock is right, ask a signer to run `skerry trust sign`',
   directory_from_future: 'check the clock of this machine',
   directory_too_weak: 'use a token that `skerry token create` makes',
   directory_unproven: signFirst,
-  directory_missing: 'upgrade the server if it is of an earlier release; otherwise do not use it',
+  directory_missing:
+    'if the server runs an earlier release, ask the operator to upgrade it; otherwise do not use this server',
   directory_mismatch: signFirst,
-  malformed_pin: 'copy all of the line that `skerry trust pin` prints',
+  malformed_pin: 'copy the whole line that `skerry trust pin` prints',
   decryption_failed: 'run `skerry doctor` to check the key of this environment',
   reference_cycle:
     'show the stored texts with `skerry secrets get <NAME> --stored`, and fix one with `skerry secrets set`',

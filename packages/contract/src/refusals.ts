@@ -3,34 +3,37 @@ import { type ErrorCode, errorStatus } from './errors.ts'
 
 /** The meaning of each error code, for documents. */
 export const errorMeanings: Record<ErrorCode, string> = {
-  invalid_request: 'The request has a wrong form. The message names the wrong field',
-  unauthorized: 'The request has no credential, or the credential is not valid',
-  forbidden: 'The credential is valid, but does not have this permission',
-  mfa_required: 'The sign-in has no second factor yet, or the second factor was entered too long ago',
-  quota_exceeded: 'The plan of the organization, or a limit of the server, is used up',
-  not_found: 'The thing does not exist, or the caller is not allowed to know that it exists',
+  invalid_request: 'A field of the request is missing or wrong',
+  unauthorized: 'The request has no token and no session, or the server does not accept them',
+  forbidden: 'The server knows the caller, but the caller is not allowed to do this',
+  mfa_required: 'The person has not entered a second factor in this session, or entered it too long ago',
+  quota_exceeded: 'The request would exceed the plan of the organization or a limit of the server',
+  not_found: 'The requested object does not exist, or the caller is not allowed to see it',
   conflict:
-    'The current state does not allow the change, for example because the name exists or the version has changed',
-  rate_limited: 'The caller sent too many requests. `Retry-After` has the number of seconds to wait',
-  internal: 'The server failed. The log of the server has the cause with the request’s id',
-  unavailable: 'The server is not ready. Only the readiness probes use this code',
+    'The current state does not allow the change. For example, the name is in use, or somebody has stored a newer version',
+  rate_limited:
+    'The caller sent too many requests. The header `Retry-After` says after how many seconds the caller may try again',
+  internal: 'The server failed. The log of the server names the cause and the id of the request',
+  unavailable: 'The server cannot serve requests now. Only the health checks (`/ready`) answer with this code',
 }
 
 /** The next step of a caller for each error code, for documents. */
 export const errorRemedies: Record<ErrorCode, string> = {
-  invalid_request: 'Read the message, which names the field and the rule',
+  invalid_request: 'Correct the field that the message names. The message also has the rule for this field',
   unauthorized:
     'The token may have expired or been revoked, or the sign-in has ended. Make a new token, or run `skerry login`',
   forbidden:
-    'Use a credential with this permission, or ask an admin. If the message says that you hold no key, an admin who holds it runs `skerry grant`',
-  mfa_required: 'Sign in again with `skerry login`, and enter the second factor. The organization may require one',
-  quota_exceeded: 'Delete something that you do not need, or ask an admin about the plan or the limit',
+    'Use a token or account that is allowed to do this, or ask an admin. If the message says that you hold no key grant, ask an admin who can read the environment to run `skerry grant`',
+  mfa_required:
+    'Sign in again with `skerry login`, and enter the second factor. If the organization requires a second factor and you have none, set one up in the dashboard',
+  quota_exceeded: 'Delete something that you do not need, or ask an admin for a larger plan',
   not_found:
     'Check the name, the organization and the address of the server. `skerry whoami` shows which credential is used',
-  conflict: 'Read the current state and decide again. Choose another name if the name is in use',
-  rate_limited: 'Wait for the time that the message or `Retry-After` names. Then try again',
-  internal: 'Try again. The operator searches the log for the request id',
-  unavailable: 'Wait until the database is back. The operator reads the reason in `GET /ready`',
+  conflict:
+    'If the name is in use, choose another name. Otherwise read the current state, and decide whether to try again',
+  rate_limited: 'Wait as long as the message or `Retry-After` says. Then try again',
+  internal: 'Try again. If the error comes again, ask the operator to search the log for the id of the request',
+  unavailable: 'Wait until the database can be reached again. `GET /ready` tells the operator the reason',
 }
 
 const inOrganization = (endpoint: Endpoint) => endpoint.path.includes('/:orgId')

@@ -99,7 +99,7 @@ describe('a signer at the browser', () => {
     const box = asking.getByRole('textbox', { name: 'Pin' })
     for (const [wrong, refusal] of [
       ['no pin', 'is not a pin'],
-      [randomBytes(32).toString('base64url'), 'does not continue from what this client trusts'],
+      [randomBytes(32).toString('base64url'), 'does not continue from the root that this client trusts'],
     ] as const) {
       await box.fill(wrong)
       await asking.getByRole('button', { name: 'Verify and sign' }).click()

@@ -1,6 +1,6 @@
 /**
- * Stores copies of resolve bodies. Each copy is encrypted under a key derived from the token, so a cache need not
- * protect its content. Keys are 64 lowercase hexadecimal characters.
+ * Stores copies of responses. Each copy is encrypted with a key that is derived from the token, so a cache need not
+ * protect its content. `key` has 64 lowercase hexadecimal characters.
  */
 export interface Cache {
   read(key: string): Promise<string | undefined>
@@ -9,10 +9,11 @@ export interface Cache {
 }
 
 /**
- * Keeps copies in this process for a short time. If it is the setting `reuse` of `createSkerry`, it answers without
- * asking the server. A change or a revocation then takes effect up to `ttlSeconds` late. Failures are never cached.
+ * Keeps copies in the memory of this process for a short time. Use it for the setting `reuse` of `createSkerry`:
+ * `resolve` then answers from the copy without asking the server. A change of a secret, or the revocation of a token,
+ * takes effect up to `ttlSeconds` later. Errors are not cached.
  *
- * @param options.ttlSeconds default: 60. 0 caches nothing.
+ * @param options.ttlSeconds how long a copy is used. Default: 60. With 0, nothing is cached.
  * @param options.now the clock, milliseconds since 1970.
  * @example const skerry = createSkerry({ baseUrl, token, reuse: memoryCache({ ttlSeconds: 10 }) })
  */

@@ -5,30 +5,36 @@ import { parseBaseUrl } from './base-url.ts'
 import { clientError, invalid } from './errors.ts'
 import { checkHeaders, type Fetch, type Incoming, openBody, send, type TransportSettings } from './transport.ts'
 
-/** A bearer (service token, CLI session, session JWT, machine access token), or machine client credentials (Basic). */
+/**
+ * A bearer of a service token, a CLI session, a browser session or a machine client. For a machine client, its client
+ * id and client secret are also possible. They are sent with HTTP Basic.
+ */
 export type Credential = { bearer: string } | { clientId: string; clientSecret: string }
 
 export interface ClientSettings {
-  /** `https://skerry.example.com`. `http:` reaches this machine only, unless `allowInsecure`. */
+  /**
+   * For example `https://skerry.example.com`. With `http:`, only a server on this machine is allowed, unless
+   * `allowInsecure` is true.
+   */
   baseUrl: string
   credential?: Credential
   fetch?: Fetch
   /** The program's name, sent as `x-skerry-client`, and as `user-agent` where the platform allows it. */
   userAgent?: string
-  /** The time limit of one attempt, up to the last byte of its answer. Default: 30 s. */
+  /** The time limit of one attempt, until the last byte of the response. Default: 30 s. */
   timeoutMs?: number
-  /** Sent with every request; cannot replace the credential. */
+  /** Headers for every request. They cannot replace the credential. */
   headers?: Record<string, string>
   allowInsecure?: boolean
   /** Defaults: `attempts` 3, `backoffMs` 200, `retryAfterMaxMs` 10 000. */
   retry?: { attempts?: number; backoffMs?: number; retryAfterMaxMs?: number }
-  /** A longer answer is an error. Default: 64 MiB. */
+  /** The longest allowed response. A longer one is an error. Default: 64 MiB. */
   answerMaxBytes?: number
 }
 
 /**
- * The input of an endpoint: `params`, `query` and `body`. Each of the three exists if the endpoint has it, and is
- * required if it has required members.
+ * The input of an endpoint: `params`, `query` and `body`. An endpoint may have only some of these three. A part is
+ * required if one of its members is required.
  */
 export type Input<E extends Endpoint> = Part<'params', Params<E>> & Part<'query', Query<E>> & Part<'body', Body<E>>
 
@@ -41,22 +47,28 @@ type Part<K extends string, T> = [keyof T] extends [never]
 export interface RequestOptions {
   signal?: AbortSignal
   headers?: Record<string, string>
-  /** The names of the ids in the request. A client that signs compares the names with what it would sign, and sends none. */
+  /**
+   * The names that the user typed for the ids in the request. A client that signs the directory compares them with the
+   * objects that it signs. The names are not sent.
+   */
   typed?: TypedNames | undefined
 }
 
 /**
- * The names that a user typed, or chose in a list, for the ids in a request. The server found the ids, so a hostile
- * server can give the ids of other objects.
+ * The names that a user typed, or chose in a list, for the ids in a request. The ids come from the server, so a hostile
+ * server could give the id of another object.
  */
 export interface TypedNames {
   /** The slug of the application or of the group. */
   owner?: string | undefined
   /** The e-mail address of a person or the name of a token. */
   holder?: string | undefined
-  /** The id of the person or the token whose grant ends. */
+  /** The id of the person or token who loses a grant. */
   holderId?: string | undefined
-  /** The name of the environment that ends, or only its slug: `shop/staging`, `staging`. A branch has an `@` in its name. */
+  /**
+   * The name or the slug of the environment that is deleted: `shop/staging` or `staging`. The name of a branch contains
+   * an `@`.
+   */
   environment?: string | undefined
   /** The name of the managed key. */
   managedKey?: string | undefined
@@ -64,7 +76,9 @@ export interface TypedNames {
   connectionId?: string | undefined
 }
 
-/** An answer with its HTTP status and headers. `text` is the body before parsing. */
+/**
+ * A response with its HTTP status and headers. `body` is the parsed body, and `text` is the body as the server sent it.
+ */
 export interface Received<A> {
   status: 200 | 201 | 202
   body: A
@@ -73,7 +87,7 @@ export interface Received<A> {
   requestId: string | null
 }
 
-/** The answer to a conditional request when nothing has changed. */
+/** The response to a request with `etag` if nothing has changed. */
 export interface NotModified {
   status: 304
   etag: string | null
@@ -83,7 +97,7 @@ export interface NotModified {
 type Arguments<E extends Endpoint, O> =
   Record<never, never> extends Input<E> ? [input?: Input<E>, options?: O] : [input: Input<E>, options?: O]
 
-/** Calls one operation and resolves with the endpoint's answer. */
+/** A function that sends one request of the API. Its promise resolves with the body of the response. */
 export type Call<E extends Endpoint> = (...args: Arguments<E, RequestOptions>) => Promise<Answer<E>>
 
 type Endpoints = typeof endpoints
@@ -92,15 +106,15 @@ type EndpointAt<H extends keyof Endpoints, N extends keyof Endpoints[H]> = Extra
 type Calls<H extends keyof Endpoints> = { readonly [N in keyof Endpoints[H]]: Call<EndpointAt<H, N>> }
 
 /**
- * The whole API under the contract's headings and names. `request` also returns status and ETag, `stream` returns
- * bytes.
+ * All endpoints of the API, grouped as in the API reference: `client.apps.list(...)`. `request` also returns the status
+ * and the ETag. `stream` returns bytes.
  */
 export type Client = { readonly [H in keyof Endpoints]: Calls<H> } & Streaming & {
     readonly baseUrl: string
     /**
-     * Calls one operation and returns status, ETag and body text. With `etag`, the server answers 304 while nothing has
-     * changed. With `isOptional`, the refusal of a server without the operation is thrown as it is, and the client does not
-     * ask for the version of the server.
+     * Sends one request and returns status, ETag and body. With `etag`, the server answers 304 if nothing has changed.
+     * If an older server does not know the endpoint, the client normally asks for the version of the server and throws
+     * `old_server`. With `isOptional`, the client throws the error of the server and does not ask.
      *
      * @example
      * const { etag } = await client.request('resolve', 'get', { query: {} })
@@ -132,14 +146,15 @@ interface Streaming {
 }
 
 /**
- * Creates a typed client for every endpoint of the contract.
+ * Creates a client with a typed function for every endpoint of the API.
  *
- * - Path parameters are encoded, arrays in a query repeat, undefined members are left out.
- * - Any request is repeated after 429 if Retry-After is short. A GET is also repeated after 502, 503 and a network
- *   failure. A mutation is never repeated for any other reason than 429.
- * - Redirects are not followed, because they could send the credential to another server.
+ * - The client encodes path parameters. For an array in the query, it repeats the parameter. It leaves out members that
+ *   are undefined.
+ * - After 429, the client repeats any request if `Retry-After` is short. After 502, 503 or a network failure, it
+ *   repeats a GET, but no other request, because the server may already have made the change.
+ * - The client does not follow redirects, because they could send the credential to another server.
  *
- * @throws SkerryError `invalid_request` for settings that cannot work. The operations throw UnavailableError,
+ * @throws SkerryError `invalid_request` if a setting is wrong. The functions of the client throw UnavailableError,
  *   RefusedError, SkerryError `malformed_answer`, or the reason of their signal.
  * @example
  * const client = createClient({ baseUrl: 'https://skerry.example.com', credential: { bearer } })

@@ -2,7 +2,10 @@ import { secretNamePattern } from '@skerry/contract/patterns'
 import { escapeReferences } from '@skerry/crypto/references'
 import { lineCounter } from './line-counter.ts'
 
-/** A remark about a line, counted from 1. The remark never contains the line's text, which may be a value. */
+/**
+ * A remark about one line of the file. The first line has the number 1. The message never contains the text of the
+ * line, because it may be a secret.
+ */
 export interface LineRemark {
   line: number
   message: string
@@ -10,18 +13,18 @@ export interface LineRemark {
 
 /** The content of a `.env` file, with remarks for its author. */
 export interface DotenvFile {
-  /** The values that the dotenv package reads, with the same names and in the same order as `stored`. */
+  /** The values as the npm package dotenv reads them. The names and their order are the same as in `stored`. */
   values: Map<string, string>
   /**
-   * The values to store, so that a program gets what the file means. A value in single quotes is literal in every
-   * dialect, so text in it that looks like a reference is escaped. Elsewhere `${NAME}` is a reference.
+   * The values to store in Skerry. In a value in single quotes, the text `${NAME}` is not a reference, so it is escaped
+   * here. In every other value, `${NAME}` stays a reference.
    */
   stored: Map<string, string>
-  /** Lines that mean nothing, or something else than they seem to. The file must be refused. */
+  /** Lines that cannot be read, or whose meaning is not what it seems to be. If there is one, do not use the file. */
   problems: LineRemark[]
-  /** Lines that are read, though perhaps not as their author meant. */
+  /** Lines that can be read, but perhaps not as their author meant them. */
   warnings: LineRemark[]
-  /** Lines that another reader of such files interprets differently: a shell, Docker Compose, dotenv with expansion. */
+  /** Lines that other programs read differently: a shell, Docker Compose, or dotenv with expansion. */
   differences: LineRemark[]
 }
 
@@ -41,8 +44,8 @@ const entryPattern =
 const secretName = new RegExp(secretNamePattern)
 
 /**
- * Reads the values of a `.env` file, and names every line that its author should check. Accepts any text: errors are in
- * `problems`.
+ * Reads the text of a `.env` file, and lists every line that its author should check. It throws no error: mistakes in
+ * the text are in `problems`.
  *
  * @example readDotenv('A=1\nnonsense\n') // values: A -> '1'; problems: [{ line: 2, message: 'is not NAME=value ...' }]
  */
@@ -70,7 +73,7 @@ export function readDotenv(text: string, { rename = false }: ReadSettings = {}):
   return file
 }
 
-/** Turns `my.name` and `my-name` into names of environment variables. */
+/** Changes a name such as `my.name` or `my-name` so that it is a valid name of an environment variable. */
 export const renamed = (name: string): string => name.replace(/[.-]/g, '_')
 
 /** Reads the text after `NAME=`, without its quotes. In double quotes, `\n` and `\r` are line breaks. */

@@ -17,27 +17,30 @@ export type { ParentGrantee, Rekeying } from './rekey-body.ts'
 export type Environment = Answer<typeof envs.get>['environment']
 export type Branch = Answer<typeof branches.create>['branch']
 
-/** The settings of a new environment, of an application or of a group. */
+/** The settings of a new environment. The environment belongs to an application or to a group. */
 export type NewEnvironment = {
   orgId: string
   name: string
   slug: string
   /**
-   * The organization's recovery key, when recovery is on. The new key is also wrapped to it. The server supplies the
-   * recovery key, so pass one whose words were compared.
+   * The recovery key of the organization, if it has one. The new environment key is also wrapped for it. The server
+   * sends you the recovery key, so give only a key whose words somebody has compared.
    */
   recoveryPublicKeyJwk?: string
-  /** The slug by which the user named the application or the group. A client that signs the directory signs no other one. */
+  /**
+   * The slug that the user typed for the application or the group. A client that signs the directory refuses to sign
+   * for another one.
+   */
   owner?: string | undefined
 } & ({ appId: string } | { groupId: string })
 
 /**
- * Creates an environment with a new key, wrapped for the caller. Returns the key, which you need for secrets and
- * grants.
+ * Creates an environment with a new key, and wraps the key for the caller. Returns the key, with which you can write
+ * secrets and grant access.
  *
- * @param publicKeyJwk the caller's own public key: of the token, or of the signed-in person.
- * @throws RefusedError `forbidden` (not an admin; a machine client), `conflict` for a slug in use, `not_found`;
- *   CryptoError `malformed_key`; UnavailableError.
+ * @param publicKeyJwk the public key of the caller: of the token, or of the signed-in person.
+ * @throws RefusedError `forbidden` (the caller is not an admin, or is a machine client), `conflict` if the slug is in
+ *   use, `not_found`; CryptoError `malformed_key`; UnavailableError.
  * @example
  * const { environment, key } = await createEnvironment(client, { orgId, appId, name: 'Production', slug: 'production' },
  *   publicKeyJwk)
@@ -60,7 +63,7 @@ export async function createEnvironment(
 
 export interface NewBranch {
   orgId: string
-  /** The parent: an application environment that is not a branch. */
+  /** The id of the parent: an environment of an application that is not itself a branch. */
   envId: string
   slug: string
   name?: string
@@ -69,29 +72,32 @@ export interface NewBranch {
   /** See {@link NewEnvironment}. */
   recoveryPublicKeyJwk?: string
   /**
-   * Decides which of the parent's grantees get the branch's key. The server supplies the list, and a hostile server
-   * adds grantees of its own. Accept grantees that you know, by id and by the public key that would be wrapped to. This
-   * function is never called for the server's own readers.
+   * Decides for each reader of the parent whether they get the key of the branch. The list of readers comes from the
+   * server, and a hostile server could add its own. Accept only readers whose id and public key you know. The function
+   * is not called for readers that are part of the server (rotation, sync).
    */
   reads: (grantee: ParentGrantee) => boolean
   /**
-   * The key of the parent. With it, the branch gets a manifest, which clients need that verify the signed directory. Pass
-   * it in an organization that has one.
+   * The key of the parent. If the organization has a signed directory, give this key: the branch then gets a manifest,
+   * with which clients can verify the branch.
    */
   parentKey?: Bytes | undefined
-  /** With a pin or a memory, the key is wrapped only to readers whom the signed directory lists with their public keys. */
+  /**
+   * If it has a pin or a memory, the key is wrapped only for readers whom the signed directory lists with their public
+   * keys.
+   */
   directory?: WriterDirectory
 }
 
 /**
- * Creates a branch of an environment. The new key of the branch is wrapped for the caller, and for the parent's
- * grantees that `reads` accepts. The branch starts empty and contains only the values that differ. A resolve of the
- * branch also reads the parent.
+ * Creates a branch of an environment. The branch gets a new key, which is wrapped for the caller and for those readers
+ * of the parent whom `reads` accepts. A new branch is empty: it contains only values that differ from the parent.
+ * Whoever reads the branch also gets the values of the parent.
  *
  * @param publicKeyJwk the caller's own public key.
- * @throws RefusedError `forbidden` without a grant on the parent, `conflict` for a slug in use, `not_found`;
- *   SkerryError `own_key_replaced` if the server lists another key for the caller, `invalid_request` for more than 200
- *   grantees; CryptoError `malformed_key`; UnavailableError.
+ * @throws RefusedError `forbidden` if the caller has no grant for the parent, `conflict` if the slug is in use,
+ *   `not_found`; SkerryError `own_key_replaced` if the server lists another public key for the caller,
+ *   `invalid_request` if the parent has more than 200 readers; CryptoError `malformed_key`; UnavailableError.
  * @example
  * const reads = (one: ParentGrantee) => one.principalId === userId && one.publicKeyJwk === remembered
  * const { branch, key } = await createBranch(client, { orgId, envId, slug: 'pr-7', reads }, publicKeyJwk)
@@ -129,8 +135,9 @@ export async function createBranch(
 const loadManifests = () => import('./directory/manifests.ts')
 
 /**
- * An environment under its new key. `lost` lists the holders who had a grant before and no longer have one. `readers`
- * lists the holders in `kept` that are part of the server. Through them, the server can read the environment.
+ * The result of a re-key. `kept` lists the principals who have the new key. `lost` lists those who had the old key and
+ * did not get the new one. `readers` lists those in `kept` that are part of the server (rotation, sync). Through them,
+ * the server can read the environment.
  */
 export interface Rekeyed {
   environment: Environment
@@ -142,19 +149,20 @@ export interface Rekeyed {
 }
 
 /**
- * Gives an environment a new key. For a protected environment, use `proposeRekey` instead. The function decrypts every
- * secret, encrypts it under a new key, and wraps this key for everyone who keeps access. The function replaces
- * everything or nothing. If a secret or a grant changes during the call, the function starts again.
+ * Replaces the key of an environment. For a protected environment, use `proposeRekey`. The function decrypts every
+ * secret, encrypts it with a new key, and wraps this key for everyone who keeps access. The server stores everything or
+ * nothing. If somebody changes a secret or a grant during the call, the function starts again.
  *
- * Someone who lost access may have kept the old key and the values, so change the important values. Earlier versions
- * stay under the old key and can no longer be restored. Branches have their own keys.
+ * Somebody who lost access may have kept the old key and the values. Therefore replace the important values, too.
+ * Earlier versions of secrets stay encrypted with the old key, and nobody can restore them any more. The keys of
+ * branches do not change.
  *
- * @param own the caller's key pair. The caller must hold a grant and be an admin. The new key is wrapped to this public
- *   key.
- * @throws DecryptionError for a secret that cannot be decrypted with the old key, and must first be written again or
- * deleted; SkerryError `own_key_replaced` or `conflict` if the server lists another public key for the caller, or
- * none; RefusedError `forbidden`, `not_found`, `conflict` on the last attempt; CryptoError `malformed_key`;
- * UnavailableError, after which the re-key may have happened. Another call does another re-key.
+ * @param own the caller's key pair. The caller must be an admin and have the key of the environment. The new key is
+ *   wrapped for this public key.
+ * @throws DecryptionError if a secret cannot be decrypted with the old key. Write this secret again or delete it first;
+ *   SkerryError `own_key_replaced` or `conflict` if the server lists another public key for the caller, or none;
+ *   RefusedError `forbidden`, `not_found`, `conflict` on the last attempt; CryptoError `malformed_key`;
+ *   UnavailableError. The re-key may have happened. If you call the function again, it makes another re-key.
  * @example
  * const keeps = (one: ParentGrantee) => one.principalId === userId && one.publicKeyJwk === remembered
  * const { lost } = await rekeyEnvironment(client, { orgId, envId, keeps }, { privateKey, publicKeyJwk })

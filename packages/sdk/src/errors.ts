@@ -1,6 +1,6 @@
 import { type ErrorCode, errorStatus } from '@skerry/contract/errors'
 
-/** Errors that the client itself detects, in addition to the API's error codes. */
+/** Errors that the SDK finds itself, in addition to the error codes of the API. */
 export const clientErrors = {
   unavailable: 'the server cannot be reached',
   untrusted_certificate: 'the server’s certificate is not trusted',
@@ -18,7 +18,8 @@ export const clientErrors = {
 export type ClientErrorCode = keyof typeof clientErrors
 
 /**
- * The details of a failure, in addition to its code and message. `status` and `requestId` are null without an answer.
+ * The details of an error, in addition to its code and message. If there was no response, `status` and `requestId` are
+ * null.
  */
 export interface ErrorContext {
   status?: number | null
@@ -33,12 +34,13 @@ const messageCharacters = 500
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu
 
 /**
- * The base class of every failure of this package. Callers branch on `code` or on the class, never on the message. An
- * error never contains a credential, a body or a secret's value.
+ * The base class of every error of this package. In your program, compare `code` or the class, not the message. An
+ * error never contains a credential, a body or the value of a secret.
  *
- * - `code`: from the API (`not_found`, `forbidden`, ...) or from the client ({@link ClientErrorCode}).
- * - `status`: the HTTP status, null when there was no answer.
- * - `requestId`: the id to quote to the server's operator, null when the server sent none.
+ * - `code`: a code of the API (`not_found`, `forbidden`, ...) or of the SDK ({@link ClientErrorCode}).
+ * - `status`: the HTTP status. Null if there was no response.
+ * - `requestId`: the id of the request, with which the operator can search the log of the server. Null if the server
+ *   sent none.
  *
  * @example
  * try { await client.apps.get({ params: { orgId, appId } }) }
@@ -59,20 +61,26 @@ export class SkerryError extends Error {
 }
 
 /**
- * The server gave no decision. Reasons are a network failure, a timeout, 5xx, 429 on the last attempt, a redirect, or
- * an error that is not in the API's format. A proxy that has lost its server can also answer 403 or 404. A cached
- * copy may be used instead.
+ * The server did not decide about the request. Reasons are a network failure, a timeout, 5xx, 429 on the last attempt,
+ * a redirect, or an error that is not in the format of the API. For example, a proxy that cannot reach the server may
+ * answer 403 or 404. You may use a cached copy.
  */
 export class UnavailableError extends SkerryError {
   override readonly name: string = 'UnavailableError'
 }
 
-/** The server refused the request, in the API's format. A cached copy must not be used, and is deleted. */
+/**
+ * The server refused the request, with an error in the format of the API. Do not use a cached copy. `resolve` deletes
+ * its own copy.
+ */
 export class RefusedError extends SkerryError {
   override readonly name: string = 'RefusedError'
 }
 
-/** A layer or secret cannot be decrypted. The key is missing or wrong, or the ciphertext was moved or changed. */
+/**
+ * An environment or a secret cannot be decrypted. The key is missing or wrong, or somebody moved or changed the
+ * ciphertext.
+ */
 export class DecryptionError extends SkerryError {
   override readonly name: string = 'DecryptionError'
   /** Slug of the layer's environment, as the server gave it. */
@@ -94,7 +102,8 @@ export class DecryptionError extends SkerryError {
 }
 
 /**
- * Builds an error of the client, with its standard message and a detail. The detail is fixed text or public.
+ * Makes an error of the SDK, with the message of its code and an additional detail. The detail must not contain a
+ * secret.
  *
  * @example throw clientError('offline')
  */
@@ -109,7 +118,7 @@ type UnavailableCode = 'unavailable' | 'untrusted_certificate' | 'timeout' | 'of
 const isUnavailable = (code: string) => /^(unavailable|untrusted_certificate|timeout|offline)$/.test(code)
 
 /**
- * Builds the error `invalid_request` for a setting or argument that cannot work, before anything is sent.
+ * Makes the error `invalid_request` for a wrong setting or argument, before a request is sent.
  *
  * @example throw invalid('baseUrl: https:// expected')
  */
@@ -118,11 +127,11 @@ export function invalid(message: string): SkerryError {
 }
 
 /**
- * Makes the error to throw from the status and body of an answer. If the body is not in the API's error format, it
- * comes from a proxy in front of the server. The error then has the code `unavailable`, or `request_too_large` for
- * 413, and names the status.
+ * Makes an error from the status and the body of a response. If the body is not in the error format of the API, the
+ * response comes from a proxy in front of the server. The error then has the code `unavailable` (`request_too_large`
+ * for 413), and its message contains the status.
  *
- * @param secrets texts that are redacted from the message, in case the server repeated them.
+ * @param secrets texts that are removed from the message, in case the server repeated them.
  * @example throw errorOf(403, '{"error":{"code":"forbidden","message":"..."}}', { requestId: 'req_...' })
  */
 export function errorOf(status: number, body: string, context: ErrorContext, secrets: readonly string[] = []) {
@@ -162,8 +171,8 @@ function parseErrorBody(body: string): { code: string; message: string } | undef
 }
 
 /**
- * Returns true if a grant was refused because the principal has the key already. Any other conflict means that nothing was
- * granted, for example because the key was replaced or your own access ends earlier.
+ * Returns true if the server refused a grant because the principal already has the key. After any other conflict, the
+ * principal does not have the key. For example, somebody has replaced the key, or your own access ends earlier.
  *
  * @example
  * try { await grantEnvironment(client, { orgId, envId, principalType: 'user', principalId, publicKeyJwk }, key.bytes) }

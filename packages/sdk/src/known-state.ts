@@ -21,76 +21,91 @@ import type { ShownOverrides } from './known-state-overrides.ts'
 import { compareTargets, type ShownTarget, targetEntries } from './known-state-targets.ts'
 import { isTold, type Rollback, RollbackError } from './rollback.ts'
 
-/** The parts of an answer that are compared. */
+/** The parts of a response that are compared with earlier responses. */
 export interface Shown {
   meanings?: Meanings
   environments?: readonly ShownEnvironment[]
-  /** Lease targets, checked before a password is made for them. */
+  /** Lease targets. The client checks them before it makes a password for them. */
   targets?: readonly ShownTarget[]
   /** All personal overrides of the principal in one environment. */
   overrides?: ShownOverrides
   /**
-   * Set if `environments` are all layers of one query. It identifies the query in one spelling. The branch layer is
-   * ignored.
+   * Set this if `environments` has all layers of one query. The text identifies the query, always in the same spelling.
+   * The layer of the branch is not compared.
    */
   query?: string
 }
 
 export interface KnownState {
   /**
-   * Compares an answer with what was seen before, and remembers it.
+   * Compares a response with the remembered state, and remembers the response.
    *
-   * @throws RollbackError. Nothing is remembered then.
+   * @throws RollbackError if the response contradicts the remembered state. The response is then not remembered.
    */
   check(shown: Shown): Promise<void>
-  /** Records that this client created this environment with this key (32 bytes). Its name stands for it from now on. */
+  /**
+   * Records that this client created this environment with this key (32 bytes). From now on, its name must belong to
+   * this environment.
+   */
   made(environment: NamedEnvironment, key: Bytes): Promise<void>
   /** Records that this client registered this lease target with these settings. */
   madeTarget(target: ShownTarget): Promise<void>
-  /** Records that this client composed `layer`, an environment of a group, into the query `into`. */
+  /**
+   * Records that this client added `layer`, an environment of a group, to the query `into`. The new layer is then not
+   * reported.
+   */
   composed(layer: { environmentId: string; label: string }, into: string): Promise<void>
-  /** Records that this client wrote these secrets, so that their new layer is not reported. */
+  /**
+   * Records that this client wrote these secrets. It is then not reported that they come from another layer than
+   * before.
+   */
   wrote(environmentId: string, names: readonly string[]): Promise<void>
-  /** Records that this client deleted these secrets, so that their absence is not reported. */
+  /** Records that this client deleted these secrets. Their absence is then not reported. */
   deleted(environmentId: string, names: readonly string[]): Promise<void>
-  /** Records that this client stored this personal override; a null revision says that it removed the override. */
+  /** Records that this client stored this personal override, or removed it (`revision` is null). */
   overrode(environmentId: string, override: { name: string; revision: number | null }): Promise<void>
-  /** Records that this client gave the environment this key (32 bytes). From now on any other key is reported. */
+  /** Records that this client gave the environment this key (32 bytes). From now on, every other key is reported. */
   rekeyed(environmentId: string, key: Bytes): Promise<void>
 }
 
 export interface KnownStateSettings extends MemorySettings {
-  /** Refuses changes that are otherwise only reported to `onChanged`. */
+  /** If true, `check` throws an error for changes that it otherwise only reports to `onChanged`. Default: false. */
   strict?: boolean
   /**
-   * Called with a rollback. If it returns, the rollback is accepted and remembered as the new state. By default it
-   * throws.
+   * Called if a response contradicts the remembered state (a rollback). If your function returns, the response is
+   * accepted and remembered. The default function throws the error.
    */
   onRollback?: (error: RollbackError) => void
   /**
-   * Whether a rollback that `onRollback` accepted replaces the remembered state. If false, the state from before stays
-   * remembered: each further answer is reported again, and a client that writes with the same memory still refuses such
-   * answers. Default: true.
+   * Whether a response that `onRollback` accepted replaces the remembered state. If false, the earlier state stays
+   * remembered. Each further response is then reported again, and a client that writes with the same memory refuses it.
+   * Default: true.
    */
   rememberRollbacks?: boolean
-  /** Called once for changes that people make regularly: a new layer, or a secret from another layer. */
+  /**
+   * Called for changes that are normal: an environment has a new layer, or a secret comes from another layer than
+   * before. Each change is reported once.
+   */
   onChanged?: (changes: readonly Rollback[]) => void
-  /** Called once for names that no longer exist. People delete secrets, so this is never refused. */
+  /**
+   * Called for secrets that no longer exist. Each secret is reported once. `check` throws no error for them, because
+   * people delete secrets.
+   */
   onGone?: (label: string, names: string[]) => void
 }
 
 const writtenMax = 10_000
 
 /**
- * Remembers what a client has seen, to detect a hostile server.
+ * Remembers earlier responses of the server, to notice a hostile server.
  *
- * A ciphertext does not prove that it is the newest. A wrapped key does not prove who wrapped it. The server decides
- * which environment a name means. A hostile server can therefore answer with an older state, or with a false
- * environment. A client that has seen the real state notices this. A client without a known state has no protection.
- * A server can still bring back an old value if it writes a restore into the visible history.
+ * A ciphertext does not show whether it is the newest one. A wrapped key does not show who wrapped it. The server also
+ * decides which environment belongs to a name. A hostile server can therefore answer with older values, or with a false
+ * environment. A client notices this if it has seen the right state before and remembers it. A server can still bring
+ * back an old value if it adds a restore to the visible history of the secret.
  *
- * The known state has fingerprints of keys and ciphertexts, names, and settings of lease targets. The known state has
- * no values.
+ * The known state contains names, fingerprints of keys and ciphertexts, and settings of lease targets. It contains no
+ * values.
  *
  * @example
  * const knownState = createKnownState({ store: diskMemory(), baseUrl, principalId: tokenId })

@@ -18,15 +18,16 @@ export type { Lease } from './provisioned-leases.ts'
 const pageLimit = 100
 
 /**
- * Registers a target. The admin credential is wrapped for the key of the organization's broker, so **the server can
- * read it** when it signs in to the target. Tell this to the person who enters the credential. If the config names a
- * provisioner, the credential is wrapped to the key of that service token instead, and the server cannot read it. The
- * target is then `untested` until the provisioner has signed in.
+ * Registers a target, for example a database on which Skerry makes short-lived accounts. The admin credential is
+ * wrapped for the broker, a part of the server. **The server can therefore read the credential** when it signs in to
+ * the target. Tell this to the person who enters the credential. If the config names a provisioner (a program in your
+ * own network), the credential is wrapped for the provisioner's token, and the server cannot read it. The target is
+ * then `untested` until the provisioner has signed in.
  *
- * @param provisionerKeyJwk public key of the provisioner's token, which the caller has compared. Required if the config
+ * @param provisionerKeyJwk the public key of the provisioner's token. Compare its words first. Required if the config
  *   names a provisioner.
- * @param adminSecret in the form that `adminSecret` of the provider's row in the contract describes: a connection
- *   string, a private key, JSON.
+ * @param adminSecret depends on the provider: for example a connection string, a private key or JSON. The row of the
+ *   provider in the contract describes it under `adminSecret`.
  * @throws RefusedError `invalid_request`, `forbidden`, `conflict` (the target refused the credential, or cannot be
  *   reached); UnavailableError.
  * @example
@@ -49,11 +50,11 @@ export async function createLeaseTarget(
 }
 
 /**
- * Replaces the credential of a target. The new credential takes effect when the server has signed in with it. The
- * credential is wrapped for the same key as in `createLeaseTarget`.
+ * Replaces the admin credential of a target. The server uses the new credential only after it has signed in with it.
+ * The credential is wrapped for the same key as in `createLeaseTarget`.
  *
- * @param settings.knownState refuses a target whose settings have changed, because the credential is meant for the
- *   known settings.
+ * @param settings.knownState with a known state, the function refuses a target whose settings have changed since you
+ *   saw it last.
  * @throws The errors of `createLeaseTarget`; RollbackError.
  * @example await replaceAdminSecret(client, target, { orgId, adminSecret: 'postgres://...' })
  */
@@ -104,7 +105,7 @@ export async function findProvisioner(client: Client, orgId: string, tokenId: st
 }
 
 /**
- * Lists every target of an organization.
+ * Lists all lease targets of an organization.
  *
  * @throws RefusedError `forbidden`; UnavailableError.
  * @example const targets = await listLeaseTargets(client, orgId)
@@ -117,7 +118,7 @@ export async function listLeaseTargets(client: Client, orgId: string): Promise<L
 }
 
 /**
- * Finds one target by its name or id.
+ * Finds a target by its name or its id.
  *
  * @throws SkerryError `not_found`; the errors of `listLeaseTargets`.
  * @example const target = await findLeaseTarget(client, orgId, 'shop')
@@ -130,18 +131,19 @@ export async function findLeaseTarget(client: Client, orgId: string, wanted: str
 }
 
 /**
- * Makes a lease, and compares the answer with the request: names, addresses and the lifetime, and for SSH the key,
- * the principals and the authority. If the lease differs, it is revoked and not returned.
+ * Makes a lease, a short-lived account on a target. The function compares the response with the request: names,
+ * addresses and the lifetime, and for SSH the key, the principals and the authority. If something differs, the function
+ * revokes the lease and throws an error.
  *
- * The password of a database account and the private key of a certificate are made on this machine and never leave it.
- * A credential made by a cloud or by MongoDB arrives wrapped to a key that lives for this call. If a provisioner makes
- * the account, the call waits for it, 90 seconds at most.
+ * The function makes the password of a database account, or the private key of a certificate, on this machine. They
+ * never leave it. A cloud and MongoDB make the credential themselves. It arrives encrypted with a key that exists only
+ * during this call. If a provisioner makes the account, the function waits for it, 90 seconds at most.
  *
- * @param wish.knownState refuses a target with another address, port or TLS mode than before. Without `knownState`, a
- *   hostile server chooses where the caller sends the password.
- * @throws RollbackError; RefusedError `invalid_request` (with the limit, for a lifetime), `conflict` (with the target's
- *   message), `forbidden`; UnavailableError, after which a lease may exist that nobody can use and that expires;
- *   SkerryError `malformed_answer`, `invalid_request`.
+ * @param wish.knownState with a known state, the function refuses a target that has another address, port or TLS mode
+ *   than before. Without a known state, a hostile server could choose the address to which you send the password.
+ * @throws RollbackError; RefusedError `invalid_request` (if the lifetime is too long, the message has the limit),
+ *   `conflict` (with the message of the target), `forbidden`; UnavailableError. A lease may exist that nobody can use.
+ *   It expires by itself; SkerryError `malformed_answer`, `invalid_request`.
  * @example
  * const made = await createLease(client, { orgId, target, ttlSeconds: 600 })
  * if (made.provider === 'postgres') console.log(`${made.connection.username}@${made.connection.host}`)

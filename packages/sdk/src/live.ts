@@ -6,15 +6,21 @@ import { sleep } from './transport.ts'
 export type { LiveChange, LiveEvent, Presence }
 
 export interface FollowOptions {
-  /** The organization to watch. */
+  /** The id of the organization. */
   orgId: string
-  /** A committed change that the caller may see. A change has names of actions and ids alone. */
+  /** Called for each stored change that the caller may see. A change contains only ids and the name of an action. */
   onChange?: (change: LiveChange) => void
-  /** The people at an application have changed. Another server behind the same address may know of more. */
+  /**
+   * Called if the list of people who have an application open has changed. If several servers share one address, each
+   * server knows only some of these people.
+   */
   onPresence?: (presence: Presence) => void
-  /** Called when the stream begins, and after each gap. Missed changes are not sent again: read anew what you show. */
+  /**
+   * Called when the stream begins, and after each interruption. The server does not send missed changes again, so read
+   * everything again that you show.
+   */
   onGap: () => void
-  /** Called when the stream breaks off, before the next attempt. */
+  /** Called when the stream is interrupted, before the next attempt. */
   onLost?: (error: UnavailableError | null) => void
   signal?: AbortSignal
 }
@@ -25,12 +31,12 @@ const longestWaitMs = 30_000
 const silentMs = 45_000
 
 /**
- * Follows the committed changes of an organization until the signal aborts. If a stream ends, it is opened again
- * after a pause. The pauses grow from 1 s to 30 s. Each pause varies by up to a half, so that many clients do not
- * return at once.
+ * Calls your functions for each stored change of an organization, until you abort the signal. If the stream is
+ * interrupted, the function opens it again after a pause. The pauses grow from 1 s to 30 s. Each pause is up to a half
+ * longer or shorter, so that many clients do not connect at the same time.
  *
- * @throws Errors that another attempt cannot solve, for example after the token was revoked.
- *   SkerryError `old_server` if the server has no event streams.
+ * @throws Errors that another attempt does not solve, for example if the token was revoked. SkerryError `old_server` if
+ *   the server has no event streams.
  * @example
  * await follow(client, { orgId, signal, onGap: () => console.info('read again'), onChange: ({ action }) => console.log(action) })
  */

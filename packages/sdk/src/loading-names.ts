@@ -248,7 +248,8 @@ function indexed(): Index {
 }
 
 /**
- * The reason why a variable of this name is withheld from programs by default. Undefined for an ordinary name.
+ * Returns the reason why programs do not get a variable of this name by default. Returns undefined for an ordinary
+ * name.
  *
  * @example loadingReason('NODE_OPTIONS') // 'Node.js loads code from it'
  */
@@ -261,18 +262,18 @@ export function loadingReason(name: string): string | undefined {
   return exact.get(upper) ?? affix()?.reason
 }
 
-/** A value that a program does not get, with the reason. */
+/** A secret that a program does not get by default, with the reason. */
 export interface Withheld {
   name: string
   reason: string
 }
 
 /**
- * Splits values into two parts: values for a program's environment, and values that make programs load or trust
- * something.
+ * Divides secrets into two parts: `env` for the environment variables of a program, and `withheld` with the secrets
+ * whose names make programs load code or trust somebody.
  *
- * @param allowNames names, exactly as they are stored, that the program gets anyway.
- * @returns `env` without a prototype, and `withheld` in the order of names.
+ * @param allowNames names of secrets that are not withheld, spelt as they are stored.
+ * @returns `env`, an object without a prototype, and `withheld`, sorted by name.
  * @example
  * const { values } = await skerry.resolve()
  * const { env, withheld } = forEnvironment(values, ['HTTPS_PROXY'])

@@ -10,21 +10,24 @@ import type { EnvironmentPlace, RememberingHolder } from './secrets.ts'
 
 type Row = Answer<typeof overrides.list>['overrides'][number]
 
-/** An environment and a person. The client must be signed in as this person. */
+/** An environment, and the person whose overrides you use. The client must be signed in as this person. */
 export interface OverridesPlace extends EnvironmentPlace {
   userId: string
 }
 
-/** A value that a person stored for themselves. `revision` was encrypted together with the value. */
+/**
+ * A personal override, decrypted: a value that a person stored only for their own use. `revision` is a number that was
+ * encrypted together with the value.
+ */
 export interface Override extends PersonalOverride {
   id: string
   updatedAt: string
 }
 
 /**
- * Decrypts the overrides that the server lists. If a name occurs twice, the newest revision is used.
+ * Decrypts a list of overrides from the server. If the list has a name twice, only the newest revision is returned.
  *
- * @throws DecryptionError for an override that this person did not make in this environment, or that was changed.
+ * @throws DecryptionError if this person did not make an override in this environment, or if it was changed.
  * @example
  * const { overrides } = await client.overrides.list({ params: { orgId, envId } })
  * const opened = await openOverrides(overrides, privateKey, { orgId, envId, userId })
@@ -40,7 +43,10 @@ export async function openOverrides(
   return opened
 }
 
-/** An override that cannot be decrypted with the person’s current key pair. The name of such an override is unknown. */
+/**
+ * An override that cannot be decrypted with the present key pair of the person. Its name is encrypted, too, so it is
+ * unknown.
+ */
 export interface UnreadableOverride {
   id: string
   updatedAt: string
@@ -66,11 +72,12 @@ async function openReadable(rows: Parameters<typeof openOverrides>[0], holder: K
 }
 
 /**
- * Lists your own overrides in an environment, by name. With a known state, a missing or earlier override is reported.
- * `listUnreadableOverrides` lists overrides that cannot be decrypted.
+ * Lists your own overrides in an environment, sorted by name. If `holder` has a known state, the function reports an
+ * override that is missing or older than before. Overrides that cannot be decrypted are not in the list.
+ * `listUnreadableOverrides` lists them.
  *
- * @throws RefusedError `forbidden` without the key of the environment; RollbackError; SkerryError `old_server`;
- *   UnavailableError.
+ * @throws RefusedError `forbidden` if the caller does not have the key of the environment; RollbackError; SkerryError
+ *   `old_server`; UnavailableError.
  * @example const overrides = await listOverrides(client, { orgId, envId, userId }, privateKey)
  */
 export async function listOverrides(
@@ -91,7 +98,8 @@ async function fetchOverrides(client: Client, place: OverridesPlace, holder: Rem
 
 /**
  * Lists your overrides in an environment that your key pair cannot decrypt, for example because they were encrypted
- * with an earlier key pair. Programs do not start while such an override exists. Remove it with `removeOverrideById`.
+ * with an earlier key pair. If you have such an override, `skerry run` does not start programs. Remove the override
+ * with `removeOverrideById`.
  *
  * @throws The errors of `listOverrides`.
  * @example const unreadable = await listUnreadableOverrides(client, { orgId, envId, userId }, privateKey)
@@ -107,11 +115,12 @@ export async function listUnreadableOverrides(
 }
 
 /**
- * Stores a value for yourself alone, in place of the value that everyone gets. The value is encrypted for your own
- * key, and replaces your earlier override of the name.
+ * Stores a value only for yourself. You then get this value and not the value that everyone else gets. The value is
+ * encrypted with your own key, and replaces your earlier override of the same name.
  *
- * @throws RefusedError `conflict` if your overrides were changed meanwhile: call it again; `forbidden`, `quota_exceeded`;
- *   SkerryError `invalid_request` for a value that is too long, `old_server`; the errors of `listOverrides`.
+ * @throws RefusedError `conflict` if your overrides were changed at the same time (call the function again),
+ *   `forbidden`, `quota_exceeded`; SkerryError `invalid_request` if the value is too long, `old_server`; the errors of
+ *   `listOverrides`.
  * @example await setOverride(client, { orgId, envId, userId }, { name: 'PORT', value: '3001' }, privateKey)
  */
 export async function setOverride(
@@ -139,9 +148,9 @@ export async function setOverride(
 }
 
 /**
- * Removes your override of a name. You then get the value that everyone gets.
+ * Removes your override of a name. You then get the same value as everyone else.
  *
- * @returns false if you have no override of the name. A known state then accepts its loss.
+ * @returns false if you have no override of this name. If the known state has one, it is then forgotten.
  * @throws The errors of `listOverrides`.
  * @example const removed = await removeOverride(client, { orgId, envId, userId }, 'PORT', privateKey)
  */
@@ -160,7 +169,8 @@ export async function removeOverride(
 }
 
 /**
- * Removes one of your overrides by its id, for example an override that cannot be decrypted. You can repeat the call.
+ * Removes one of your overrides by its id, for example an override that cannot be decrypted. If the override does not
+ * exist any more, the call also succeeds.
  *
  * @throws RefusedError `forbidden`; SkerryError `old_server`; UnavailableError.
  * @example await removeOverrideById(client, { orgId, envId }, overrideId)

@@ -11,13 +11,13 @@ interface KitOwner {
 }
 
 /**
- * Makes a recovery kit: a code that opens the keyring of the caller. The server stores the private key sealed under the
- * code, and never gets the code. An earlier kit stops working.
+ * Makes a recovery kit: a code with which the caller can open their keyring without the passphrase. The server stores
+ * the private key encrypted with the code, and never gets the code. An earlier kit stops working.
  *
- * @param privateKey must be exportable.
- * @returns the code, 28 characters in groups of four. Show it once, for the person to print.
- * @throws RefusedError `mfa_required` if the second factor is not fresh, `conflict` if the key pair was replaced
- *   meanwhile; CryptoError `invalid_argument`.
+ * @param privateKey the private key of the caller. It must be exportable.
+ * @returns the code: 28 characters in groups of four. Show it once, so that the person can print it.
+ * @throws RefusedError `mfa_required` if the person must enter the second factor again, `conflict` if the key pair was
+ *   replaced at the same time; CryptoError `invalid_argument`.
  * @example const code = await makeRecoveryKit(client, { userId, publicKeyJwk }, privateKey)
  */
 export async function makeRecoveryKit(
@@ -35,13 +35,15 @@ export async function makeRecoveryKit(
 }
 
 /**
- * Opens the keyring of the caller with the code of their recovery kit. To set a new passphrase, seal the key with
- * `sealWithPassphrase` and store it with `client.me.patchKeys`.
+ * Decrypts the private key of the caller with the code of their recovery kit. To set a new passphrase, encrypt the key
+ * with `sealWithPassphrase`, and store it with `client.me.patchKeys`.
  *
- * @param owner.publicKeyJwk the public key that the caller knows. A key of another key pair is refused.
- * @param code as the person typed it.
- * @returns the private key; null if no kit is stored.
- * @throws CryptoError `malformed_code` (mistyped; nothing was sent), `decryption_failed` (the code of another kit).
+ * @param owner.publicKeyJwk the public key that the caller knows. If the private key does not belong to it, the
+ *   function refuses it.
+ * @param code the code as the person typed it.
+ * @returns the private key, or null if the caller has no kit.
+ * @throws CryptoError `malformed_code` (the code was mistyped, and no request was sent), `decryption_failed` (the code
+ *   belongs to another kit).
  * @example const opened = await openRecoveryKit(client, { userId, publicKeyJwk }, kitCode, { extractable: true })
  */
 export async function openRecoveryKit(

@@ -12,13 +12,13 @@ export type RecoveryRequest = Answer<typeof recoveryRequests.open>['request']
 export type ContributedShare = Answer<typeof recoveryRequests.get>['shares'][number]
 
 /**
- * Makes a new recovery key, splits it among custodians, and wraps the keys of environments for it. Returns the body
- * that enables or rotates recovery. The function deletes the private key of the recovery key. Afterwards only enough
- * custodians together can restore this private key.
+ * Makes a new recovery key, divides its private key into shares for the custodians, and wraps the keys of environments
+ * for it. Returns the body of the request that enables recovery or replaces the recovery key. The function does not
+ * keep the private key. After that, only enough custodians together can compute it.
  *
- * @param plan.custodians the people that the shares are wrapped to, in the order of the shares. Compare the words of
- *   their keys first.
- * @throws CryptoError `invalid_argument` unless 2 <= threshold <= custodians <= 255, `malformed_key`.
+ * @param plan.custodians the people for whom the shares are wrapped, in the order of the shares. Compare the words of
+ *   their public keys first.
+ * @throws CryptoError `invalid_argument` if not 2 <= threshold <= custodians <= 255, `malformed_key`.
  * @example
  * const body = await newRecoveryKey({ orgId, threshold: 3, custodians, environments })
  * await client.recovery.enable({ params: { orgId }, body })
@@ -46,7 +46,7 @@ export async function newRecoveryKey(plan: {
 }
 
 /**
- * Wraps the keys of environments to the recovery key.
+ * Wraps the keys of environments for the recovery key, so that custodians can recover them.
  *
  * @throws CryptoError `malformed_key`.
  * @example
@@ -65,8 +65,8 @@ export const coverEnvironments = (
   )
 
 /**
- * Too few of the contributed shares belong to the recovery key. `falseShares` lists the shares that do not belong to
- * it.
+ * Thrown if too few of the shares from custodians belong to the recovery key. `falseShares` lists the shares that do
+ * not belong to it.
  */
 export class FalseSharesError extends SkerryError {
   override readonly name: string = 'FalseSharesError'
@@ -79,12 +79,12 @@ export class FalseSharesError extends SkerryError {
 }
 
 /**
- * Combines the recovery key from the shares that custodians wrapped to the caller. Each share is checked separately.
- * The function names a false share, and leaves it out if there are enough valid shares.
+ * Computes the private key of the recovery key from the shares that custodians wrapped for the caller. The function
+ * checks each share. If there are enough valid shares, it leaves out the false ones, and returns them in `falseShares`.
  *
- * @param recoveryPublicKeyJwk the recovery key that the caller knows. Shares of any other key are false.
- * @throws FalseSharesError if fewer shares than the threshold are valid; SkerryError `conflict` if fewer were
- *   contributed.
+ * @param recoveryPublicKeyJwk the public recovery key that the caller knows. Shares of every other key are false.
+ * @throws FalseSharesError if fewer shares than the threshold are valid; SkerryError `conflict` if too few custodians
+ *   have sent a share.
  * @example
  * const answer = await client.recoveryRequests.get({ params: { orgId, recoveryRequestId } })
  * const { recoveryKey, falseShares } = await gatherRecoveryKey({ orgId, ...answer }, privateKey, recoveryPublicKeyJwk)
@@ -124,11 +124,12 @@ async function openShare({ contributedShare }: ContributedShare, holder: KeyHold
 }
 
 /**
- * Unwraps the keys of environments with the recovery key, and wraps them for the target. The result can be granted.
+ * Unwraps the keys of environments with the recovery key, and wraps them for the person who recovers them (the target).
  *
- * @param chosen the environments; all that are covered by default.
- * @returns `unreadable` lists the environments whose key was wrapped to another recovery key.
- * @throws RefusedError `forbidden` before the threshold is met; CryptoError `malformed_key`; UnavailableError.
+ * @param chosen the ids of the environments. Default: all environments whose keys are wrapped for the recovery key.
+ * @returns `grants`, and `unreadable`: the ids of the environments whose key was wrapped for another recovery key.
+ * @throws RefusedError `forbidden` if too few custodians have sent a share; CryptoError `malformed_key`;
+ *   UnavailableError.
  * @example const { grants } = await recoverKeys(client, { orgId, targetPublicKeyJwk }, recoveryKey)
  */
 export async function recoverKeys(
@@ -142,9 +143,10 @@ export async function recoverKeys(
 }
 
 /**
- * Unwraps keys that were wrapped for the recovery key, and wraps them for the target.
+ * Unwraps keys that were wrapped for the recovery key, and wraps them for the person who recovers them (the target). In
+ * contrast to `recoverKeys`, you give the wrapped keys yourself.
  *
- * @returns `unreadable` lists the environments whose key was wrapped to another recovery key.
+ * @returns `grants`, and `unreadable`: the ids of the environments whose key was wrapped for another recovery key.
  * @throws CryptoError `malformed_key`.
  * @example
  * const covered = await client.recovery.envKeys({ params: { orgId } })

@@ -15,12 +15,12 @@ import {
 export type { RekeyProblem } from './rekey-compare.ts'
 
 /**
- * A re-key that waits for approval. A proposed re-key takes effect with the last approval. If something changes before
- * the last approval, the re-key has no effect.
+ * A re-key that waits for approvals. It takes effect with the last approval. If a secret, a description or a grant of
+ * the environment changes before that, it has no effect.
  */
 export interface ProposedRekey {
   changeRequest: ChangeRequest
-  /** The new key. Before the approval, the new key opens nothing that the server serves. */
+  /** The new key. Before the approval, nothing on the server is encrypted with it. */
   key: EnvironmentKey
   secrets: number
   kept: Holder[]
@@ -29,15 +29,15 @@ export interface ProposedRekey {
 }
 
 /**
- * Proposes a new key for a protected environment. For other environments, `rekeyEnvironment` stores the key at once.
- * The environment keeps its key until enough admins approve. If a secret, a description or a grant changes before
- * that, the proposal is stale. The next approval then closes it, and you propose again. Only one re-key can wait in
- * an environment. A new proposal replaces a stale proposal.
+ * Proposes a new key for a protected environment. If the environment is not protected, use `rekeyEnvironment`. The
+ * environment keeps its key until enough admins approve. If a secret, a description or a grant changes before that, the
+ * proposal is stale. The next approval of a stale proposal only closes it, so you must propose again. An environment
+ * can have only one waiting re-key. A new proposal replaces a stale one.
  *
- * @param own the caller's key pair. The caller must hold a grant and be an admin.
- * @param options `note` for the approvers.
- * @throws the errors of `rekeyEnvironment`; RefusedError `conflict` also if the environment is not protected, or if a re-key
- *   waits there already; SkerryError `old_server`.
+ * @param own the caller's key pair. The caller must be an admin and have the key of the environment.
+ * @param options `note`: the reason of the change, for the people who approve it.
+ * @throws the errors of `rekeyEnvironment`; RefusedError `conflict` also if the environment is not protected, or if
+ *   another re-key of it waits for approval; SkerryError `old_server`.
  * @example
  * const keeps = (one: ParentGrantee) => one.principalId === userId && one.publicKeyJwk === remembered
  * const { changeRequest } = await proposeRekey(client, { orgId, envId, keeps }, { privateKey, publicKeyJwk })
@@ -56,32 +56,37 @@ export async function proposeRekey(
 }
 
 export interface ComparedRekey {
-  /** True if something has changed since the proposal. An approval then only closes it. */
+  /** True if something in the environment has changed since the proposal. An approval then only closes the proposal. */
   stale: boolean
-  /** The holders of the present key who get the new one. Compare their public keys with those that you know. */
+  /**
+   * The readers who have the present key and get the new one. Compare their public keys with the keys that you know.
+   */
   keeps: ParentGrantee[]
-  /** The holders of the present key who lose access. */
+  /** The readers who have the present key and lose access. */
   loses: ParentGrantee[]
-  /** Receivers of the new key whom the server does not list as holders of the present one. An honest server refuses them. */
+  /**
+   * Principals who get the new key, although the server does not list them as readers now. An honest server refuses
+   * such a proposal.
+   */
   strangers: Holder[]
-  /** True if the new key is also wrapped to the organization's recovery key. */
+  /** True if the new key is also wrapped for the organization's recovery key. */
   covered: boolean
   /**
-   * The comparison of everything that is encrypted. Null if the caller has not both keys: they do not read the environment, or
-   * lose access with the re-key.
+   * The comparison of all encrypted values. Null if the caller does not have both keys, because they cannot read the
+   * environment now, or lose access with the re-key.
    */
   values: { key: EnvironmentKey; same: number; problems: RekeyProblem[] } | null
 }
 
 /**
- * Compares a proposed re-key with the environment before you approve it. The function decrypts each value with the
- * current key and with the new key. A re-key changes no value. A problem therefore means that the proposer or the
- * server inserted another value.
+ * Compares a proposed re-key with the present state of the environment. Call it before you approve. The function
+ * decrypts each value with the present key and with the new key. A correct re-key changes no value. If `problems` is
+ * not empty, the proposer or the server has put in another value.
  *
- * @param place `envId` is the environment of the change.
+ * @param place the ids of the organization, the environment and the change request.
  * @param privateKey the caller's private key.
- * @throws RefusedError `not_found` for a decided change, or for a change that is not a re-key; SkerryError
- * `old_server`; CryptoError if the caller cannot unwrap the new key; UnavailableError.
+ * @throws RefusedError `not_found` if the change is already decided, or is not a re-key; SkerryError `old_server`;
+ *   CryptoError if the caller cannot unwrap the new key; UnavailableError.
  * @example
  * const { values, loses } = await compareRekey(client, { orgId, envId, changeRequestId }, privateKey)
  * if (values?.problems.length === 0) await client.changes.approve({ params: { orgId, changeRequestId }, body: { rekey: true } })

@@ -1,38 +1,47 @@
 import { SkerryError } from './errors.ts'
 
-/** One difference between an answer and the known state. */
+/** One difference between a response and the known state. */
 export interface Rollback {
   kind: RollbackKind
   environmentId: string
-  /** The name of the layer or environment (`shop/production`), secret or lease target; the slug of the organization. */
+  /**
+   * The name of the changed object: of the layer or environment (`shop/production`), secret or lease target. For an
+   * organization, its slug.
+   */
   what: string
-  /** The layer that a moved secret came from, or the former name of an environment. */
+  /**
+   * For a secret that now comes from another layer, the layer from which it came before. For a renamed environment, its
+   * earlier name.
+   */
   was?: string
-  /** The layer that a moved secret comes from now, or the settings that differ in a lease target. */
+  /** For a secret that now comes from another layer, this layer. For a lease target, the settings that differ. */
   now?: string
 }
 
 /**
- * - `environment_replaced`: a name stands for another environment. The environment was deleted and created anew, or the
- *   server swapped it.
- * - `environment_renamed`: an environment had another name before. Slugs never change, so an honest server never shows
+ * - `environment_replaced`: a name belongs to another environment than before. Somebody deleted the environment and
+ *   created a new one, or the server shows a false one.
+ * - `environment_renamed`: an environment has another name than before. Slugs never change, so an honest server never
+ *   shows this.
+ * - `binding_changed`: the token is bound to another environment than before. An honest server never shows this.
+ * - `organization_replaced`: a name belongs to another organization than before.
+ * - `target_changed`: a lease target has other settings than before. Somebody removed the target and added it again, or
+ *   the server shows false settings.
+ * - `layer_missing`: a layer (environment, group or branch) that a response to this query had before is missing.
+ * - `key_changed`: the environment has another key than before. Somebody re-keyed the environment, or the server put in
+ *   its own key.
+ * - `value_came_back`: an old ciphertext of a secret is current again, although nobody restored it.
+ * - `version_went_back`: the version of a secret is lower than before.
+ * - `override_missing`: a personal override that this client saw is missing. The person removed it on another machine,
+ *   or the server leaves it out. The client reports this each time until somebody accepts it, but does not refuse the
+ *   response.
+ * - `override_went_back`: a personal override has an earlier revision than before. The person removed it and stored it
+ *   again on another machine, or the server sends an earlier one. The client reports this each time until somebody
+ *   accepts it, but does not refuse the response.
+ * - `layer_added`: a response to this query has a new layer. People add groups to environments, so the client only
+ *   reports this.
+ * - `name_moved`: a secret comes from another layer than before. People override secrets, so the client only reports
  *   this.
- * - `binding_changed`: the token is bound to another environment. An honest server never shows this.
- * - `organization_replaced`: a name stands for another organization.
- * - `target_changed`: a lease target has other settings. The target was removed and added anew, or the server points
- *   elsewhere.
- * - `layer_missing`: a layer that this query had before is missing.
- * - `key_changed`: the environment has another key, after a re-key or because the server substituted its own.
- * - `value_came_back`: a ciphertext that had been replaced is current again, and nobody restored it.
- * - `version_went_back`: a secret's version is lower than it was.
- * - `override_missing`: a personal override that this client saw is missing. The override was removed elsewhere, or the
- *   server leaves it out. The loss is reported each time until somebody accepts it, and not refused.
- * - `override_went_back`: a personal override has an earlier revision. The override was removed and stored again
- *   elsewhere, or the server sends an earlier one. The change is reported each time until somebody accepts it, and not
- *   refused.
- * - `layer_added`: a layer that this query never had. People compose groups, so it is reported and not refused.
- * - `name_moved`: a secret comes from another layer than before. People override secrets, so it is reported and not
- *   refused.
  */
 export type RollbackKind =
   | 'environment_replaced'
@@ -82,17 +91,21 @@ const rows: Record<RollbackKind, Row> = {
   name_moved: { told: true, words: ({ what, was, now }) => `${what} now comes from ${now} (before: ${was})` },
 }
 
-/** Returns true if a known name now means another object. A deployment must then stop. */
+/** Returns true if a known name now belongs to another object. A deployment must then stop. */
 export const isSwap = ({ kind }: Rollback): boolean => rows[kind].swaps === true
 
-/** Returns true if people make this change regularly. Such a change is reported and not refused. */
+/** Returns true if the change is a normal one. The client reports such a change, but does not refuse the response. */
 export const isTold = ({ kind }: Rollback): boolean => rows[kind].told === true
 
-/** Describes changes: `shared:production was added since the last run; API_KEY comes from ...` */
+/**
+ * Returns a text that describes the changes: `shared:production was added since the last run; API_KEY comes from ...`
+ */
 export const wordsOf = (changes: readonly Rollback[]): string =>
   changes.map((change) => rows[change.kind].words(change)).join('; ')
 
-/** The server's answer is older than what this client has seen, or contradicts it. Code `rollback`. */
+/**
+ * A response of the server is older than an earlier response to this client, or contradicts it. The code is `rollback`.
+ */
 export class RollbackError extends SkerryError {
   override readonly name = 'RollbackError'
   readonly changes: readonly Rollback[]

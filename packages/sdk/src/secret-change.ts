@@ -1,7 +1,7 @@
 import type { ChangeRequest, SecretChange } from './secrets.ts'
 
 /**
- * Tells a change of one secret from a re-key, which has no secret name.
+ * Returns true if a change request is about one secret, and false if it is a re-key. A re-key has no `secretName`.
  *
  * @example
  * const { changeRequest } = await client.changes.get({ params: { orgId, changeRequestId } })

@@ -9,16 +9,16 @@ import type { EnvironmentKey, EnvironmentPlace, SecretPlace } from './secrets.ts
 
 type Row = Answer<typeof secretDetails.list>['details'][number]
 
-/** The notes of people about a name in an environment. The description and the tags are decrypted. */
+/** Notes about a secret in an environment. The description and the tags are decrypted. */
 export interface SecretDetails extends Omit<Row, 'sealed'>, DescribedSecret {
-  /** False if the key does not open the description and the tags. Then both are empty. */
+  /** False if the key does not decrypt the description and the tags. They are then empty. */
   isReadable: boolean
 }
 
 /**
- * Lists the details of all names of an environment, and decrypts the descriptions and tags.
+ * Lists the details of all secrets of an environment, and decrypts their descriptions and tags.
  *
- * @throws RefusedError `forbidden` without a grant, `not_found`; SkerryError `old_server`; UnavailableError.
+ * @throws RefusedError `forbidden` if the caller has no grant, `not_found`; SkerryError `old_server`; UnavailableError.
  * @example const details = await listDetails(client, { orgId, envId }, key.dek)
  */
 export async function listDetails(
@@ -38,27 +38,27 @@ async function opened({ sealed, ...row }: Row, dek: Dek): Promise<SecretDetails>
   return { ...row, ...(text ?? unwritten), isReadable: text !== null }
 }
 
-/** A change of details. A field that is left out stays, and null or an empty text clears it. */
+/** A change of details. If you leave a field out, it does not change. Null or an empty text clears the field. */
 export interface DetailsChange {
   /** At most 500 characters. */
   description?: string
   /** At most 10 tags, each of at most 32 characters. */
   tags?: readonly string[]
-  /** The id of a member, who is reminded before the secret expires. */
+  /** The id of a member. The server reminds this member before the secret expires. */
   ownerId?: string | null
-  /** RFC 3339. */
+  /** The time at which the secret expires, as in RFC 3339. */
   expiresAt?: string | null
-  /** True if the name is missing in this environment on purpose. */
+  /** True if this environment does not need the secret. The dashboard then does not show the secret as missing. */
   notNeeded?: boolean
 }
 
 /**
- * Describes a secret, even if the secret does not exist yet. The description and the tags are encrypted on this
+ * Stores the details of a secret. The secret need not exist yet. The description and the tags are encrypted on this
  * machine. The server can read the other details.
  *
- * @returns the details after the change; undefined if nothing is noted any more.
- * @throws RefusedError `conflict` if somebody else described the secret meanwhile, `forbidden`, `quota_exceeded`,
- *   `invalid_request` for an owner who is no member; SkerryError `invalid_request`, `old_server`; UnavailableError.
+ * @returns the details after the change, or undefined if all of them are empty.
+ * @throws RefusedError `conflict` if somebody else changed the details at the same time, `forbidden`, `quota_exceeded`,
+ *   `invalid_request` if the owner is not a member; SkerryError `invalid_request`, `old_server`; UnavailableError.
  * @example await describeSecret(client, { orgId, envId, name: 'API_KEY' }, { description: 'Reads the bucket' }, key.dek)
  */
 export async function describeSecret(
@@ -93,8 +93,8 @@ function checkLengths({ description = '', tags = [] }: Pick<DetailsChange, 'desc
 }
 
 /**
- * Encrypts all descriptions of an environment under its new key. Returns undefined for an older server, which has no
- * descriptions. A description that cannot be decrypted is left out.
+ * Encrypts the details of all secrets of an environment with its new key, for a re-key. If a description cannot be
+ * decrypted, it is left out. Returns undefined if the server is older and has no descriptions.
  */
 export async function resealDetails(
   client: Client,

@@ -33,15 +33,16 @@ interface Place {
 type ShownVersion = StoredVersion & { formerName?: string | null }
 
 /**
- * Makes a function that decrypts versions of a secret. A version from before a rename is encrypted under a former
- * name, which the record of former names must prove. Every other version can be decrypted only under the current
- * name. A hostile server can hide the record, and a holder of the key can store a wrong record. `unprovenVersions`
- * lists the versions without a proof.
+ * Returns a function that decrypts the versions of a secret. A version from before a rename is encrypted under a former
+ * name. An encrypted record lists the former names of the secret, with a digest of each version, and the function uses
+ * a former name only if this record proves it. All other versions can be decrypted only under the present name. A
+ * hostile server can hide the record, and somebody with the key can store a wrong record. `unprovenVersions` lists the
+ * versions that the record does not prove.
  *
  * @param history a page of `client.secrets.versions`.
- * @returns a function that decrypts a version. The function throws DecryptionError if the version was encrypted with a
- * key from before a re-key, was changed, or has no proof of its former name. For example, only the last 1,000 versions
- * before a rename have a proof.
+ * @returns a function that decrypts a version. It throws a DecryptionError if the version was encrypted with a key from
+ *   before a re-key, if it was changed, or if the record does not prove its former name. The record covers only the
+ *   last 1,000 versions before a rename.
  * @example
  * const page = await client.secrets.versions({ params: { orgId, envId, name: 'API_KEY' } })
  * const open = await versionOpener(page, { envId, name: 'API_KEY' }, key.dek)
@@ -62,9 +63,9 @@ export async function versionOpener(
 }
 
 /**
- * Lists the versions from before a rename that the record of former names does not prove. The server may hide the
- * record or show another ciphertext, or somebody with the key may have stored a wrong record. An unproven version
- * cannot be decrypted, or its value may belong to another version.
+ * Lists the versions from before a rename that the record of former names does not prove. Either the server hides the
+ * record or shows another ciphertext, or somebody with the key has stored a wrong record. Such a version cannot be
+ * decrypted, or its value may belong to another version.
  *
  * @param history a page of `client.secrets.versions`.
  * @example
@@ -91,12 +92,12 @@ const isProven = async (stored: ShownVersion, record: FormerName[]): Promise<boo
   stored.formerName == null ? fitsRecord(stored, record) : (await provenName(stored, record)) !== undefined
 
 /**
- * Decrypts a version from before a rename, to restore it or to compare another value with it. The function refuses a
- * version that the record of former names does not prove, because a hostile server can show another value of the secret
- * in its place.
+ * Decrypts a version from before a rename, so that you can restore it or compare it with another value. If the record
+ * of former names does not prove the version, the function throws an error, because a hostile server could show another
+ * value of the secret as this version.
  *
  * @param history a page of `client.secrets.versions`.
- * @throws DecryptionError for a version that the record does not prove, or that does not open.
+ * @throws DecryptionError if the record does not prove the version, or if the version cannot be decrypted.
  * @example
  * const page = await client.secrets.versions({ params: { orgId, envId, name: 'API_KEY' } })
  * const [newest] = page.versions
@@ -119,12 +120,12 @@ const openRecord = async (record: string | null | undefined, dek: Dek, envId: st
   record == null ? [] : openFormerNames(record, dek, envId, name).catch((): FormerName[] => [])
 
 /**
- * Decrypts one version of a secret, and encrypts it again under the current name. You need this to restore the
- * version after a rename.
+ * Decrypts a version from before a rename, and encrypts it again under the present name, so that you can restore it.
  *
- * @returns the new ciphertext, and the current version that it was made for; undefined if the version has the present name,
- *   so that it can be restored as it is.
- * @throws DecryptionError for a version that the record of former names does not prove, or that does not open.
+ * @returns the new ciphertext, and the current version of the secret. Returns undefined if the version already has the
+ *   present name, because you can then restore it as it is.
+ * @throws DecryptionError if the record of former names does not prove the version, or if the version cannot be
+ *   decrypted.
  */
 export async function resealVersion(
   client: Client,
@@ -150,22 +151,22 @@ const versionsOf = (client: Client, { orgId, envId, name }: Place): AsyncGenerat
     client.secrets.versions({ params: { orgId, envId, name }, query: { limit: limits.versionsMax, ...page } }),
   )
 
-/** The input of `sealRenaming`. Reading it needs no key, so a worker that has the key can encrypt it later. */
+/** The input of `sealRenaming`. You can read it without the key, and pass it to another process that has the key. */
 export interface Renaming {
   secret: Pick<Secret, 'environmentId' | 'name' | 'version' | 'ciphertext'>
-  /** The record of former names, if the secret was renamed before. */
+  /** The encrypted record of former names. Null if the secret was not renamed before. */
   formerNames: string | null
-  /** Versions of the present name, oldest first, without gaps. */
+  /** All versions that were written under the present name, oldest first. */
   versions: ShownVersion[]
   details: { sealed: string; revision: number } | null
 }
 
 /**
- * Reads the data that a rename needs.
+ * Reads the data that `sealRenaming` needs.
  *
  * @param secret a row of `client.secrets.list`.
- * @throws RefusedError `forbidden`, `not_found`; SkerryError `conflict` if somebody has changed the secret since it was
- *   listed, `malformed_answer` for a history with gaps; UnavailableError.
+ * @throws RefusedError `forbidden`, `not_found`; SkerryError `conflict` if somebody has changed the secret since you
+ *   listed it, `malformed_answer` if a version is missing in the history; UnavailableError.
  */
 export async function readRenaming(client: Client, orgId: string, secret: Secret): Promise<Renaming> {
   const { environmentId: envId, name } = secret
@@ -194,11 +195,12 @@ async function sealedDetailsOf(client: Client, orgId: string, { environmentId: e
 }
 
 /**
- * Encrypts the value and the description of a secret under another name, and records the names and the versions that it had. A
- * version that the record of earlier names does not prove is left out of the new record, so that clients go on naming it.
+ * Encrypts the value and the description of a secret under a new name, and adds the present name and its versions to
+ * the record of former names. If the old record does not prove a version, the new record does not contain it, so that
+ * clients still report this version.
  *
- * @returns also `unproven`, the versions that the record of earlier names does not prove.
- * @throws DecryptionError if the value or the description does not open.
+ * @returns also `unproven`: the versions that the old record does not prove.
+ * @throws DecryptionError if the value or the description cannot be decrypted.
  */
 export async function sealRenaming(
   { secret, formerNames, versions, details }: Renaming,
@@ -257,17 +259,18 @@ function namesAfter(versions: NamedVersion[]): FormerName[] {
 }
 
 /**
- * Renames a secret. The value and the description of the secret are encrypted again under the new name, and its
- * versions stay with it. Programs get the value only under the new name, so change all references to the old name.
- * `namedBy` lists references that the server knows, and `referringTo` lists values in the environment.
+ * Renames a secret. The value and the description are encrypted again under the new name. The secret keeps its
+ * versions. After the rename, programs get the value only under the new name, so change everything that uses the old
+ * name. `namedBy` in the result lists the uses that the server knows. `referringTo` finds values of the environment
+ * that refer to the old name.
  *
- * @param secret a row of `client.secrets.list`. The rename is refused if it has changed since.
- * @returns also `unproven`: the earlier versions that the record of former names did not prove, because it is wrong or
- *   hidden. The new record has the unproven versions that open under the present name.
+ * @param secret a row of `client.secrets.list`. If somebody has changed the secret since, the rename is refused.
+ * @returns also `unproven`: the earlier versions that the record of former names did not prove, because the record is
+ *   wrong or the server hides it. The new record contains those of them that can be decrypted under the present name.
  * @throws DecryptionError if the value or the description cannot be decrypted; RefusedError `conflict` if the secret
- * has changed or the new name exists; RefusedError `conflict` if the environment is protected or a rotation writes
- * one of the names; RefusedError `forbidden`, `quota_exceeded`, `invalid_request` for a name that does not fit;
- * SkerryError `conflict`, `malformed_answer`, `old_server`; UnavailableError.
+ *   has changed or the new name exists; RefusedError `conflict` if the environment is protected or a rotation writes
+ *   one of the names; RefusedError `forbidden`, `quota_exceeded`, `invalid_request` if the new name is not allowed;
+ *   SkerryError `conflict`, `malformed_answer`, `old_server`; UnavailableError.
  * @example
  * const { secrets } = await client.secrets.list({ params: { orgId, envId } })
  * const secret = secrets.find(({ name }) => name === 'API_KEY')
@@ -285,7 +288,7 @@ export async function renameSecret(
   return { ...(await sendRenaming(client, orgId, renaming, newName, sealed)), unproven: sealed.unproven }
 }
 
-/** Sends a rename that `sealRenaming` has encrypted. */
+/** Sends the result of `sealRenaming` to the server, which then renames the secret. */
 export async function sendRenaming(
   client: Client,
   orgId: string,
@@ -301,8 +304,8 @@ export async function sendRenaming(
 }
 
 /**
- * Finds the secrets of an environment whose values refer to a name as `${NAME}`. A value that cannot be decrypted is
- * left out.
+ * Returns the names of the secrets whose values contain `${NAME}` for the given name. A value that cannot be decrypted
+ * is left out.
  *
  * @example const names = await referringTo((await client.secrets.list({ params: { orgId, envId } })).secrets, 'API_KEY', key.dek)
  */

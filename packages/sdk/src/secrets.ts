@@ -15,21 +15,25 @@ import type { KnownState } from './known-state.ts'
 import { resealVersion } from './secret-history.ts'
 
 /**
- * An environment's key in two forms: 32 `bytes` to wrap it for other readers, and `dek` to encrypt and decrypt
- * secrets. The SDK stores neither form.
+ * The key of an environment in two forms. Use `bytes` (32 bytes) to wrap the key for other readers. Use `dek` to
+ * encrypt and decrypt secrets. The SDK does not store the key.
  */
 export interface EnvironmentKey {
   readonly bytes: Bytes
   readonly dek: Dek
 }
 
-/** A private key that remembers each environment's key, to detect a server that inserts its own key. */
+/**
+ * A private key, with settings for checking the keys of environments. With these settings, the SDK notices a server
+ * that puts in its own key.
+ */
 export type RememberingHolder = KeyHolder & {
-  /** Remembers each environment's key. */
+  /** If it is set, the key of each environment is compared with the key that was seen before. */
   knownState?: KnownState
   /**
-   * Compares each key with the one in the signed directory, from a pin or from what was verified before, and refuses it
-   * under a head that is older than 14 days. `openToken` of `@skerry/sdk/tokens` fills it from a token.
+   * If it has a pin or a memory, each key is compared with the signed directory. If the newest signature of the
+   * directory is older than 14 days, the key is refused. `openToken` of `@skerry/sdk/tokens` sets this field from a
+   * token.
    */
   directory?: WriterDirectory
 }
@@ -46,20 +50,27 @@ export type KeyGrant = Answer<typeof grants.create>['grant']
 export interface Grantee {
   principalType: 'user' | 'service_token'
   principalId: string
-  /** A JWK as a JSON string. The server supplies it. If you do not trust the server, compare fingerprints first. */
+  /**
+   * The public key, a JWK as a JSON string. It comes from the server. If you do not trust the server, first compare the
+   * words of the key with its owner.
+   */
   publicKeyJwk: string
-  /** With a pin or a memory, the key is wrapped only to a grantee whom the signed directory lists with this public key. */
+  /**
+   * If it has a pin or a memory, the key is wrapped only if the signed directory lists this person or token with this
+   * public key.
+   */
   directory?: WriterDirectory
 }
 
 /**
- * Fetches and unwraps the key of an environment. The caller needs a grant on it.
+ * Gets the wrapped key of an environment from the server, and unwraps it. The caller needs a grant for the environment.
  *
- * @param holder the private key, or an object, such as an agent, that keeps the private key and unwraps keys.
- * @throws RefusedError `forbidden` without a grant, `not_found`; DecryptionError when the grant is not for this private
- *   key; RollbackError when the holder remembers another key; UnavailableError; the errors of an object that unwraps
- *   keys. With a directory: CryptoError `directory_…`, and `not_authentic` or `authentic_expired` for a branch;
- *   SkerryError `invalid_request` without a name.
+ * @param holder the private key, or an object that unwraps keys with a private key in another process, such as an
+ *   agent.
+ * @throws RefusedError `forbidden` if the caller has no grant, `not_found`; DecryptionError if the grant is not for
+ *   this private key; RollbackError if the holder remembers another key for this environment; UnavailableError; the
+ *   errors of an object that unwraps keys. With a directory: CryptoError `directory_…`, and `not_authentic` or
+ *   `authentic_expired` for a branch; SkerryError `invalid_request` if `directory.name` is missing.
  * @example const key = await environmentKey(client, { orgId, envId }, privateKey)
  */
 export async function environmentKey(
@@ -72,7 +83,7 @@ export async function environmentKey(
 }
 
 /**
- * Fetches and unwraps the key of an environment. Also returns the wrapped key that the server stores for the caller.
+ * Like `environmentKey`, but also returns the wrapped key that the server stores for the caller.
  *
  * @throws the errors of `environmentKey`.
  * @example const { bytes, wrappedDek } = await openOwnKey(client, { orgId, envId }, privateKey)
@@ -103,7 +114,7 @@ async function unwrapEnvironmentKey(envId: string, wrappedDek: string, holder: K
 }
 
 /**
- * Builds both forms of an environment's key from its 32 bytes.
+ * Makes both forms of the key of an environment from its 32 bytes.
  *
  * @throws CryptoError `malformed_key`.
  * @example const key = await environmentKeyOf(newDek())
@@ -113,10 +124,10 @@ export async function environmentKeyOf(bytes: Bytes): Promise<EnvironmentKey> {
 }
 
 /**
- * Encrypts a value and returns the ciphertext to store: `sc1.<iv>.<ciphertext>`. The ciphertext can be decrypted only
- * under this name in this environment.
+ * Encrypts a value, and returns the ciphertext: `sc1.<iv>.<ciphertext>`. The ciphertext can be decrypted only as the
+ * secret of this name in this environment.
  *
- * @throws CryptoError `malformed_text` for a value with a lone surrogate, `invalid_argument`.
+ * @throws CryptoError `malformed_text` if the value is not valid Unicode, `invalid_argument`.
  * @example const ciphertext = await sealFor(envId, 'API_KEY', value, key.dek)
  */
 export function sealFor(environmentId: string, name: string, value: string, dek: Dek): Promise<string> {
@@ -129,25 +140,35 @@ export interface SecretPlace extends EnvironmentPlace {
 }
 
 export interface WriteOptions extends RequestOptions {
-  /** The write is refused with `conflict` unless the secret is at this version. 0 means that it must not exist. */
+  /**
+   * If the secret has another version than this, the write is refused with `conflict`. 0 means that the secret must not
+   * exist yet.
+   */
   expectedVersion?: number
-  /** The reason, for the approvers; at most 2,000 characters. Only a protected environment stores it. */
+  /**
+   * The reason of the change, for the people who approve it, at most 2,000 characters. It is stored only in a protected
+   * environment.
+   */
   note?: string
 }
 
 export interface DeleteOptions extends WriteOptions {
-  /** The time for which the deleted secret can be restored: `1d` to `30d`. Without it, the secret is deleted for good. */
+  /** How long the deleted secret can be restored: `1d` to `30d`. If it is missing, the secret is deleted for good. */
   keepFor?: string
 }
 
-/** A proposed change of one secret, or of the key: `isSecretChange` of `@skerry/sdk/secret-change` tells them apart. */
+/**
+ * A proposed change of one secret, or a proposed re-key. `isSecretChange` of `@skerry/sdk/secret-change` says which of
+ * them it is.
+ */
 export type ChangeRequest = Answer<typeof changes.get>['changeRequest']
 /** A proposed change of one secret. */
 export type SecretChange = Answer<typeof changes.propose>['changeRequests'][number]
 
 /**
- * The answer to a write in a protected environment: nothing is written, and a change request waits for approval.
- * `putSecret`, `restoreSecret` and `deleteSecret` return either this or the result: check `if ('queued' in answer)`.
+ * The result of a write in a protected environment: nothing is written yet, and a change request waits for approval.
+ * `putSecret`, `restoreSecret` and `deleteSecret` return this in a protected environment. Check with `if ('queued' in
+ * answer)`.
  */
 export interface Queued {
   readonly queued: true
@@ -155,10 +176,12 @@ export interface Queued {
 }
 
 /**
- * Encrypts a value and writes it. In a protected environment, it creates a change request instead.
+ * Encrypts a value, and stores it as a new version of the secret. In a protected environment, the function creates a
+ * change request and stores nothing yet.
  *
- * @throws RefusedError `forbidden` without a grant, `conflict` if the secret is not at `expectedVersion`; CryptoError
- *   `malformed_text`; SkerryError `invalid_request` for a note that is too long; UnavailableError.
+ * @throws RefusedError `forbidden` if the caller has no grant, `conflict` if the secret does not have
+ *   `expectedVersion`; CryptoError `malformed_text`; SkerryError `invalid_request` if the note is too long;
+ *   UnavailableError.
  * @example
  * const answer = await putSecret(client, { orgId, envId, name: 'API_KEY' }, value, key.dek, { note: 'rotated' })
  * if ('queued' in answer) console.error(`waits for approval: ${answer.changeRequest.id}`)
@@ -177,18 +200,21 @@ export async function putSecret(
 }
 
 export interface RestoreOptions extends WriteOptions {
-  /** Opens the environment's key. The SDK calls it only for a version from before a rename, which is encrypted anew. */
+  /**
+   * Returns the key of the environment. The SDK calls it only for a version from before a rename, because it must
+   * encrypt this version again.
+   */
   openKey?: () => Promise<Dek>
 }
 
 /**
- * Makes an earlier version of a secret current again, as a new version. In a protected environment, it creates a change
- * request instead. Needs no key, except for a version from before a rename.
+ * Stores the value of an earlier version as a new version of the secret. In a protected environment, the function
+ * creates a change request and stores nothing yet. You need the key only for a version from before a rename.
  *
- * @throws RefusedError `not_found` for an unknown version, `invalid_request` if the secret already has that value or
- * was renamed since and there is no `openKey`, `forbidden`, `conflict`; DecryptionError for a version from before a
- * rename that cannot be decrypted or has no proof; SkerryError `invalid_request`; UnavailableError; the errors of
- * `openKey`.
+ * @throws RefusedError `not_found` if the version does not exist, `forbidden`, `conflict`, `invalid_request` if the
+ *   secret already has this value, or if it was renamed and `openKey` is missing; DecryptionError if a version from
+ *   before a rename cannot be decrypted or is not proven; SkerryError `invalid_request`; UnavailableError; the errors
+ *   of `openKey`.
  * @example const answer = await restoreSecret(client, { orgId, envId, name: 'API_KEY' }, 3)
  */
 export async function restoreSecret(
@@ -211,8 +237,8 @@ export async function restoreSecret(
 }
 
 /**
- * Deletes a secret with all its versions. With `keepFor`, the secret can be restored for this time. In a protected
- * environment, the function creates a change request instead. Needs no key.
+ * Deletes a secret with all its versions. With `keepFor`, you can restore the secret during this time. In a protected
+ * environment, the function creates a change request and deletes nothing yet. You need no key.
  *
  * @throws RefusedError `not_found`, `forbidden`, `conflict`, `quota_exceeded` if the environment keeps too many deleted
  *   secrets; SkerryError `invalid_request`; UnavailableError.
@@ -230,15 +256,15 @@ export async function deleteSecret(
 export type DeletedSecret = Answer<typeof deletedSecrets.list>['deletedSecrets'][number]
 
 /**
- * Restores a deleted secret with its versions. The value of the secret is encrypted again and becomes a new version,
- * because a client that saw the deletion refuses the old ciphertext. In a protected environment, it creates a change
- * request instead.
+ * Restores a deleted secret with its versions. The function encrypts the value again and stores it as a new version,
+ * because a client that saw the deletion refuses the old ciphertext. In a protected environment, the function creates a
+ * change request and restores nothing yet.
  *
  * @param deleted a row of `client.deletedSecrets.list`.
  * @param dek the environment's key. Call `rewriteIfRekeyed` after the restore, as after every write.
- * @throws DecryptionError if its value cannot be decrypted, for example because the environment was re-keyed after
- * the deletion; RefusedError `not_found` if it can no longer be restored, `conflict` if a secret has its name again,
- * `quota_exceeded`, `forbidden`; SkerryError `invalid_request`; UnavailableError.
+ * @throws DecryptionError if the value cannot be decrypted, for example because the environment was re-keyed after the
+ *   deletion; RefusedError `not_found` if the secret can no longer be restored, `conflict` if a new secret has the same
+ *   name, `quota_exceeded`, `forbidden`; SkerryError `invalid_request`; UnavailableError.
  * @example
  * const { deletedSecrets } = await client.deletedSecrets.list({ params: { orgId, envId } })
  * const last = deletedSecrets.find(({ name }) => name === 'API_KEY')
@@ -276,8 +302,8 @@ export async function openDeleted(
 }
 
 /**
- * Several changes to one environment. A missing `expectedVersion` means the secret's version at the time of the
- * proposal.
+ * Several changes of one environment. If `expectedVersion` is missing, the version of the secret at the time of the
+ * proposal is used.
  */
 export interface ProposedChanges {
   puts?: readonly { name: string; value: string; expectedVersion?: number }[]
@@ -285,15 +311,16 @@ export interface ProposedChanges {
 }
 
 /**
- * Encrypts values and proposes them, with deletions, as one change of a protected environment. Reviewers decide about
- * the whole change at once, and it is applied as a whole or not at all. At most 200 secrets.
+ * Proposes new values and deletions of several secrets in a protected environment. The values are encrypted. Approvers
+ * decide about all of them together, and the server applies all of them or none. At most 200 secrets.
  *
  * @param dek the environment's key, which encrypts the values: `(await environmentKey(...)).dek`.
- * @param options `note` for the approvers.
- * @returns a change request for each secret, and the id that they share; null for a single one.
- * @throws RefusedError `conflict` if the environment is not protected or a secret is not at its `expectedVersion`,
- *   `not_found` for a secret to delete that does not exist, `forbidden`, `quota_exceeded`; CryptoError
- *   `malformed_text`; SkerryError `invalid_request` for too many secrets, one named twice or a note that is too long;
+ * @param options `note`: the reason of the change, for the people who approve it.
+ * @returns one change request for each secret, and the `groupId` that they share. `groupId` is null if there is only
+ *   one secret.
+ * @throws RefusedError `conflict` if the environment is not protected or a secret does not have its `expectedVersion`,
+ *   `not_found` if a secret to delete does not exist, `forbidden`, `quota_exceeded`; CryptoError `malformed_text`;
+ *   SkerryError `invalid_request` if there are too many secrets, if a name occurs twice, or if the note is too long;
  *   UnavailableError.
  * @example
  * const place = { orgId, envId }
@@ -323,7 +350,8 @@ const expected = ({ expectedVersion }: WriteOptions) => (expectedVersion === und
 const kept = ({ keepFor }: { keepFor?: string | undefined }) => (keepFor === undefined ? {} : { keepFor })
 
 /**
- * Puts the note into a header. The note is percent-encoded to ASCII, because proxies accept different other bytes.
+ * Puts the note into a header of the request, percent-encoded, because not all proxies accept other characters than
+ * ASCII.
  */
 export function noted({ note, expectedVersion: _, headers, ...options }: WriteOptions): RequestOptions {
   if (note === undefined) return { ...options, ...(headers && { headers }) }
@@ -334,14 +362,16 @@ export function noted({ note, expectedVersion: _, headers, ...options }: WriteOp
 }
 
 /**
- * Grants an environment's key to a person or service token. The function wraps the key on this machine for their
- * public key, and stores the wrapped key.
+ * Gives a person or a service token the key of an environment. The function wraps the key with their public key on this
+ * machine, and stores the wrapped key on the server.
  *
  * @param bytes the environment's key, `(await environmentKey(...)).bytes`.
- * @param seconds the time after which the server ends the grant, from 300 to 7,776,000 (90 days). Without `seconds`,
- *   the grant stays until it is revoked. A second grant gives a temporary grant a new end.
- * @throws RefusedError `forbidden`, `not_found`, `conflict` when the principal has a grant without an end; CryptoError `malformed_key`
- *   for the public key, and `directory_…` with a directory; UnavailableError.
+ * @param seconds the time after which the server ends the grant, from 300 (5 minutes) to 7,776,000 (90 days). Without
+ *   `seconds`, the grant stays until somebody revokes it. If the principal already has a temporary grant, the call
+ *   gives it a new end.
+ * @throws RefusedError `forbidden`, `not_found`, `conflict` if the principal already has a grant without an end;
+ *   CryptoError `malformed_key` if the public key is wrong, `directory_…` if `directory` is set and the signed
+ *   directory does not list this key; UnavailableError.
  * @example await grantEnvironment(client, { orgId, envId, principalType: 'user', principalId, publicKeyJwk }, key.bytes)
  */
 export async function grantEnvironment(
@@ -359,7 +389,7 @@ export async function grantEnvironment(
   return (await client.grants.create({ params: { orgId, envId }, body })).grant
 }
 
-/** A value that was just written, and the version that it got. */
+/** A value that you have just written, and the version that it got. */
 export interface WrittenSecret {
   name: string
   value: string
@@ -367,15 +397,15 @@ export interface WrittenSecret {
 }
 
 /**
- * Repairs values that were written while the environment was re-keyed. Call it after every write.
+ * Repairs values that you wrote while somebody re-keyed the environment. Call this function after every write.
  *
- * A re-key may run between fetching the key and writing. The new values are then encrypted under an old key that nobody
- * receives any more, and every resolve fails on them. The server cannot detect this. This function writes the values
- * again under the current key.
+ * If somebody re-keys the environment after you got the key and before you write, your values are encrypted with the
+ * old key. Readers cannot decrypt them, and the server cannot notice this. This function writes the values again with
+ * the present key.
  *
- * @param used the key that the values were encrypted under.
+ * @param used the key with which you encrypted the values.
  * @returns the same values, with their current versions.
- * @throws RefusedError `conflict` when someone has written a value since; the errors of `environmentKey`.
+ * @throws RefusedError `conflict` if somebody has written one of the secrets since; the errors of `environmentKey`.
  * @example
  * const [place, name] = [{ orgId, envId }, 'API_KEY']
  * const answer = await putSecret(client, { ...place, name }, value, key.dek)

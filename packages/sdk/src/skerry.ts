@@ -19,73 +19,86 @@ import { type Copy, cacheKey, hexSha256, isUsable, refusalKey, type SealedCopy, 
 import { sleep } from './transport.ts'
 
 /**
- * The credentials of a reader: a service token, or a bearer and its private key. The key part of a service token
- * never leaves this machine. The private key may be elsewhere, for example in an agent that only unwraps keys.
+ * The credentials with which a program reads secrets: a service token, or a bearer (the text in the header
+ * Authorization) and the private key that belongs to it. The SDK sends only a part of a service token to the server.
+ * The private key can be in another process, for example in an agent that only unwraps keys.
  */
 export type Reader = { token: string } | { bearer: string; privateKey: KeyHolder }
 
 export type SkerrySettings = Reader &
   Omit<ClientSettings, 'credential'> & {
-    /** Environment id. A token that is bound to an environment needs none. */
+    /** The id of the environment. Leave it out if the token is bound to an environment. */
     env?: string | undefined
-    /** Slug or id of a branch of that environment. */
+    /** The slug or id of a branch of the environment. */
     branch?: string | undefined
-    /** Groups at another environment slug: `{ shared: 'staging' }` or `['shared:staging']`. */
+    /**
+     * Takes the secrets of a group from another environment of the group: `{ shared: 'staging' }` or
+     * `['shared:staging']`.
+     */
     with?: Readonly<Record<string, string>> | readonly string[] | undefined
     /**
-     * Uses the personal overrides of this person in `env`, also on its branches. The reader must be the bearer and the
-     * private key of this person. None by default.
+     * Uses the personal overrides of this person in `env` and its branches. Give the bearer and the private key of the
+     * same person. Without this setting, no overrides are used.
      */
     overrides?: { orgId: string; userId: string } | undefined
-    /** Whether `${NAME}` references are expanded. Default: true. */
+    /** Whether the text `${NAME}` in a value is replaced with the value of NAME. Default: true. */
     interpolate?: boolean | undefined
     /**
-     * Whether to leave out values that cannot be expanded, because of a cycle or their size, and to name them in
-     * `unexpanded`. Unless this is true, one such value fails the whole resolve.
+     * If true, `resolve` leaves out a value whose references form a cycle or make it too large, and names it in
+     * `unexpanded`. If false, `resolve` throws an error for such a value. Default: false.
      */
     partial?: boolean | undefined
-    /** The names to return. A missing name fails the whole resolve. References may still use any other name. */
+    /**
+     * The names of the secrets to return. If one of them does not exist, `resolve` throws an error. References can use
+     * all other names, too.
+     */
     only?: readonly string[] | undefined
-    /** A cache that is asked before the server, for example `memoryCache()`. None by default. */
+    /** A cache from which `resolve` answers without asking the server, for example `memoryCache()`. None by default. */
     reuse?: Cache | undefined
-    /** Stores last-known-good copies for when the server is unavailable, for example `diskCache()`. None by default. */
+    /**
+     * Stores a copy of each valid response. `resolve` uses the copy if the server cannot be reached. Example:
+     * `diskCache()`. None by default.
+     */
     cache?: Cache | undefined
-    /** A last-known-good copy is used only while it is strictly younger than this. Default: 24 hours. */
+    /** A copy of `cache` is used only if it is younger than this. Default: 24 hours. */
     maxAgeSeconds?: number | undefined
-    /** Never contacts the server: only a last-known-good copy answers. */
+    /** If true, `resolve` never asks the server, and uses only the copy of `cache`. */
     offline?: boolean | undefined
-    /** Remembers what this client has seen, to detect a server that goes back to an older state. None by default. */
+    /** Remembers earlier responses, to notice a server that shows an older or a different state. None by default. */
     knownState?: KnownState | undefined
     /**
-     * Verifies every answer against the signed directory of the organization, from a pin or from what was verified before.
-     * A token that carries a pin needs no setting. Without a pin and without memory of the organization, an answer is not
-     * verified.
+     * Checks every response against the signed directory of the organization. For this check, `resolve` needs a pin, or
+     * a memory of a directory that it has checked before. Without them, it does not check. If the token contains a pin,
+     * leave this setting out.
      */
     directory?: DirectorySettings | undefined
-    /** Called when a cache fails. A cache failure stops no resolve, and the message never contains a value. */
+    /** Called if a cache fails. `resolve` then continues without the cache. The message never contains a value. */
     warn?: ((message: string) => void) | undefined
     /** The clock, in milliseconds since 1970. */
     now?: (() => number) | undefined
   }
 
-/** The result of a resolve. The records have no prototype, so that a secret can have the name `__proto__`. */
+/** The result of `resolve`. The records have no prototype, so that a secret can have the name `__proto__`. */
 export interface Resolved {
   values: Record<string, string>
-  /** The layer of each value. For a personal override, the layers of the value that everyone else gets. */
+  /**
+   * For each value, the layer (environment, group or branch) from which it comes. For a personal override, the layers
+   * of the value that everyone else gets.
+   */
   provenance: Record<string, Provenance>
-  /** The names whose value is a personal override; sorted. */
+  /** The names whose value is a personal override, sorted. */
   overridden: string[]
-  /** Names that values refer to but that do not exist; sorted. Their references stay as written. */
+  /** Names to which values refer, but which do not exist, sorted. Such a reference stays in the value as text. */
   unresolved: string[]
-  /** With `partial`: the names whose references cannot be expanded, with the reason. These names have no value. */
+  /** With `partial`: the names that were left out because their references cannot be replaced, each with its error. */
   unexpanded: ReadonlyMap<string, CryptoError>
   scope: Scope
-  /** True when the result comes from a last-known-good copy. */
+  /** True if the result comes from the copy of `cache`. */
   stale: boolean
-  /** When the server last sent or confirmed this answer: ISO 8601, UTC. */
+  /** The time at which the server last sent or confirmed this response: ISO 8601, UTC. */
   fetchedAt: string
   ageSeconds: number
-  /** Changes when anything in the server's answer does. */
+  /** A text that changes if anything in the response of the server changes. */
   revision: string
 }
 
@@ -100,7 +113,7 @@ export interface Skerry {
    */
   resolve(options?: { signal?: AbortSignal | undefined }): Promise<Resolved>
   /**
-   * Returns one value, with a resolve of its own. For several values, call `resolve` once.
+   * Calls `resolve` and returns one value. If you need several values, call `resolve` once.
    *
    * @throws The errors of `resolve`; SkerryError `not_found`.
    */
@@ -134,15 +147,15 @@ interface Session {
 }
 
 /**
- * Creates a reader of secrets. The reader fetches ciphertext from the server, decrypts and merges it on this machine,
- * and expands references.
+ * Creates an object that reads the secrets of one environment. It requests ciphertext from the server, decrypts and
+ * merges it on this machine, and replaces references such as `${NAME}`.
  *
- * Every resolve asks the server, unless `reuse` has a copy. With a `cache`, the last good answer is stored and used
- * while the server is unavailable. A refused resolve deletes the copy of its query. The refusal `unauthorized` also
- * invalidates the copies of the token's other queries. A revoked token can therefore be used for at most
- * `maxAgeSeconds`, and only if the server cannot be reached.
+ * Each call of `resolve` asks the server, unless `reuse` has a copy. With `cache`, `resolve` stores the last valid
+ * response, and uses this copy if the server cannot be reached. If the server refuses a request, `resolve` deletes the
+ * copy of this request. After `unauthorized`, it uses none of the copies of the token any more. A revoked token can
+ * therefore be used for `maxAgeSeconds` at most, and only if the server cannot be reached.
  *
- * @throws SkerryError `invalid_request` for settings that cannot work.
+ * @throws SkerryError `invalid_request` if a setting is wrong.
  * @example
  * const skerry = createSkerry({ baseUrl: 'https://skerry.example.com', token })
  * const { values } = await skerry.resolve()

@@ -19,9 +19,10 @@ export { listMissingGrants, type MissingFilter, type MissingGrant } from './gran
 /**
  * The result for one missing key:
  *
- * - `done`: this client granted the key. `already`: another client granted the key meanwhile.
+ * - `done`: this client granted the key. `already`: another client granted it before.
  * - `uncompared`: nobody has compared the person's public key. `without_keyring`: the person has no keyring yet.
- * - `not_held`: you do not hold the environment's key. `conflict`: the server refused the grant, with the reason.
+ * - `not_held`: you do not have the key of the environment. `conflict`: the server refused the grant. `reason` says
+ *   why.
  */
 export type GrantOutcome = 'done' | 'already' | 'uncompared' | 'without_keyring' | 'not_held' | 'conflict'
 
@@ -34,34 +35,38 @@ export interface GrantedRow {
 
 export interface GrantMissingSettings extends MissingFilter {
   orgId: string
-  /** Your private key. If it remembers the known state, each label and each key is compared with what it was before. */
+  /**
+   * Your private key. If it has a known state, the name and the key of each environment are compared with what was seen
+   * before.
+   */
   holder: RememberingHolder
   /**
-   * Returns true if a person has compared this public key with its owner. The server supplies the key, so a key that
-   * nobody compared may be the server's own. Such a key gets nothing.
+   * Returns true if somebody has compared this public key with its owner. The key comes from the server, so a key that
+   * nobody compared could belong to the server itself. If the function returns false, nothing is granted for this key.
    */
   isCompared: (missing: ReadyGrant) => boolean | Promise<boolean>
   /**
-   * True if you have compared the receivers with the signed directory yourself. Otherwise `holder.directory` must list each of
-   * them. Default: false.
+   * True if you have compared the people with the signed directory yourself. If false, and `holder.directory` is set,
+   * the directory must list each of them. Default: false.
    */
   areListed?: boolean
-  /** Called after each batch with the numbers of rows that are done and that can be granted. */
+  /** Called after each batch, with the number of rows that are done and the number of rows that can be granted. */
   onProgress?: (done: number, all: number) => void
-  /** Called for each key that the person has now, with the key (32 bytes). */
+  /** Called for each key that a person now has, with the key (32 bytes). */
   onGranted?: (missing: ReadyGrant, key: Uint8Array<ArrayBuffer>) => void | Promise<void>
-  /** Stops before the next batch. Run it again to grant the rest. */
+  /** If you abort it, the function stops before the next batch. To grant the rest, call the function again. */
   signal?: AbortSignal
 }
 
 /**
- * Grants the missing keys of teams and plans. The function wraps each key on this machine, and only for public keys
- * that somebody has compared. The function stores the keys in batches, so that an interrupted call loses at most one
- * batch. Call the function again for the keys that are left. Two people can run it at the same time.
+ * Grants missing keys: keys that people should have because of a team or a plan, and do not have yet. The function
+ * wraps each key on this machine, and only for public keys that somebody has compared. It stores the keys in batches.
+ * If the call is interrupted, call the function again for the keys that are left. Two people can call it at the same
+ * time.
  *
- * @param missing the rows of `listMissingGrants` to grant, for example those that a person agreed to.
- * @throws RollbackError if a label names another environment than before, or an environment has another key;
- *   DecryptionError; RefusedError; UnavailableError. Batches that were stored before stay.
+ * @param missing the rows of `listMissingGrants` that you want to grant.
+ * @throws RollbackError if a name belongs to another environment than before, or an environment has another key than
+ *   before; DecryptionError; RefusedError; UnavailableError. Batches that were already stored stay.
  * @example
  * const rows = await grantMissing(client, missing, { orgId, holder: privateKey, isCompared: () => true })
  */

@@ -16,17 +16,25 @@ export type ServiceToken = Answer<typeof tokens.create>['token']
 export interface NewServiceToken {
   orgId: string
   name: string
-  /** Default: `member`, which reads and writes secrets that it has a grant for. `admin` also administers. */
+  /**
+   * A `member` reads and writes the environments for which it has a grant. An `admin` can also manage the organization.
+   * Default: `member`.
+   */
   role?: 'member' | 'admin'
-  /** The only environment that the token resolves. A grant is still needed. */
+  /**
+   * Binds the token to this environment. The token can read the environment only after somebody has granted it the key.
+   */
   environmentId?: string | null
-  /** ISO 8601 with milliseconds and `Z`. Default: never. */
+  /** The time at which the token expires: ISO 8601 with milliseconds and `Z`. Default: the token does not expire. */
   expiresAt?: string | null
-  /** Default: `skerry`. `classic` is for the published clients. */
+  /** The format of the token. `classic` is for clients that are not part of Skerry. Default: `skerry`. */
   format?: TokenFormat
 }
 
-/** A token that was just created. `token` is stored nowhere: show it once or store it, then discard it. */
+/**
+ * A new token. `token` is the text that a program needs to sign in. Neither the SDK nor the server stores it, so show
+ * it once, or store it yourself.
+ */
 export interface CreatedServiceToken {
   token: string
   parsed: ParsedToken
@@ -34,11 +42,12 @@ export interface CreatedServiceToken {
 }
 
 /**
- * Creates a service token on this machine and registers it. The server gets its id, the hash of its bearer and its
- * public key. The token reads nothing until it is granted a key; see `grantEnvironment`.
+ * Makes a service token on this machine, and registers it on the server. The server gets the id of the token, the hash
+ * of its bearer and its public key. Then grant the token a key with `grantEnvironment`. Before that, the token cannot
+ * read anything.
  *
- * @throws RefusedError `forbidden`, `not_found`, `invalid_request`; UnavailableError, after which the token may be
- *   registered: nobody has it, and it can be deleted.
+ * @throws RefusedError `forbidden`, `not_found`, `invalid_request`; UnavailableError. The token may be registered all
+ *   the same, but nobody has its text. You can delete the token.
  * @example
  * const { token, serviceToken, parsed } = await createServiceToken(client, { orgId, name: 'web', environmentId: envId })
  * await grantEnvironment(client, { orgId, envId, principalType: 'service_token', principalId: serviceToken.id,
@@ -53,21 +62,21 @@ export async function createServiceToken(client: Client, settings: NewServiceTok
   return { token, parsed, serviceToken }
 }
 
-/** A token that a program reads and writes with. */
+/** The parts of a token with which a program reads and writes. */
 export interface OpenedToken {
   tokenId: string
   /** The credential of `createClient`. */
   bearer: string
-  /** The private key, for `environmentKey` and for re-keys. */
+  /** The private key, for `environmentKey` and `rekeyEnvironment`. */
   holder: RememberingHolder
   publicKeyJwk: string
 }
 
 /**
- * Opens a token of any format for a program that writes. If the token carries a pin, or `directory` has a pin or a memory, the
- * holder uses only keys of environments that people of the organization signed.
+ * Reads the text of a token, in any format, so that a program can write with it. If the token contains a pin, or if
+ * `directory` has a pin or a memory, `holder` accepts only keys that the signed directory of the organization lists.
  *
- * @param directory `name` is needed for an environment that the token is not bound to.
+ * @param directory set `name` if you use an environment to which the token is not bound.
  * @throws CryptoError `malformed_token`, `malformed_pin`; SkerryError `invalid_request` if the token is for another
  *   environment than `directory.name`.
  * @example const { bearer, holder } = await openToken(token) // `holder` is for `environmentKey`
@@ -85,7 +94,7 @@ export async function openToken(token: string, directory: DirectorySettings = {}
   return { ...opened, holder: { ...privateKey, directory: settings } }
 }
 
-/** The facts about a token that a server stores. The facts are not secret. */
+/** What the server stores about a token. Nothing of it is secret. */
 export interface TokenRegistration {
   tokenId: string
   /** Base64url SHA-256 of the bearer. */
@@ -94,7 +103,8 @@ export interface TokenRegistration {
 }
 
 /**
- * Computes the registration of an existing token, with or without a pin. Sends no request.
+ * Computes from the text of a token what the server stores about it. The token may contain a pin. The function sends no
+ * request.
  *
  * @throws CryptoError `malformed_token`, `malformed_pin`.
  * @example const registration = await registrationOf(token)
@@ -109,11 +119,11 @@ export async function registrationOf(token: string): Promise<TokenRegistration> 
 }
 
 /**
- * Registers a token again in an organization that was restored from its archive, which contains no token hashes. Name,
- * role and environment stay the same.
+ * Registers a token again after its organization was restored from an archive. This is necessary because archives
+ * contain no hashes of tokens. The name, the role and the environment of the token stay the same.
  *
- * @throws SkerryError `not_found` if the organization has no such token; RefusedError `conflict` if it is already
- *   registered, or had another key.
+ * @throws SkerryError `not_found` if the organization has no such token; RefusedError `conflict` if the token is
+ *   already registered, or had another key.
  * @example await registerRestored(client, orgId, await registrationOf(token))
  */
 export async function registerRestored(
@@ -136,12 +146,12 @@ async function findToken(client: Client, orgId: string, tokenId: string): Promis
 }
 
 /**
- * Creates the first admin service token for a machine that has only the client credentials of a signup. The machine
- * continues with that token, because a machine client holds no key and so cannot create an environment.
+ * Makes the first admin token of an organization, for a program that has only the client id and client secret of a
+ * sign-up. After that, the program uses the token. A machine client has no key, so it cannot create an environment.
  *
- * @param machine a client with `{ clientId, clientSecret }` as its credential.
- * @param settings.orgId default: the machine client's organization.
- * @throws SkerryError `not_found` when the machine client is in no organization, or in several; the errors of
+ * @param machine a client whose credential is `{ clientId, clientSecret }`.
+ * @param settings.orgId the id of the organization. Default: the organization of the machine client.
+ * @throws SkerryError `not_found` if the machine client belongs to no organization, or to several; the errors of
  *   `createServiceToken`.
  * @example
  * const machine = createClient({ baseUrl, credential: { clientId: 'm2m_...', clientSecret: '...' } })
@@ -157,13 +167,14 @@ export async function bootstrapAdmin(
 }
 
 /**
- * Creates a decoy on this machine and registers it. The decoy looks exactly like a service token of `settings.format`,
- * and never works. No copy of it is stored: plant the text, then discard it.
+ * Makes a decoy on this machine, and registers it on the server. A decoy looks exactly like a service token, but never
+ * works. If somebody uses it, the server tells the admins. Put the text where a thief would look for tokens. No copy of
+ * the text is stored.
  *
- * The server gets the hash of the bearer that this package would send for the decoy. The server also recognises, by its
- * id, a decoy that is sent whole.
+ * The server gets the hash of the bearer that the SDK would send for the decoy. If another client sends the whole text
+ * of the decoy, the server recognises it by its id.
  *
- * @param settings.placement where it will be planted, for the admins who are notified when someone tries it.
+ * @param settings.placement a note for the admins that says where you put the decoy.
  * @throws RefusedError `forbidden`, `invalid_request`; UnavailableError.
  * @example const { token } = await createHoneyToken(client, { orgId, placement: '.env of the old server' })
  */

@@ -21,18 +21,21 @@ export type VaultWebhookEndpoint = Answer<typeof vaultPlatform.createWebhook>['e
 export interface VaultSettings
   extends ExecutorSettings,
     Pick<ClientSettings, 'baseUrl' | 'fetch' | 'timeoutMs' | 'allowInsecure'> {
-  /** A platform key, `skv_...`, for a product's backend. Anyone who has it can create links in the product's name. */
+  /**
+   * An API key of the vault for the backend of a product, `skv_...`. Anyone who has the key can create links in the
+   * name of the product.
+   */
   key: string
-  /** The page that people are sent to. Default: `/connect` of the server. */
+  /** The address of the Connect page for the links. Default: `/connect` on the server. */
   connectUrl?: string
 }
 
-/** A link to send to a person, and the id of its session, which later shows the result. */
+/** A link for a person. With `sessionId`, you can later get the result. */
 export interface VaultLink {
   url: string
   sessionId: string
   expiresAt: string
-  /** The executor that the link names, and its key. */
+  /** The executor that the link names, with its key. */
   executor: VaultIdentity
 }
 
@@ -40,54 +43,56 @@ type NewSession = Omit<Body<typeof vaultPlatform.createSession>, 'executor'>
 type Filter = { userRef?: string; status?: VaultConnection['status']; cursor?: string; limit?: number }
 
 export interface Vault {
-  /** Creates a link with which a person connects an account. `connectionId` is the id of the future connection. */
+  /** Creates a link with which a person connects an account. The new connection will have the id `connectionId`. */
   connect(
     session: Omit<NewSession, 'purpose' | 'connectionId'>,
   ): Promise<VaultLink & { connectionId: string; method: VaultConnection['method'] }>
-  /** Creates a link with which a person repairs one of their connections. */
+  /** Creates a link with which a person connects the account of one of their connections again. */
   reconnect(session: Omit<NewSession, 'purpose'> & { connectionId: string }): Promise<VaultLink>
-  /** Creates a link with which a person sees and revokes their connections. */
+  /** Creates a link with which a person can see and revoke their connections. */
   manage(session: Body<typeof vaultPlatform.createManageSession>): Promise<VaultLink>
   session(sessionId: string): Promise<VaultSession>
   connections(filter?: Filter): Promise<{ connections: VaultConnection[]; nextCursor: string | null }>
   connection(connectionId: string): Promise<VaultConnection>
   revoke(connectionId: string): Promise<VaultConnection>
   /**
-   * Deletes everything of one person: connections with their credentials, links, and webhook deliveries. The deletion
-   * sends no webhook. You may call this function again.
+   * Deletes all data of one person: connections with their credentials, links, and webhooks that are not delivered yet.
+   * The server sends no webhook about this. You can call the function again.
    *
-   * @returns how much was deleted, and the digest that names the person in the audit log from then on.
+   * @returns the number of deleted objects, and a digest. From now on, the audit log shows the digest and not the
+   *   person's id.
    * @example await vault.eraseUser('user-1')
    */
   eraseUser(userRef: string): Promise<Answer<typeof vaultPlatform.eraseUser>>
   /**
-   * Makes the executor send a request to a provider, with the credential of a connection. Returns the provider's
-   * answer, whatever its status, while it arrives: its body can be read once. If the provider repeats the credential,
-   * the executor redacts it. The request is sent once, and `timeoutMs` limits the wait for the beginning of the answer.
+   * Makes the executor send a request to a provider, with the credential of a connection. Returns the response of the
+   * provider, whatever its status. The body is a stream, so you can read it once. If the provider repeats the
+   * credential in the response, the executor removes it. The request is not repeated. `timeoutMs` limits the time until
+   * the response begins.
    *
    * @throws RefusedError of the executor: `invalid_request`, `not_allowed`, `user_mismatch`, `not_found`,
    *   `connection_revoked`, `reauth_required`, `body_too_large`, `unauthorized`. UnavailableError: `provider_failed` if
-   *   the provider did not answer, `unavailable` and `timeout` if the executor or its server did not.
+   *   the provider did not answer, `unavailable` or `timeout` if the executor or the Skerry server did not answer.
    * @example
    * const request = { method: 'GET', url: 'https://api.example.com/v1/things' }
    * const response = await vault.fetch({ userRef: 'user-1', connectionId, request })
    */
   fetch(call: VaultFetch): Promise<Response>
   /**
-   * Sets a connection to `active` again if its credential may still be good, for example after an outage of the
-   * provider. The next `fetch` shows whether the credential is good.
+   * Sets a connection to `active` again, for example after an outage of the provider. The next `fetch` shows whether
+   * its credential still works.
    *
-   * @throws RefusedError `conflict` if only the person can repair it, because the refresh token is gone or it is a
-   *   browser session. `user_mismatch`, `not_found`, `connection_revoked`, `unauthorized`. UnavailableError as for
-   *   `fetch`.
+   * @throws RefusedError `conflict` if the person must connect the account again, because the refresh token is lost or
+   *   the credential is a browser session. `user_mismatch`, `not_found`, `connection_revoked`, `unauthorized`.
+   *   UnavailableError as for `fetch`.
    * @example await vault.reactivate({ userRef: 'user-1', connectionId })
    */
   reactivate(call: { userRef: string; connectionId: string }): Promise<{ status: 'active' }>
   /**
-   * Browsers for sites that have no API.
+   * Opens and drives browsers, for sites that have no API.
    *
-   * @throws The errors of `fetch`; `conflict` if the page or the login has no such field, or a person is signing in
-   *   there. UnavailableError `limit_reached` if the executor's maximum number of browsers is open.
+   * @throws The errors of `fetch`; `conflict` if the page or the login has no such field, or if a person is signing in
+   *   on this page. UnavailableError `limit_reached` if the executor cannot open more browsers now.
    */
   browser: VaultBrowsers
   webhooks: VaultWebhooks
@@ -98,24 +103,25 @@ export interface Vault {
  * `verifyWebhook`.
  */
 export interface VaultWebhooks {
-  /** `available` is false if the server has no key to sign webhooks with, so that the server sends no webhooks. */
+  /** `available` is false if the server has no server key. It then sends no webhooks, because it cannot sign them. */
   list(): Promise<Answer<typeof vaultPlatform.webhooks>>
-  /** The secret is returned only this once. */
+  /** Registers a URL. The result contains the secret of the webhook, which the server does not show again. */
   create(webhook: Body<typeof vaultPlatform.createWebhook>): Promise<Answer<typeof vaultPlatform.createWebhook>>
   delete(webhookId: string): Promise<void>
-  /** Sends a `ping` now and returns the result. */
+  /** Makes the server send a webhook of the type `ping` at once. Returns the result. */
   test(webhookId: string): Promise<Answer<typeof vaultPlatform.testWebhook>>
 }
 
 /**
- * Creates the vault client for a product's backend: it creates links for users, lists their connections and uses them.
- * Only the executor has credentials; none passes through this client.
+ * Creates the vault client for the backend of a product. It creates links for users, lists their connections, and sends
+ * requests with the connected accounts. Only the executor has the credentials of these accounts. They never pass
+ * through this client.
  *
- * A link names the executor and its key. The name and the key come from the executor itself, so that the server cannot
- * substitute its own. The client caches both for a minute, and fetches both again when the server refuses them. A
- * rotated key or a replaced executor therefore needs no restart of the backend.
+ * A link names the executor and its key. The client gets both from the executor itself, so that the server cannot put
+ * in its own key. The client caches them for a minute. If the server refuses them, the client asks the executor again.
+ * Therefore you need not restart the backend after a rotation of the key or a replacement of the executor.
  *
- * @throws SkerryError `invalid_request` for settings that cannot work. The operations throw RefusedError,
+ * @throws SkerryError `invalid_request` if a setting is wrong. The functions of the vault throw RefusedError,
  *   UnavailableError, SkerryError `malformed_answer`.
  * @example
  * const executor = { executorUrl: 'https://executor.example.com', executorToken: token }
@@ -179,12 +185,12 @@ export function createVault(settings: VaultSettings): Vault {
 }
 
 export interface VaultWebhook {
-  /** The same in every delivery of this webhook. */
+  /** The id of the webhook. If the server sends the webhook again, the id is the same. */
   id: string
   type: string
   createdAt: string
   projectId: string
-  /** null for a `ping`. */
+  /** `connection` is null in a `ping`. */
   data: { connection: VaultConnection | null }
 }
 
@@ -193,16 +199,17 @@ export interface VaultWebhookRequest {
   secret: string
   /** The request headers, with names in lower case. */
   headers: Readonly<Record<string, string | string[] | undefined>>
-  /** The body as received, byte for byte: not parsed and serialized again. */
+  /** The body exactly as you received it. Do not parse it and serialize it again. */
   body: string
-  /** How far the sender's clock may differ from this one. Default: 300 s. */
+  /** How much the clock of the server may differ from the clock of this machine. Default: 300 s. */
   toleranceSeconds?: number
   /** The clock. For tests. */
   now?: () => Date
 }
 
 /**
- * Verifies a webhook and returns its content. The headers may be named `skerry-webhook-...` or `seekrit-webhook-...`.
+ * Verifies the signature of a webhook, and returns its content. The names of the headers may begin with
+ * `skerry-webhook-` or with `seekrit-webhook-`.
  *
  * @throws SkerryError `invalid_request` if the webhook is not signed with this secret, is too old, or is malformed.
  * @example const { type, data } = await verifyWebhook({ secret: 'whsec_...', headers, body })

@@ -5,20 +5,23 @@ import { sleep } from './transport.ts'
 
 export interface WatchOptions {
   /**
-   * The time between two polls, plus or minus a tenth, so that many clients do not poll in step. 1 s to 1 day. Default:
-   * 30 s.
+   * The time between two requests, from 1 s to 1 day. Each pause is up to a tenth longer or shorter, so that many
+   * clients do not ask at the same time. Default: 30 s.
    */
   intervalSeconds?: number
   signal?: AbortSignal
-  /** The revision that the caller has. Without one, the first answer counts as a change. */
+  /** The `revision` of the values that you already have. If it is missing, the first response counts as a change. */
   revision?: string
-  /** The next poll waits for it. An error that it throws ends the watch. */
+  /**
+   * Called with the new values after a change. The next request waits until it returns. If it throws an error, `watch`
+   * ends with this error.
+   */
   onChange: (resolved: Resolved) => void | Promise<void>
-  /** Called when a poll finds the server unavailable. */
+  /** Called if the server cannot be reached. */
   onUnavailable?: (error: UnavailableError) => void
   /**
-   * Called when an answer cannot be used: circular references, a value that does not decrypt, or an answer that differs
-   * from the signed directory.
+   * Called if a response cannot be used: its references form a cycle, a value cannot be decrypted, or it differs from
+   * the signed directory.
    */
   onUnusable?: (error: SkerryError | CryptoError) => void
 }
@@ -36,13 +39,14 @@ const isUnusable = (error: unknown): error is SkerryError | CryptoError =>
 const intervalMaxSeconds = 86_400
 
 /**
- * Polls for changes. An unchanged answer costs one 304 and no ciphertext. Ends when the signal aborts.
+ * Asks the server at regular intervals whether something has changed. If nothing has changed, the response is a short
+ * 304. The function ends when you abort the signal.
  *
- * The watch goes on while the server is unavailable or an answer cannot be used. A last-known-good copy does not count
- * as a change. Any other error ends the watch, for example a refusal after the token was revoked.
+ * If the server cannot be reached, or a response cannot be used, `watch` continues. A stored copy never counts as a
+ * change. Any other error ends `watch`, for example if the token was revoked.
  *
- * @throws The errors of `Skerry.resolve`, except those that the watch survives; SkerryError `invalid_request` for an
- *   invalid interval.
+ * @throws The errors of `Skerry.resolve`, except those after which `watch` continues; SkerryError `invalid_request` if
+ *   the interval is wrong.
  * @example
  * const { revision } = await skerry.resolve()
  * await watch(skerry, { revision, signal, onChange: ({ values }) => console.log(Object.keys(values)) })

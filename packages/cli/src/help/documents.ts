@@ -55,7 +55,7 @@ export const documents: Readonly<Record<string, string>> = {
   plan: 'docs/plans.md',
   audit: 'docs/audit.md',
   activity: 'docs/audit.md',
-  'log-sink': 'docs/audit.md#sending-it-to-a-collector',
+  'log-sink': 'docs/audit.md#sending-the-log-to-a-collector',
   notifications: 'docs/operations/people.md#mails-and-second-factors',
   dashboard: 'docs/operations.md#the-dashboard',
   completion: 'docs/command-line.md#completion',

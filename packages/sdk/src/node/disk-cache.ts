@@ -7,9 +7,9 @@ import { ignore, readPrivate, writePrivate } from './private-file.ts'
 export interface DiskCacheSettings {
   /** Default: `$XDG_CACHE_HOME/skerry` or `~/.cache/skerry`. */
   directory?: string
-  /** Copies that were not renewed for this long are deleted. Default: 30 days. */
+  /** A copy is deleted if it was not written again for this time. Default: 30 days. */
   keepSeconds?: number
-  /** Beyond this number the oldest copies are deleted. Default: 200. */
+  /** The maximum number of copies. The oldest ones are deleted. Default: 200. */
   entriesMax?: number
 }
 
@@ -21,12 +21,12 @@ const temporaryName = /^\.[0-9a-f]{64}\.json\.[0-9a-f-]{36}\.tmp$/
 const temporarySeconds = 3600
 
 /**
- * Stores last-known-good copies on disk: one file of mode 0600 for each, in a directory of mode 0700. A copy is
- * written to a temporary file, synced and renamed, so a crash leaves either the old or the new copy. Symbolic links
- * are not followed.
+ * Stores copies of responses on disk, for the setting `cache` of `createSkerry`. Each copy is a file of mode 0600 in a
+ * directory of mode 0700. A copy is first written to a temporary file, which then replaces the old file. After a crash,
+ * either the old or the new copy exists. Symbolic links are not followed.
  *
- * The operations throw an error if other users can reach the directory or own it. The operations also throw the errors
- * of the file system.
+ * The functions of the cache throw an error if other users own the directory or can enter it. They also throw the
+ * errors of the file system.
  *
  * @example const skerry = createSkerry({ baseUrl, token, cache: diskCache(), maxAgeSeconds: 3600 })
  */

@@ -7,9 +7,9 @@ const keepSeconds = 10 * 365 * 86_400
 const entriesMax = 10_000
 
 /**
- * Stores a client's known state on disk, as carefully as `diskCache` stores copies. Known state protects only while it
- * exists. Known state is therefore kept for 10 years, in a folder that outlives the process and that the server cannot
- * change.
+ * Stores the known state of a client on disk, in the same way as `diskCache` stores copies. Without its known state, a
+ * client notices nothing. The known state is therefore kept for 10 years. Choose a directory that still exists when the
+ * program starts again.
  *
  * @param settings.directory default: `$XDG_STATE_HOME/skerry/seen` or `~/.local/state/skerry/seen`.
  * @example const knownState = createKnownState({ store: diskMemory(), baseUrl, principalId: tokenId })

@@ -78,7 +78,7 @@ export const operating = [
       ['skerry log-sink test', 'Send a sample entry'],
       ['skerry log-sink status', 'Show whether entries arrive'],
     ],
-    document: 'docs/audit.md#sending-it-to-a-collector',
+    document: 'docs/audit.md#sending-the-log-to-a-collector',
   },
   {
     title: 'Choose which mails you receive',
