@@ -40,8 +40,8 @@ export interface Rollback {
  *   accepts it, but does not refuse the response.
  * - `layer_added`: a response to this query has a new layer. People add groups to environments, so the client only
  *   reports this.
- * - `name_moved`: a secret comes from another layer than before. People override secrets, so the client only reports
- *   this.
+ * - `name_moved`: a secret comes from another layer than before. This also happens if somebody stores a secret of the same
+ *   name in a later layer, such as a branch, so the client only reports this.
  */
 export type RollbackKind =
   | 'environment_replaced'

@@ -245,7 +245,7 @@ export const settings = {
     128,
     1,
     65_536,
-    'Memory for large responses with secrets that callers have not yet received completely, in MB. One caller may use a quarter of this memory',
+    'The memory, in MB, that large responses with secrets may use while callers receive them. One caller may use at most a quarter of it',
   ),
   SKERRY_SIGNUP: {
     fallback: null,
