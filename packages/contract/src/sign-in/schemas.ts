@@ -20,6 +20,10 @@ export const LinkToken = Type.String({ pattern: '^[A-Za-z0-9_-]{43}$' })
 export const LinkedInvitation = Strict({
   ...ShownInvite.properties,
   email: Type.String(),
+  becomesOwner: Type.Boolean({
+    description:
+      'True if the invitation is for an admin of an organization without an owner. The person becomes the owner',
+  }),
   usedAt: Nullable(Type.String({ description: 'When the link signed somebody in' })),
   acceptedAt: Nullable(Instant),
   signsIn: Type.Boolean({
