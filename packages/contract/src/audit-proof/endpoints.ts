@@ -14,7 +14,7 @@ const Size = Type.Integer({
 const LeafIndex = Type.Integer({
   minimum: 0,
   maximum: Number.MAX_SAFE_INTEGER,
-  description: 'the place of an entry in the tree, from 0',
+  description: 'The position of the entry in the tree. The first entry has 0',
 })
 
 const BrokenAt = {
@@ -38,7 +38,7 @@ export const auditProof = {
     summary: 'Get the newest signed checkpoint of the audit log: the number of entries, and the hash over all of them',
     responses: {
       200: Strict({
-        checkpoint: Type.String({ description: 'a C2SP tlog-checkpoint in a signed note' }),
+        checkpoint: Type.String({ description: 'The checkpoint: a C2SP tlog-checkpoint in a signed note' }),
         size: Size,
         signedAt: Instant,
         brokenAt: BrokenAt,
@@ -71,12 +71,15 @@ export const auditProof = {
   }),
   exportKey: get('/.well-known/skerry-export-signing-key', {
     summary:
-      'Get the public key with which this server signs checkpoints and archives. 404 if the server signs nothing',
+      'Get the public key that verifies the server’s signatures of checkpoints and archives. 404 if the server signs nothing',
     surface: 'none',
     responses: {
       200: Strict({
         algorithm: Type.Literal('Ed25519'),
-        publicKey: Type.String({ pattern: '^[A-Za-z0-9_-]{43}$', description: '32 bytes, base64url' }),
+        publicKey: Type.String({
+          pattern: '^[A-Za-z0-9_-]{43}$',
+          description: 'The public key: 32 bytes, in base64url',
+        }),
         keyId: Type.String(),
       }),
     },

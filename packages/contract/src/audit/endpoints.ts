@@ -23,12 +23,16 @@ const filter = {
   resourceType: Type.Optional(oneOf(resourceTypes)),
   resourceId: Type.Optional(Type.String(Id)),
   actorId: Type.Optional(Type.String(Id)),
-  requestId: Type.Optional(Type.String({ ...Id, description: 'the `x-request-id` of an answer' })),
-  environmentId: Type.Optional(Type.String({ ...Id, description: 'Entries about this environment or its content' })),
+  requestId: Type.Optional(
+    Type.String({ ...Id, description: 'Only entries of the request whose answer had this `x-request-id`' }),
+  ),
+  environmentId: Type.Optional(
+    Type.String({ ...Id, description: 'Only entries about this environment or its content' }),
+  ),
   applicationId: Type.Optional(
     Type.String({
       ...Id,
-      description: 'Entries about this application, its current environments and branches, or their content',
+      description: 'Only entries about this application, its current environments and branches, or their content',
     }),
   ),
   text: Type.Optional(
@@ -37,11 +41,11 @@ const filter = {
       maxLength: limits.displayNameCharacters,
       pattern: displayNamePattern,
       description:
-        'A text in the name of the entry’s object or actor, or in its metadata. Upper and lower case are the same',
+        'Only entries with this text in the name of their object or actor, or in their metadata. Upper and lower case are the same',
     }),
   ),
-  since: Type.Optional({ ...GivenInstant, description: 'RFC 3339. Entries at or after this time' }),
-  until: Type.Optional({ ...GivenInstant, description: 'RFC 3339. Entries before this time' }),
+  since: Type.Optional({ ...GivenInstant, description: 'Only entries at or after this time, in RFC 3339' }),
+  until: Type.Optional({ ...GivenInstant, description: 'Only entries before this time, in RFC 3339' }),
 }
 
 /** The number of entries in each group, from one instant on and before another. */

@@ -38,7 +38,7 @@ export const billing = {
     audits: ['billing.portal_opened'],
   }),
   cancel: post('/v1/orgs/:orgId/billing/cancel', {
-    summary: 'End every plan above the free ones, at once',
+    summary: 'End all paid plans at once',
     unit: 'manual',
     responses: { 200: Ok },
     refuses: ['conflict'],

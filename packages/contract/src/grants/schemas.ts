@@ -32,7 +32,8 @@ export const Reader = Strict({
   grantedById: Type.String(),
   grantedByName: Name,
   inForce: Type.Boolean({
-    description: 'False for a token that is revoked or has expired. It holds the key, but cannot use it',
+    description:
+      'False for a token that is revoked or has expired. Such a token still has the key, but the server refuses it',
   }),
 })
 
@@ -62,10 +63,10 @@ export const MissingGrant = Strict({
   principalId: Id('user'),
   name: Nullable(Type.String({ description: 'The name that the person chose' })),
   email: Nullable(Type.String()),
-  publicKeyJwk: Nullable(Type.String({ description: 'null until the person has a keyring' })),
+  publicKeyJwk: Nullable(Type.String({ description: 'null if the person has no keyring yet' })),
   teamIds: Type.Array(Id('team'), { description: 'Teams that ask for this key' }),
   planned: Type.Boolean({ description: 'True if the key is planned for the person without a team' }),
-  held: Type.Boolean({ description: 'The caller holds the key, and can grant it' }),
+  held: Type.Boolean({ description: 'True if the caller has the key and can grant it' }),
 })
 
 export const GivenGrant = Strict({
@@ -76,7 +77,8 @@ export const GivenGrant = Strict({
   publicKeyJwk: Type.Unsafe<string>({ ...PublicKeyJwk, description: 'The public key for which the key is wrapped' }),
   ownWrappedDek: Type.Unsafe<string>({
     ...WrappedKey,
-    description: 'The caller’s wrapped key. If the server has a different wrapped key, the environment was re-keyed',
+    description:
+      'The wrapped key of the caller, as the caller knows it. If the server has a different one, the environment was re-keyed, and this grant fails',
   }),
   direct: Type.Optional(
     Type.Boolean({

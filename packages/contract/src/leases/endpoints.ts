@@ -54,7 +54,7 @@ export const leases = {
   }),
   deleteTarget: del('/v1/orgs/:orgId/leases/targets/:targetId', {
     summary:
-      'Delete a target that no rotation policy uses. A target with live leases needs force, and their accounts stay on the target',
+      'Delete a target that no rotation policy uses. If the target has live leases, add `force`. The accounts of these leases stay on the target',
     query: Strict({ force: Type.Optional(Type.Union([Type.Literal('true'), Type.Literal('false')])) }),
     responses: { 200: Ok },
     refuses: ['conflict'],
@@ -68,12 +68,12 @@ export const leases = {
         Type.String({
           maxLength: 64,
           pattern: '^[A-Za-z0-9_]+$',
-          description: 'only leases that this member, service token or machine client asked for',
+          description: 'Only leases that this member, service token or machine client asked for',
         }),
       ),
       live: Type.Optional(
         Type.Union([Type.Literal('true'), Type.Literal('false')], {
-          description: 'only leases that may still have a credential that works',
+          description: 'Only leases whose credential may still work',
         }),
       ),
     }),
@@ -111,7 +111,7 @@ export const leases = {
     audits: ['lease.revoked'],
   }),
   forget: post('/v1/orgs/:orgId/leases/:leaseId/forget', {
-    summary: 'Close the entry of an orphaned lease. Its account may still exist on the target',
+    summary: 'Close an orphaned lease, without removing its account. The account may still exist on the target',
     responses: { 200: Strict({ lease: Lease }) },
     refuses: ['conflict'],
     audits: ['lease.forgotten'],

@@ -27,7 +27,7 @@ export const orgs = {
     audits: ['org.updated'],
   }),
   members: get('/v1/orgs/:orgId/members', {
-    summary: 'Members with their public keys',
+    summary: 'List members with their public keys',
     query: Page,
     responses: { 200: Strict({ members: Type.Array(Member), nextCursor: NextCursor }) },
   }),
@@ -40,7 +40,7 @@ const MfaPolicy = Strict({
 
 export const mfaPolicy = {
   get: get('/v1/orgs/:orgId/mfa-policy', {
-    summary: 'Get whether members need a second factor',
+    summary: 'Show whether members need a second factor',
     responses: { 200: MfaPolicy },
   }),
   update: patch('/v1/orgs/:orgId/mfa-policy', {

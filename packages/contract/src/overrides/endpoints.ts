@@ -25,7 +25,7 @@ export const overrides = {
         maxItems: limits.overridesMax,
         uniqueItems: true,
         description:
-          'The ids of all your overrides in the environment. If other overrides exist, the answer is 409, because they may have the same name',
+          'The ids of all overrides that you know of in the environment. If you have other overrides, the answer is 409, because one may have the same name',
       }),
     }),
     responses: { 201: One },

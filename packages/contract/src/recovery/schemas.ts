@@ -41,7 +41,7 @@ export const KeyAndShares = Strict({
   shares: Type.Array(CustodianShare, {
     minItems: limits.recoveryThresholdMin,
     maxItems: limits.recoverySharesMax,
-    description: 'One share for each custodian. A custodian is a member with keys. The client makes the shares',
+    description: 'One share for each custodian, which the client makes. A custodian is a member with keys',
   }),
   grants: Grants,
 })

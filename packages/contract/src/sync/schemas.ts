@@ -16,7 +16,11 @@ const Provider = Type.Unsafe<SyncTag>(
 /** The row of its provider (providers.ts) checks the other members. */
 export const Config = Type.Object(
   { provider: Provider },
-  { additionalProperties: true, maxProperties: 30, description: 'the settings of the connection, by its provider' },
+  {
+    additionalProperties: true,
+    maxProperties: 30,
+    description: 'The settings of the connection. The fields depend on the provider',
+  },
 )
 
 export const Destination = Type.Object(
@@ -81,8 +85,8 @@ export const SyncRun = Strict({
   environmentId: EnvironmentId,
   trigger: Type.Union([Type.Literal('request'), Type.Literal('change'), Type.Literal('retry')]),
   status: RunStatus,
-  pushed: Type.Array(Name, { description: 'names that were written' }),
-  deleted: Type.Array(Name, { description: 'names that were removed' }),
+  pushed: Type.Array(Name, { description: 'Names that were written' }),
+  deleted: Type.Array(Name, { description: 'Names that were removed' }),
   skipped: Type.Array(Refused, {
     description: 'Skipped names that somebody else wrote, and how to push them',
   }),
@@ -117,7 +121,7 @@ export const SyncBinding = Strict({
   }),
   lastRun: Nullable(SyncLastRun),
   lastError: Nullable(Type.String()),
-  nextTryAt: Nullable(Type.String({ ...Instant, description: 'When the server tries again by itself' })),
+  nextTryAt: Nullable(Type.String({ ...Instant, description: 'When the server tries the push again' })),
   createdAt: Instant,
   updatedAt: Instant,
 })

@@ -29,9 +29,10 @@ const oneExecutor = Strict({ executor: VaultExecutor })
 export const vaultExecutor = {
   register: post('/v1/vault/executor/register', {
     surface: 'none',
-    summary: 'Register an executor with a code from an admin. Its credential is shown once',
+    summary:
+      'Register an executor with a code from an admin. The server shows the executor’s credential only in this answer',
     body: Strict({
-      code: Type.String({ pattern: '^vrc_[A-Za-z0-9_-]{43}$', description: 'a registration code' }),
+      code: Type.String({ pattern: '^vrc_[A-Za-z0-9_-]{43}$', description: 'A registration code' }),
       origin: Url('Origin of the executor: https, or http on the loopback interface'),
       wrappingKey: WrappingKey,
       catalog: VaultCatalog,
@@ -83,7 +84,7 @@ export const vaultExecutor = {
     surface,
     summary: 'Check a claim token of a browser, while its session is pending',
     body: Strict({
-      claimToken: Type.String({ pattern: '^vcl_[A-Za-z0-9_-]{43}$', description: 'a claim token' }),
+      claimToken: Type.String({ pattern: '^vcl_[A-Za-z0-9_-]{43}$', description: 'A claim token' }),
     }),
     responses: { 200: Strict({ session: VaultConnectView }) },
     refuses: ['not_found', 'conflict'],
@@ -120,7 +121,7 @@ export const vaultExecutor = {
   writeBack: put('/v1/vault/executor/connections/:vaultConnectionId/credentials/:slot', {
     surface,
     summary:
-      'Replace a credential, for example after a refresh, unless somebody else has replaced it. The server keeps this and the previous revision',
+      'Replace a credential, for example after a refresh. If somebody else has replaced it since, the answer is 409. The server keeps the new and the previous revision',
     body: VaultWriteBack,
     responses: { 200: Strict({ slot: Slot, revision: Version }) },
     refuses: ['not_found', 'conflict'],
@@ -128,7 +129,7 @@ export const vaultExecutor = {
   }),
   setStatus: post('/v1/vault/executor/connections/:vaultConnectionId/status', {
     surface,
-    summary: 'Report that a connection must be repaired by its person, with the reason, or that it works again',
+    summary: 'Report that a connection works again, or that its person must repair it, with the reason',
     body: Strict({
       status: oneOf(['reauth_required', 'active']),
       reason: Type.Optional(oneOf(vaultReauthReasons)),
