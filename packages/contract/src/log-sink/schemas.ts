@@ -3,7 +3,10 @@ import { Instant, Nullable, Strict } from '../schema.ts'
 
 export const LogSink = Strict({
   endpoint: Type.String(),
-  enabled: Type.Boolean({ description: 'False if somebody has turned the log sink off' }),
+  enabled: Type.Boolean({
+    description:
+      'False if an admin has turned the log sink off, or if the server has, because the collector refused a request',
+  }),
   headerNames: Type.Array(Type.String(), { description: 'Names of the headers, without their values' }),
   lastSuccessAt: Nullable(Instant),
   lastAttemptAt: Nullable(Instant),
