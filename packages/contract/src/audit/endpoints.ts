@@ -79,7 +79,7 @@ export const audit = {
     },
   }),
   timeline: get('/v1/orgs/:orgId/audit/timeline', {
-    summary: 'Count the entries of each hour or day in UTC, by group',
+    summary: 'Count the audit entries of each hour or day in UTC, by group of actions',
     query: Strict({
       ...filter,
       since: Type.Optional({
@@ -90,10 +90,11 @@ export const audit = {
     responses: {
       200: Strict({
         step: Type.Union([Type.Literal('hour'), Type.Literal('day')], {
-          description: `Hours if the range has at most ${limits.timelineHoursMax} hours`,
+          description: `Hours if the range has at most ${limits.timelineHoursMax} hours, and days otherwise`,
         }),
         spans: Type.Array(Span, {
-          description: 'Oldest first, without gaps. The first and the last period are cut to the range',
+          description:
+            'The counts of each hour or day, oldest first, without gaps. The first and the last one cover only the part inside the range',
         }),
         countedUntil: {
           ...Nullable(Instant),

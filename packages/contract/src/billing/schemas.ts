@@ -36,7 +36,7 @@ export const BillingView = Strict({
       key: Type.String({ description: 'A feature: `feature.<name>`' }),
       plan: Type.String({ description: 'The plan that the organization has in the feature’s family' }),
       granted: Type.Boolean({
-        description: 'True if the plan or an override includes it, and always while nothing is enforced',
+        description: 'True if the plan or an override includes the feature. Always true if limits are not enforced',
       }),
     }),
   ),
@@ -60,7 +60,7 @@ export const BillingView = Strict({
     }),
     { description: 'Exceptions from the plan, which only the operator of the server can set' },
   ),
-  enforced: Type.Boolean({ description: 'False if limits are only shown' }),
+  enforced: Type.Boolean({ description: 'False if the server shows the limits and does not enforce them' }),
   manage: Strict({
     checkout: Type.Boolean({ description: 'True if the server can sell a plan' }),
     checkoutFamilies: Type.Array(Family),

@@ -104,7 +104,7 @@ export const changes = {
     responses: {
       202: Strict({
         queued: Type.Literal(true),
-        groupId: { ...Nullable(Id('changeGroup')), description: 'null for a change of one secret' },
+        groupId: { ...Nullable(Id('changeGroup')), description: 'null if the change is of one secret only' },
         changeRequests: Type.Array(SecretChangeRequest),
       }),
     },

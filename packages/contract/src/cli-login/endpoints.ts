@@ -34,7 +34,7 @@ export const cliLogin = {
     unaudited: 'nobody stands behind the request until it is approved',
   }),
   poll: post('/v1/cli-login/poll', {
-    summary: 'Get the state of a sign-in request',
+    summary: 'Get the state of a CLI sign-in: whether a person has approved or denied it',
     surface: 'none',
     body: Strict({ code: CliLoginCode }),
     responses: {

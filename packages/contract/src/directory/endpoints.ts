@@ -6,7 +6,7 @@ import { Claim, Directory, DirectoryHash, EntryKey, EntryText, Signed, trustQuer
 
 const EntryKeys = Type.Array(EntryKey, {
   maxItems: limits.directoryProofsMax,
-  description: 'The key of an entry. You can repeat the parameter',
+  description: 'The key of an entry that the answer should prove. You can repeat the parameter',
 })
 
 /** The signed directory of an organization: what its signers vouch for, so that a client need not believe the server. */

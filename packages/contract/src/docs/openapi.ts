@@ -313,11 +313,11 @@ const limitHeaders = {
   'Retry-After': { description: 'Seconds to wait', schema: { type: 'integer', minimum: 1 } },
   'RateLimit-Policy': {
     description:
-      'The limit that applies: the number of requests at once (`q`), and the seconds in which so many become available (`w`)',
+      'The limit for this caller: `q` requests at once. After `w` seconds without a request, all of them are available again',
     schema: { type: 'string' },
   },
   RateLimit: {
-    description: 'The remaining requests (`r`), and the seconds until the full limit is available again (`t`)',
+    description: '`r` requests remain now. After `t` seconds, the full limit is available again',
     schema: { type: 'string' },
   },
 }

@@ -16,7 +16,9 @@ import {
 } from './schemas.ts'
 
 const Planned = Strict({
-  environmentIds: Type.Array(Id('environment'), { description: 'Planned environments whose key is missing' }),
+  environmentIds: Type.Array(Id('environment'), {
+    description: 'Planned environments whose key the person does not have yet',
+  }),
 })
 
 export const grants = {

@@ -51,7 +51,7 @@ export const Access = Strict({
 
 export const RecoveryReaders = Strict({
   since: Instant,
-  threshold: Type.Integer({ description: 'Number of these custodians who must act together' }),
+  threshold: Type.Integer({ description: 'How many of these custodians must act together' }),
   custodians: Type.Array(Strict({ userId: Id('user'), name: Name })),
 })
 
@@ -64,7 +64,7 @@ export const MissingGrant = Strict({
   name: Nullable(Type.String({ description: 'The name that the person chose' })),
   email: Nullable(Type.String()),
   publicKeyJwk: Nullable(Type.String({ description: 'null if the person has no keyring yet' })),
-  teamIds: Type.Array(Id('team'), { description: 'Teams that ask for this key' }),
+  teamIds: Type.Array(Id('team'), { description: 'Teams because of which the person should have this key' }),
   planned: Type.Boolean({ description: 'True if the key is planned for the person without a team' }),
   held: Type.Boolean({ description: 'True if the caller has the key and can grant it' }),
 })
@@ -74,7 +74,10 @@ export const GivenGrant = Strict({
   principalType: PrincipalType,
   principalId: PrincipalId,
   wrappedDek: WrappedKey,
-  publicKeyJwk: Type.Unsafe<string>({ ...PublicKeyJwk, description: 'The public key for which the key is wrapped' }),
+  publicKeyJwk: Type.Unsafe<string>({
+    ...PublicKeyJwk,
+    description: 'The public key of the principal, for which the environment’s key is wrapped',
+  }),
   ownWrappedDek: Type.Unsafe<string>({
     ...WrappedKey,
     description:

@@ -23,7 +23,7 @@ export const identityLinks = {
           Strict({
             issuer: Type.String(),
             email: Type.String(),
-            name: Nullable(Type.String({ description: 'The name that the issuer gives' })),
+            name: Nullable(Type.String({ description: 'The person’s name at the external issuer' })),
             secondFactor: Nullable(Factors),
             expiresAt: Instant,
           }),
@@ -55,7 +55,7 @@ export const identityLinks = {
     audits: ['user.identity_linked', 'session.started'],
   }),
   passkeyOptions: post('/v1/sign-in/identity-link/passkey-options', {
-    summary: 'Make a challenge for a passkey as the second factor',
+    summary: 'Get a challenge for entering the second factor with a passkey',
     surface: 'none',
     responses: { 200: WebAuthnChallenge },
     refuses: ['unauthorized', 'forbidden', 'conflict'],

@@ -17,7 +17,8 @@ const results = {
 /** Accounts that live for minutes, made on the customer's targets. */
 export const leases = {
   brokerKey: get('/v1/orgs/:orgId/leases/broker-key', {
-    summary: 'Get the public key for which clients wrap admin credentials of targets. The server can decrypt them',
+    summary:
+      'Get the public key for which clients wrap admin credentials of targets. The server can decrypt these credentials',
     unit: 'transaction',
     unaudited: 'the keypair is made with the first request, and gives nobody anything',
     responses: { 200: Strict({ publicKeyJwk: PublicKeyJwk }) },
@@ -30,7 +31,7 @@ export const leases = {
   }),
   createTarget: post('/v1/orgs/:orgId/leases/targets', {
     summary:
-      'Register a target. The server first signs in with the credential. If a provisioner needs longer than 20 seconds for this, the target is untested',
+      'Register a target. The server or the provisioner first signs in with the credential. If a provisioner needs longer than 20 seconds for this, the target has the status untested',
     unit: 'manual',
     body: Strict({ name: Type.Optional(DisplayName), config: Config, wrappedAdminSecret: AdminSecret }),
     responses: { 201: Strict({ target: LeaseTarget }) },
@@ -38,7 +39,7 @@ export const leases = {
     audits: ['lease_target.created'],
   }),
   updateTarget: patch('/v1/orgs/:orgId/leases/targets/:targetId', {
-    summary: 'Rename a target, or replace its credential after signing in with the new one',
+    summary: 'Rename a target, or replace its credential. The server first signs in with the new credential',
     unit: 'manual',
     body: Strict({ name: Type.Optional(DisplayName), wrappedAdminSecret: Type.Optional(AdminSecret) }),
     responses: { 200: Strict({ target: LeaseTarget }) },
@@ -85,7 +86,7 @@ export const leases = {
   }),
   create: post('/v1/orgs/:orgId/leases', {
     summary:
-      'Make a lease. Besides provider, target and lifetime, the body has fields of the provider. If a provisioner takes longer than 20 seconds, the answer shows a pending lease',
+      'Make a lease. Besides provider, target and lifetime, the body has fields that depend on the provider. If a provisioner needs longer than 20 seconds, the lease in the answer is pending',
     unit: 'manual',
     body: Strict({
       provider: Provider,

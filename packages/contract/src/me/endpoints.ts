@@ -9,7 +9,7 @@ const SealedPrivateKey = Blob(limits.sealedPrivateKeyCharacters, 'pk1')
 
 export const me = {
   get: get('/v1/me', {
-    summary: 'Get the caller: the user, if the caller is a person, and the caller’s organizations',
+    summary: 'Get the caller’s organizations. If the caller is a person, also their account and session',
     responses: {
       200: Strict({
         user: Nullable(User),
@@ -22,7 +22,7 @@ export const me = {
           Strict({
             kind: Type.Union([Type.Literal('browser'), Type.Literal('cli')]),
             id: Nullable(Type.String()),
-            secondFactor: Type.Boolean({ description: 'The person has a recovery kit' }),
+            secondFactor: Type.Boolean({ description: 'True if the person has a recovery kit' }),
             mfaAt: Nullable(Instant),
           }),
         ),

@@ -78,7 +78,7 @@ export const offboardings = {
     audits: ['offboarding.row_reminded'],
   }),
   finish: post('/v1/orgs/:orgId/offboardings/:offboardingId/finish', {
-    summary: 'Finish an offboarding. If rows are open, the body must accept them',
+    summary: 'Finish an offboarding. If rows are still open, the body must say that the caller accepts this',
     body: Strict({ acceptOpen: Type.Optional(Type.Literal(true)) }),
     responses: { 200: One },
     refuses: ['conflict'],

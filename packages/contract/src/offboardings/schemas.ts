@@ -100,7 +100,9 @@ export const OffboardingPreview = Strict({
       rekeyed: Type.Boolean({ description: 'True if the environment was re-keyed after the person was removed' }),
       secrets: Type.Integer(),
       rotated: Type.Integer({ description: 'Number of secrets with a rotation' }),
-      deleted: Type.Integer({ description: 'Deleted secrets that can be restored until the environment is re-keyed' }),
+      deleted: Type.Integer({
+        description: 'Number of deleted secrets that can still be restored. A re-key of the environment ends this',
+      }),
     }),
   ),
   revokes: Type.Array(OffboardingRevoked),

@@ -35,7 +35,7 @@ export const orgs = {
 
 const MfaPolicy = Strict({
   required: Type.Boolean(),
-  configured: Type.Boolean({ description: 'False if this server cannot sign people in' }),
+  configured: Type.Boolean({ description: 'False if this server cannot sign people in, because it has no server key' }),
 })
 
 export const mfaPolicy = {
@@ -44,7 +44,7 @@ export const mfaPolicy = {
     responses: { 200: MfaPolicy },
   }),
   update: patch('/v1/orgs/:orgId/mfa-policy', {
-    summary: 'Require a second factor from every member, or end this requirement',
+    summary: 'Require that every member has a second factor, or end this requirement',
     body: Strict({ required: Type.Boolean() }),
     responses: { 200: MfaPolicy },
     refuses: ['mfa_required', 'conflict'],

@@ -9,7 +9,7 @@ const One = Strict({ override: Override })
 /** Values that a person stores for themselves alone, in an environment whose key they hold. */
 export const overrides = {
   list: get('/v1/orgs/:orgId/envs/:envId/overrides', {
-    summary: 'List your own overrides in an environment. You must hold its key',
+    summary: 'List your own overrides in an environment. You must have the environment’s key',
     tagged: true,
     responses: { 200: Strict({ overrides: Type.Array(Override) }) },
   }),
@@ -36,7 +36,10 @@ export const overrides = {
     summary: 'Replace one of your overrides',
     body: Strict({
       ...NewOverride,
-      expectedRevision: { ...OverrideRevision, description: 'If this is not the current revision, the answer is 409' },
+      expectedRevision: {
+        ...OverrideRevision,
+        description: 'The revision that the caller read. If it is not the current revision, the answer is 409',
+      },
     }),
     responses: { 200: One },
     refuses: ['conflict', 'quota_exceeded'],

@@ -51,20 +51,20 @@ export const recovery = {
     audits: ['recovery.enabled'],
   }),
   rotate: post('/v1/orgs/:orgId/recovery/rotate', {
-    summary: 'Replace the recovery key and its shares. Environments that are not in `grants` are no longer covered',
+    summary: 'Replace the recovery key and its shares. The new recovery key covers only the environments in `grants`',
     body: KeyAndShares,
     responses: { 200: Configured },
     refuses: ['conflict'],
     audits: ['recovery.rotated', 'recovery_request.cancelled'],
   }),
   disable: del('/v1/orgs/:orgId/recovery', {
-    summary: 'End recovery. Every key that is wrapped for the recovery key is deleted',
+    summary: 'End recovery. This deletes all environment keys that are wrapped for the recovery key',
     body: Strict({ ...trusted }),
     responses: { 200: Ok },
     audits: ['recovery.disabled', 'recovery_request.cancelled'],
   }),
   cover: post('/v1/orgs/:orgId/recovery/grants', {
-    summary: 'Wrap the keys of environments for the recovery key',
+    summary: 'Cover environments: store their keys, wrapped for the recovery key',
     body: Strict({ grants: Grants }),
     responses: { 200: Configured },
     refuses: ['conflict'],

@@ -20,7 +20,7 @@ export const Rekey = Strict({
     additionalProperties: false,
     maxProperties: limits.rekeySecretsMax,
     description:
-      'The current version of every secret, by name. If a version has changed, or a secret was added or deleted, the answer is 409',
+      'The version of every secret that the caller read, by name. If a version has changed since, or a secret was added or deleted, the answer is 409',
   }),
   grants: Type.Array(RekeyGrant, {
     minItems: 1,
@@ -63,10 +63,13 @@ export const ProposedRekey = Strict({
   }),
   grants: Type.Array(Holder, { description: 'The readers who get the new key. Every other reader loses access' }),
   covered: Type.Boolean({ description: 'True if the new key is also wrapped for the recovery key' }),
-  wrappedDek: { ...Nullable(WrappedKey), description: 'The new key, wrapped for the caller' },
+  wrappedDek: {
+    ...Nullable(WrappedKey),
+    description: 'The new key, wrapped for the caller. null if the caller does not get it',
+  },
   secrets: Nullable(Type.Array(Strict({ ...ResealedSecret.properties, expectedVersion: Version }))),
   details: {
     ...Nullable(Type.Array(Strict({ name: SecretName, sealed: Nullable(SealedDetails) }))),
-    description: 'null also if the re-key drops all descriptions',
+    description: 'The new ciphertexts of the descriptions. Also null if the re-key deletes all descriptions',
   },
 })

@@ -24,7 +24,7 @@ export const LinkedInvitation = Strict({
     description:
       'True if the invitation is for an admin of an organization without an owner. The person becomes the owner',
   }),
-  usedAt: Nullable(Type.String({ description: 'When the link signed somebody in' })),
+  usedAt: Nullable(Type.String({ description: 'When somebody used the link to sign in. null if nobody has used it' })),
   acceptedAt: Nullable(Instant),
   signsIn: Type.Boolean({
     description:

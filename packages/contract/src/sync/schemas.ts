@@ -88,10 +88,10 @@ export const SyncRun = Strict({
   pushed: Type.Array(Name, { description: 'Names that were written' }),
   deleted: Type.Array(Name, { description: 'Names that were removed' }),
   skipped: Type.Array(Refused, {
-    description: 'Skipped names that somebody else wrote, and how to push them',
+    description: 'Names that the run skipped because somebody else wrote them, and how to push them',
   }),
   failures: Type.Array(Refused, { description: 'Names that could not be written or removed, with the reasons' }),
-  unchanged: Type.Integer({ description: 'Number of names that needed no write' }),
+  unchanged: Type.Integer({ description: 'Number of names whose value was already right' }),
   error: Nullable(Type.String({ description: 'The error that ended the run early' })),
   startedAt: Instant,
   finishedAt: Nullable(Instant),
@@ -117,7 +117,7 @@ export const SyncBinding = Strict({
   adopt: Adopt,
   enabled: Type.Boolean(),
   missingEnvironmentIds: Type.Array(EnvironmentId, {
-    description: 'Layers whose key the connection lacks. Every run fails until a PATCH adds the keys',
+    description: 'Environments whose key the connection does not have. Every run fails until a PATCH adds the keys',
   }),
   lastRun: Nullable(SyncLastRun),
   lastError: Nullable(Type.String()),

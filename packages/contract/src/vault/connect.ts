@@ -26,7 +26,8 @@ export const vaultConnect = {
   }),
   session: get('/v1/vault/connect/session', {
     surface,
-    summary: 'Get the provider to connect, the person, and the keys for encryption. This also works after completion',
+    summary:
+      'Get the provider to connect, the person, and the keys for encryption. This also works after the session was completed',
     responses: { 200: oneView },
     refuses: ['forbidden'],
   }),

@@ -41,7 +41,7 @@ export const vaultExecutor = {
         Type.String({
           pattern: '^[A-Za-z0-9_-]{86}$',
           description:
-            'base64url signature of the wrapping key over the code and origin. With it, the active executor registers again and gets a new credential',
+            'Signature of the code and origin with the wrapping key, in base64url. With this proof, the active executor registers again and gets a new credential',
         }),
       ),
     }),
@@ -57,7 +57,8 @@ export const vaultExecutor = {
   }),
   me: get('/v1/vault/executor/me', {
     surface,
-    summary: 'Get the executor and the display settings of its project. The call records that the executor is alive',
+    summary:
+      'Get the executor and the display settings of its project. The server notes the time of the call as a sign that the executor runs',
     responses: {
       200: Strict({
         executor: VaultExecutor,
@@ -67,14 +68,15 @@ export const vaultExecutor = {
   }),
   catalog: put('/v1/vault/executor/catalog', {
     surface,
-    summary: 'Replace the catalog that people see',
+    summary: 'Replace the catalog of providers that people see',
     body: Strict({ catalog: VaultCatalog, sdkVersion: SdkVersion }),
     responses: { 200: oneExecutor },
     audits: ['vault.executor.catalog_updated'],
   }),
   addKey: post('/v1/vault/executor/keys', {
     surface,
-    summary: 'Register another wrapping key, which becomes the current key. Earlier keys can still unwrap',
+    summary:
+      'Register another wrapping key of the executor, which becomes the current key. The executor can still unwrap with earlier keys',
     body: Strict({ wrappingKey: WrappingKey }),
     responses: { 200: oneExecutor },
     refuses: ['conflict'],
@@ -105,7 +107,7 @@ export const vaultExecutor = {
       200: Strict({
         connection: VaultConnection,
         keys: Type.Array(Strict({ slot: Slot, keyThumbprint: Thumbprint }), {
-          description: 'For the current revision of each slot',
+          description: 'The wrapping key of the current revision of each slot',
         }),
       }),
     },
@@ -140,7 +142,7 @@ export const vaultExecutor = {
   }),
   revoke: post('/v1/vault/executor/connections/:vaultConnectionId/revoke', {
     surface,
-    summary: 'Revoke a connection on behalf of the product. You can repeat the call',
+    summary: 'Revoke a connection for the product. You can repeat the call',
     responses: { 200: oneConnection },
     refuses: ['not_found'],
     audits: ['vault.connection.revoked'],

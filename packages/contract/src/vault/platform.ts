@@ -52,7 +52,8 @@ const LinkedExecutor = Type.Object(
   { origin: Url('Origin of the executor'), thumbprint: Thumbprint },
   {
     additionalProperties: false,
-    description: 'From the executor itself. If it is not registered with this origin and key, the answer is 409',
+    description:
+      'Origin and key, as the executor itself reported them. If the project’s executor has a different origin or key, the answer is 409',
   },
 )
 
@@ -70,7 +71,8 @@ export const vaultPlatform = {
       executor: Type.Optional(LinkedExecutor),
       allowAccountChange: Type.Optional(
         Type.Boolean({
-          description: 'For reconnecting: whether the person may use another account of the provider. Default: false',
+          description:
+            'Only for repairing a connection: true if the person may use another account of the provider. Default: false',
         }),
       ),
     }),
@@ -90,7 +92,7 @@ export const vaultPlatform = {
   }),
   session: get('/v1/vault/connect-sessions/:connectSessionId', {
     surface,
-    summary: 'Get the state of a link',
+    summary: 'Get the state of a link that lets a person connect an account',
     responses: { 200: Strict({ session: VaultSession }) },
     refuses: ['not_found'],
   }),

@@ -94,7 +94,8 @@ export const VaultKey = Strict({
 
 export const ProviderId = Type.String({
   pattern: '^[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?$',
-  description: 'id of a provider in the catalog: lowercase letters, digits, inner hyphens and underscores, at most 64',
+  description:
+    'Id of a provider in the catalog: lowercase letters, digits, inner hyphens and underscores, at most 64 characters',
 })
 
 export const VaultProvider = Strict({
@@ -130,7 +131,7 @@ export const SdkVersion = Type.String({
   minLength: 1,
   maxLength: 100,
   pattern: displayNamePattern,
-  description: 'The program of the executor, such as `skerry-executor/1.0.0`',
+  description: 'Name and version of the executor’s program, such as `skerry-executor/1.0.0`',
 })
 
 export const VaultExecutor = Strict({
@@ -227,7 +228,7 @@ export const VaultConnectView = Strict({
   provider: VaultProvider,
   method: Method,
   slots: Type.Array(Strict({ slot: Slot, revision: Version }), {
-    description: 'Slots, each with its next revision',
+    description: 'The slots for credentials, each with the number of its next revision',
   }),
   keys: Type.Array(WrappingKey, { description: 'Valid keys of the executor, the current key first' }),
   consentedAt: Nullable(Instant),

@@ -12,7 +12,9 @@ export const VaultWebhook = Strict({
   events: Type.Array(oneOf(vaultEventTypes)),
   description: Nullable(Type.String()),
   status: oneOf(vaultWebhookStatuses),
-  failureCount: Type.Integer({ description: 'Number of failures in a row. Failures at the same time count once' }),
+  failureCount: Type.Integer({
+    description: 'Number of failed deliveries in a row. Failures at the same time count once',
+  }),
   lastDeliveryAt: Nullable(Instant),
   lastDeliveryStatus: Nullable(Type.Integer({ description: 'HTTP status of the last answer' })),
   lastError: Nullable(Type.String()),
