@@ -6,9 +6,9 @@ export const errorMeanings: Record<ErrorCode, string> = {
   invalid_request: 'The request has a wrong form. The message names the wrong field',
   unauthorized: 'The request has no credential, or the credential is not valid',
   forbidden: 'The credential is valid, but does not have this permission',
-  mfa_required: 'The sign-in has no second factor yet, or the caller entered the second factor too long ago',
-  quota_exceeded: 'The organization has reached a limit of its plan or of the server',
-  not_found: 'The object does not exist, or the caller is not allowed to know that it exists',
+  mfa_required: 'The sign-in has no second factor yet, or the second factor was entered too long ago',
+  quota_exceeded: 'The plan of the organization, or a limit of the server, is used up',
+  not_found: 'The thing does not exist, or the caller is not allowed to know that it exists',
   conflict:
     'The current state does not allow the change, for example because the name exists or the version has changed',
   rate_limited: 'The caller sent too many requests. `Retry-After` has the number of seconds to wait',

@@ -135,7 +135,7 @@ export const syncPlatforms = {
       }),
     ]),
     credential:
-      'API key of a user who can change the service or group. In all workspaces of the user, the key may do everything that the user may do.',
+      'API key of a user who can change the service or group. The key gives access to all workspaces of this user.',
   },
   'app-platform-d': {
     config: Config('app-platform-d'),
