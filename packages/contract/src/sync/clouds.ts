@@ -51,7 +51,7 @@ export const syncClouds = {
       kmsKeyId: KmsKeyId(2048),
     }),
     credential:
-      'Only the secret access key. Its user needs CreateSecret, PutSecretValue, UpdateSecret, DescribeSecret, RestoreSecret, DeleteSecret and ListSecrets. The form json-bundle also needs GetSecretValue.',
+      'Secret access key of an IAM user. The user needs the permissions CreateSecret, PutSecretValue, UpdateSecret, DescribeSecret, RestoreSecret, DeleteSecret and ListSecrets. For the form json-bundle, the user also needs GetSecretValue.',
   },
   'cloud-a-parameter-store': {
     config: Strict({ provider: Type.Literal('cloud-a-parameter-store'), region: Region, accessKeyId: AccessKeyId }),
@@ -72,7 +72,7 @@ export const syncClouds = {
       kmsKeyId: KmsKeyId(256),
     }),
     credential:
-      'Only the secret access key. Its user needs PutParameter, GetParametersByPath and DeleteParameters on the path. If you name a KMS key, the user must be allowed to use it.',
+      'Secret access key of an IAM user. The user needs the permissions PutParameter, GetParametersByPath and DeleteParameters on the path. If you name a KMS key, the user must be allowed to use this key.',
   },
   'cloud-b-secret-manager': {
     config: Strict({
@@ -124,7 +124,7 @@ export const syncClouds = {
       ),
     }),
     credential:
-      'Key of a service account, the whole JSON file. The account needs secretmanager.secrets create, get, list and delete, and secretmanager.versions add; destroy for pruneVersions, access for json-bundle.',
+      'Key of a service account, as the whole JSON file. The account needs the permissions secretmanager.secrets.create, .get, .list and .delete, and secretmanager.versions.add. For pruneVersions, the account also needs secretmanager.versions.destroy. For the form json-bundle, it also needs secretmanager.versions.access.',
   },
   'cloud-c-key-vault': {
     config: Strict({

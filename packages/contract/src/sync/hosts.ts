@@ -145,7 +145,7 @@ export const syncHosts = {
         description: 'The Space as `owner/name`. The Space restarts after each written secret.',
       }),
     }),
-    credential: 'Token (hf_...) with the role write, or a fine-grained one with write access to the Space.',
+    credential: 'Token (hf_...) with the role write, or a fine-grained token with write access to the Space.',
   },
   'ai-agent-vaults': {
     config: Strict({ provider: Type.Literal('ai-agent-vaults') }),

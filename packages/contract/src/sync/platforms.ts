@@ -118,7 +118,8 @@ export const syncPlatforms = {
         }),
       ),
     }),
-    credential: 'Project token of this one environment (tokenKind project), or a token of the account or workspace.',
+    credential:
+      'Project token of the Railway environment (with tokenKind project), or a token of the account or workspace.',
   },
   'app-platform-b': {
     config: Config('app-platform-b'),
@@ -145,7 +146,7 @@ export const syncPlatforms = {
       secretGroupId: Segment('Id of the secret group in the project.'),
     }),
     credential:
-      'API token of a role that can read and update values of the secret group. Skerry refuses a token that cannot read them, because a write replaces all values.',
+      'API token of a role that can read and update values of the secret group. Skerry refuses a token that cannot read the values, because each write replaces all values of the group.',
   },
   'app-platform-e': {
     config: Config('app-platform-e'),
