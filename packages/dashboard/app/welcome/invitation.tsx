@@ -44,7 +44,7 @@ export function Invitation({ token, invitation }: { token: string; invitation: L
 function sourceOf({ orgName, invitedBy, invitedByName, becomesOwner }: LinkedInvitation): string {
   if (invitedBy !== null) return invitedByName === null ? '' : `${invitedByName} is ${invitedBy}. `
   return becomesOwner
-    ? `You or somebody else signed up ${orgName} with “skerry signup”. It has no owner yet. `
+    ? `You or somebody else signed up ${orgName} with “skerry signup”. The organization has no owner yet. `
     : `A service token or a machine client of ${orgName} made this invitation. `
 }
 
