@@ -56,7 +56,7 @@ const rules: Record<string, PathParamRule> = {
   agentRef: {
     schema: Type.String({
       pattern: `${idPattern('agent')}|${slugPattern}`,
-      description: 'id or slug of an agent',
+      description: 'Id or slug of an agent',
     }) as PathParamRule['schema'],
     malformed: 'not_found',
     message: 'no such agent',
@@ -64,7 +64,7 @@ const rules: Record<string, PathParamRule> = {
   taskId: {
     schema: Type.String({
       pattern: `${idPattern('agentTask')}|${idPattern('taskRef')}`,
-      description: 'id of a task, or the public segment of its token',
+      description: 'Id of a task, or the public segment of its token',
     }) as PathParamRule['schema'],
     malformed: 'not_found',
     message: 'no such task',
@@ -81,7 +81,7 @@ const rules: Record<string, PathParamRule> = {
   userRef: {
     schema: Type.String({
       pattern: `^[^\\u0000-\\u001f\\u007f-\\u009f]{1,${limits.vaultUserRefCharacters}}$`,
-      description: 'the product’s own id of its user, percent-encoded',
+      description: 'The id that the product itself uses for its user, percent-encoded',
     }) as PathParamRule['schema'],
     malformed: 'invalid_request',
     message: `userRef: must have 1 to ${limits.vaultUserRefCharacters} characters, and no control characters`,
@@ -91,7 +91,7 @@ const rules: Record<string, PathParamRule> = {
   slot: {
     schema: Type.String({
       pattern: `^(?:${Object.keys(vaultSlots).join('|')})$`,
-      description: 'slot of a credential',
+      description: 'Slot of a credential',
     }) as PathParamRule['schema'],
     malformed: 'not_found',
     message: 'no such slot',

@@ -5,17 +5,17 @@
 
 /** Opaque blobs: prefix, then `segments` base64url segments, all joined by dots. */
 const blobs = {
-  wd1: { segments: 4, what: 'a key wrapped to a principal: ephemeral point, salt, iv, ciphertext' },
+  wd1: { segments: 4, what: 'a key, encrypted for one principal: ephemeral point, salt, iv, ciphertext' },
   sc1: { segments: 2, what: 'a secret value: iv, ciphertext' },
   sd1: { segments: 2, what: 'the description and tags of a secret: iv, ciphertext' },
   sn1: { segments: 2, what: 'the former names of a secret: iv, ciphertext' },
   so1: { segments: 2, what: 'a personal override of a secret: iv, ciphertext' },
-  ce1: { segments: 4, what: 'managed-key ciphertext: key id, version, iv, ciphertext' },
-  dk1: { segments: 4, what: 'a data key wrapped under a managed key: key id, version, iv, ciphertext' },
-  sg1: { segments: 3, what: 'a managed-key signature: key id, version, signature' },
-  pk1: { segments: 4, what: 'a private key sealed under a passphrase: parameters, salt, iv, ciphertext' },
-  pk2: { segments: 3, what: 'a private key sealed under a passkey: salt, iv, ciphertext' },
-  pk3: { segments: 3, what: 'a private key sealed under the code of a recovery kit: salt, iv, ciphertext' },
+  ce1: { segments: 4, what: 'a text, encrypted with a managed key: key id, version, iv, ciphertext' },
+  dk1: { segments: 4, what: 'a data key, encrypted with a managed key: key id, version, iv, ciphertext' },
+  sg1: { segments: 3, what: 'a signature, made with a managed key: key id, version, signature' },
+  pk1: { segments: 4, what: 'a private key, encrypted with a passphrase: parameters, salt, iv, ciphertext' },
+  pk2: { segments: 3, what: 'a private key, encrypted with a passkey: salt, iv, ciphertext' },
+  pk3: { segments: 3, what: 'a private key, encrypted with the code of a recovery kit: salt, iv, ciphertext' },
 } as const
 
 export type BlobPrefix = keyof typeof blobs

@@ -26,18 +26,18 @@ export const Id = (kind: IdKind) => Type.String({ pattern: idPattern(kind) })
 /** ISO 8601 in UTC with milliseconds: `2026-10-04T12:00:00.000Z`. */
 export const Instant = Type.String({
   pattern: instantPattern,
-  description: 'ISO 8601, UTC, milliseconds',
+  description: 'A time in ISO 8601, in UTC, with milliseconds',
 })
 
 /** Any instant of RFC 3339, for bodies and queries. A stored instant is compared to the millisecond. */
 export const GivenInstant = Type.String({
   pattern: givenInstantPattern,
-  description: 'RFC 3339, such as `2026-10-04T12:00:00Z` or `2026-10-04T14:00:00+02:00`',
+  description: 'A time in RFC 3339, such as `2026-10-04T12:00:00Z` or `2026-10-04T14:00:00+02:00`',
 })
 
 export const Slug = Type.String({
   pattern: slugPattern,
-  description: 'lowercase letters, digits and inner hyphens, at most 63',
+  description: 'Lowercase letters, digits and inner hyphens, at most 63 characters',
 })
 
 export const DisplayName = Type.String({
@@ -54,7 +54,7 @@ export const FreeText = Type.String({
 
 export const SecretName = Type.String({
   pattern: secretNamePattern,
-  description: 'an environment variable name',
+  description: 'A name of an environment variable',
 })
 
 export const Email = Type.String({
@@ -89,7 +89,8 @@ export const Version = Type.Integer({ minimum: 1, maximum: 2_147_483_647 })
 export const ExpectedVersion = Type.Integer({
   minimum: 0,
   maximum: 2_147_483_647,
-  description: 'If this is not the current version, the answer is 409. 0: the secret must not exist',
+  description:
+    'The version that the caller read. If it is not the current version, the answer is 409. 0: the secret must not exist',
 })
 
 export const CliLoginCode = Type.String({ pattern: cliLoginCodePattern })
@@ -115,8 +116,8 @@ export const NextCursor = Nullable(Type.String())
 /** The body of every refusal. */
 export const ErrorBody = Type.Object({
   error: Type.Object({
-    code: Type.String({ description: 'Stable text for programs' }),
-    message: Type.String({ description: 'Text for people that names the wrong field' }),
+    code: Type.String({ description: 'Code for programs. It does not change between releases' }),
+    message: Type.String({ description: 'Message for people. It names the wrong field' }),
   }),
 })
 export type ErrorBody = Static<typeof ErrorBody>

@@ -163,7 +163,7 @@ async function mine({ session: { client } }: SignedIn): Promise<Output> {
           one.orgSlug,
           one.orgName,
           one.role,
-          one.invitedBy ?? 'a program',
+          one.invitedBy ?? 'a token or a machine client',
           shownTime(one.expiresAt),
           one.id,
         ]),

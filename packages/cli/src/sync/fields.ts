@@ -89,7 +89,7 @@ async function chooseShape(
   const [only, ...others] = shapes
   if (only !== undefined && others.length === 0) return only
   const choices = shapes.flatMap(({ kind }) => kind ?? [])
-  const description = 'What the destination is; it says which of the other fields belong to it.'
+  const description = 'Kind of the destination. The other fields depend on the kind.'
   const kind =
     given.kind ??
     (await askField({ path: 'kind', kind: 'choice', description, required: true, choices }, option, provider.slug)) ??
@@ -108,7 +108,7 @@ async function askField(field: Asked, option: string, provider: string): Promise
     if (!required) return undefined
     const values = choices.length === 0 ? '...' : `<${choices.join('|')}>`
     throw usage(
-      `${path} is needed: ${description}`,
+      `${path} is needed: ${description.replace(/\.$/, '')}`,
       `use ${option} ${path}=${values}; \`skerry sync providers ${provider}\` shows all fields`,
     )
   }

@@ -14,7 +14,8 @@ const Reason = { reason: Type.Optional(FreeText) }
  */
 export const accessRequests = {
   list: get('/v1/orgs/:orgId/access-requests', {
-    summary: 'List requests for access, oldest first. Admins see all. Other callers see their own',
+    summary:
+      'List requests for access, oldest first. Admins see the requests of all people. Other callers see only their own',
     query: Strict({
       ...Page.properties,
       status: Type.Optional(
@@ -24,7 +25,7 @@ export const accessRequests = {
     responses: {
       200: Strict({
         requests: Type.Array(AccessRequest),
-        open: Type.Integer({ description: 'Number of open ones that the caller may see' }),
+        open: Type.Integer({ description: 'Number of open requests that the caller may see' }),
         nextCursor: NextCursor,
       }),
     },
@@ -45,11 +46,12 @@ export const accessRequests = {
     audits: ['access_request.opened'],
   }),
   get: get('/v1/orgs/:orgId/access-requests/:accessRequestId', {
-    summary: 'A request for access, for admins and the person who asked',
+    summary: 'Get a request for access. Only admins and the person who asked can see it',
     responses: { 200: One },
   }),
   decline: post('/v1/orgs/:orgId/access-requests/:accessRequestId/decline', {
-    summary: 'Decline a request. The server tells the person the reason. Keys that were granted in the meantime stay',
+    summary:
+      'Decline a request for access. The server tells the person the reason. The person keeps keys that somebody has already granted',
     body: Strict(Reason),
     responses: { 200: One },
     refuses: ['conflict'],

@@ -10,11 +10,13 @@ const literals = <const T extends string>(texts: readonly T[]) =>
 const AccessRequestEnvironment = Strict({
   environmentId: Id('environment'),
   label: Type.String({ description: '`app/env`, `app/env@branch` or `group:env`' }),
-  granted: Type.Boolean({ description: 'The person holds the key now' }),
+  granted: Type.Boolean({ description: 'True if the person has the key now' }),
   endsAt: Nullable(
-    Type.String({ description: 'When the access expires. null if it does not expire, or if the person holds no key' }),
+    Type.String({
+      description: 'When the access expires. null if it does not expire, or if the person does not have the key',
+    }),
   ),
-  held: Type.Boolean({ description: 'The caller holds the key, and can grant it as an admin' }),
+  held: Type.Boolean({ description: 'True if the caller is an admin who has the key, and can grant it' }),
 })
 
 export const AccessRequest = Strict({
@@ -25,7 +27,8 @@ export const AccessRequest = Strict({
   reason: Nullable(Type.String()),
   forSeconds: Nullable(
     Type.Integer({
-      description: 'How long the person needs the keys. The client of the admin who grants them sets the end',
+      description:
+        'Seconds for which the person needs the keys. The admin who grants the keys sets the end of the access',
     }),
   ),
   createdAt: Instant,

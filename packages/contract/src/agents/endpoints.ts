@@ -8,7 +8,7 @@ import { Agent, AgentPolicy, NamedAgent, Thumbprint } from './schemas.ts'
 const Bundle = Type.String({
   maxLength: limits.policyBundleCharacters,
   pattern: '^ap1\\.[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]+$',
-  description: 'a signed policy: `ap1.<body>.<signature>`',
+  description: 'A signed policy: `ap1.<body>.<signature>`',
 })
 
 const Environment = Nullable(Id('environment'))
@@ -19,7 +19,7 @@ const Environment = Nullable(Id('environment'))
  */
 export const agents = {
   list: get('/v1/orgs/:orgId/agents', {
-    summary: 'Identities of agents',
+    summary: 'List agents',
     query: Page,
     responses: { 200: Strict({ agents: Type.Array(Agent), nextCursor: NextCursor }) },
   }),
@@ -41,7 +41,7 @@ export const agents = {
     responses: { 200: Strict({ agent: Agent, environmentSlug: Nullable(Slug) }) },
   }),
   update: patch('/v1/orgs/:orgId/agents/:agentId', {
-    summary: 'Rename, bind, enable or disable an agent',
+    summary: 'Rename an agent, bind it to an environment, or enable or disable it',
     body: Strict({
       name: Type.Optional(DisplayName),
       enabled: Type.Optional(Type.Boolean()),
@@ -68,7 +68,7 @@ export const agents = {
     audits: ['agent.policy_published'],
   }),
   rollback: post('/v1/orgs/:orgId/agents/:agentId/policies/:version/rollback', {
-    summary: 'Serve an earlier policy again as a new version, while it is valid',
+    summary: 'Publish an earlier policy again, as a new version. The earlier policy must still be valid',
     responses: { 201: Strict({ policy: AgentPolicy }) },
     audits: ['agent.policy_rolled_back'],
   }),

@@ -37,7 +37,7 @@ export const apps = {
     audits: ['app.deleted'],
   }),
   envs: get('/v1/orgs/:orgId/apps/:appId/envs', {
-    summary: 'Environments of an application, without branches',
+    summary: 'List the environments of an application, without branches',
     query: Page,
     responses: { 200: Strict({ environments: Type.Array(EnvironmentWithAccess), nextCursor: NextCursor }) },
   }),

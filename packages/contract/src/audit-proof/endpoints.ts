@@ -8,19 +8,19 @@ import { Hash } from './schemas.ts'
 const Size = Type.Integer({
   minimum: 0,
   maximum: Number.MAX_SAFE_INTEGER,
-  description: 'Number of entries in the tree',
+  description: 'Number of entries in the Merkle tree',
 })
 
 const LeafIndex = Type.Integer({
   minimum: 0,
   maximum: Number.MAX_SAFE_INTEGER,
-  description: 'the place of an entry in the tree, from 0',
+  description: 'The position of the entry in the tree. The first entry has 0',
 })
 
 const BrokenAt = {
   ...Nullable(Instant),
   description:
-    'When the server found that stored hashes of the audit log were changed. Since then, nothing is sealed. null if no hash was changed',
+    'When the server found that somebody had changed stored hashes of the audit log. Since then, the server seals no entries. null if no hash was changed',
 }
 
 /** A sealed entry. The seal covers the entry itself, in the one form that RFC 8785 gives its JSON. */
@@ -38,7 +38,7 @@ export const auditProof = {
     summary: 'Get the newest signed checkpoint of the audit log: the number of entries, and the hash over all of them',
     responses: {
       200: Strict({
-        checkpoint: Type.String({ description: 'a C2SP tlog-checkpoint in a signed note' }),
+        checkpoint: Type.String({ description: 'The checkpoint: a C2SP tlog-checkpoint in a signed note' }),
         size: Size,
         signedAt: Instant,
         brokenAt: BrokenAt,
@@ -47,21 +47,22 @@ export const auditProof = {
     refuses: ['conflict'],
   }),
   inclusion: get('/v1/orgs/:orgId/audit/proof/inclusion', {
-    summary: 'Get a proof that an entry is in the tree of a size. Default: the current size',
+    summary:
+      'Get a proof that an entry is in the Merkle tree of the audit log, at a given size of the tree. Default: the current size',
     query: Strict({ entry: Id('audit'), size: Type.Optional(Size) }),
     responses: { 200: Strict({ proof: Strict({ index: LeafIndex, size: Size, hashes: Type.Array(Hash) }) }) },
     refuses: ['conflict'],
   }),
   consistency: get('/v1/orgs/:orgId/audit/proof/consistency', {
     summary:
-      'Get a proof that the tree of one size is the beginning of the tree of another size. Default: the current size',
+      'Get a proof that an earlier, smaller Merkle tree of the audit log is the beginning of a later one. Default: the current size',
     query: Strict({ from: Size, to: Type.Optional(Size) }),
     responses: { 200: Strict({ proof: Strict({ from: Size, to: Size, hashes: Type.Array(Hash) }) }) },
     refuses: ['conflict'],
   }),
   leaves: get('/v1/orgs/:orgId/audit/leaves', {
     summary:
-      'List sealed entries in the order of the tree, each with its hash. `entry` is null if the entry is missing',
+      'List sealed audit entries in the order of the Merkle tree, each with its hash. `entry` is null if the entry is missing',
     query: Strict({
       from: Type.Optional({ ...LeafIndex, description: 'Index of the first entry. Default: 0' }),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.auditLeavesMax })),
@@ -71,12 +72,15 @@ export const auditProof = {
   }),
   exportKey: get('/.well-known/skerry-export-signing-key', {
     summary:
-      'Get the public key with which this server signs checkpoints and archives. 404 if the server signs nothing',
+      'Get the public key that verifies the server’s signatures of checkpoints and archives. 404 if the server signs nothing',
     surface: 'none',
     responses: {
       200: Strict({
         algorithm: Type.Literal('Ed25519'),
-        publicKey: Type.String({ pattern: '^[A-Za-z0-9_-]{43}$', description: '32 bytes, base64url' }),
+        publicKey: Type.String({
+          pattern: '^[A-Za-z0-9_-]{43}$',
+          description: 'The public key: 32 bytes, in base64url',
+        }),
         keyId: Type.String(),
       }),
     },

@@ -23,12 +23,16 @@ const filter = {
   resourceType: Type.Optional(oneOf(resourceTypes)),
   resourceId: Type.Optional(Type.String(Id)),
   actorId: Type.Optional(Type.String(Id)),
-  requestId: Type.Optional(Type.String({ ...Id, description: 'the `x-request-id` of an answer' })),
-  environmentId: Type.Optional(Type.String({ ...Id, description: 'Entries about this environment or its content' })),
+  requestId: Type.Optional(
+    Type.String({ ...Id, description: 'Only entries of the request whose answer had this `x-request-id`' }),
+  ),
+  environmentId: Type.Optional(
+    Type.String({ ...Id, description: 'Only entries about this environment or its content' }),
+  ),
   applicationId: Type.Optional(
     Type.String({
       ...Id,
-      description: 'Entries about this application, its current environments and branches, or their content',
+      description: 'Only entries about this application, its current environments and branches, or their content',
     }),
   ),
   text: Type.Optional(
@@ -37,11 +41,11 @@ const filter = {
       maxLength: limits.displayNameCharacters,
       pattern: displayNamePattern,
       description:
-        'A text in the name of the entry’s object or actor, or in its metadata. Upper and lower case are the same',
+        'Only entries with this text in the name of their object or actor, or in their metadata. Upper and lower case are the same',
     }),
   ),
-  since: Type.Optional({ ...GivenInstant, description: 'RFC 3339. Entries at or after this time' }),
-  until: Type.Optional({ ...GivenInstant, description: 'RFC 3339. Entries before this time' }),
+  since: Type.Optional({ ...GivenInstant, description: 'Only entries at or after this time, in RFC 3339' }),
+  until: Type.Optional({ ...GivenInstant, description: 'Only entries before this time, in RFC 3339' }),
 }
 
 /** The number of entries in each group, from one instant on and before another. */
@@ -75,7 +79,7 @@ export const audit = {
     },
   }),
   timeline: get('/v1/orgs/:orgId/audit/timeline', {
-    summary: 'Count the entries of each hour or day in UTC, by group',
+    summary: 'Count the audit entries of each hour or day in UTC, by group of actions',
     query: Strict({
       ...filter,
       since: Type.Optional({
@@ -86,10 +90,11 @@ export const audit = {
     responses: {
       200: Strict({
         step: Type.Union([Type.Literal('hour'), Type.Literal('day')], {
-          description: `Hours if the range has at most ${limits.timelineHoursMax} hours`,
+          description: `Hours if the range has at most ${limits.timelineHoursMax} hours, and days otherwise`,
         }),
         spans: Type.Array(Span, {
-          description: 'Oldest first, without gaps. The first and the last period are cut to the range',
+          description:
+            'The counts of each hour or day, oldest first, without gaps. The first and the last one cover only the part inside the range',
         }),
         countedUntil: {
           ...Nullable(Instant),

@@ -10,11 +10,11 @@ const Url = Strict({ url: Type.String() })
 export const billing = {
   get: get('/v1/orgs/:orgId/billing', {
     summary:
-      'Get the plan, its included amounts and the usage. `plan`, `subscription` and `promo` belong to the family platform',
+      'Get the plan, its included amounts and the usage. `plan`, `subscription` and `promo` are of the plan family `platform`',
     responses: { 200: BillingView },
   }),
   checkout: post('/v1/orgs/:orgId/billing/checkout', {
-    summary: 'Begin to buy a plan. The answer has an address at the payment provider',
+    summary: 'Begin to buy a plan. The answer has the address of a page at the payment provider',
     unit: 'manual',
     body: Strict({
       family: Family,
@@ -31,14 +31,15 @@ export const billing = {
     audits: ['billing.checkout_started'],
   }),
   portal: post('/v1/orgs/:orgId/billing/portal', {
-    summary: 'Get an address at the payment provider, where a person sees invoices and changes the payment method',
+    summary:
+      'Get the address of a page at the payment provider, where a person sees invoices and changes the payment method',
     unit: 'manual',
     responses: { 200: Url },
     refuses: ['conflict'],
     audits: ['billing.portal_opened'],
   }),
   cancel: post('/v1/orgs/:orgId/billing/cancel', {
-    summary: 'End every plan above the free ones, at once',
+    summary: 'End all paid plans at once',
     unit: 'manual',
     responses: { 200: Ok },
     refuses: ['conflict'],

@@ -20,7 +20,7 @@ export const Subscription = Strict({
   family: Family,
   plan: Type.String(),
   status: Type.String({
-    description: 'The name of the payment provider for the state: `active`, `past_due`, `canceled`',
+    description: 'The state as the payment provider names it, for example `active`, `past_due` or `canceled`',
   }),
   currentPeriodEnd: Nullable(Instant),
 })
@@ -33,10 +33,10 @@ export const BillingView = Strict({
   promo: Nullable(Promo),
   entitlements: Type.Array(
     Strict({
-      key: Type.String({ description: 'a feature: `feature.<name>`' }),
-      plan: Type.String({ description: 'the plan that the organization has in the feature’s family' }),
+      key: Type.String({ description: 'A feature: `feature.<name>`' }),
+      plan: Type.String({ description: 'The plan that the organization has in the feature’s family' }),
       granted: Type.Boolean({
-        description: 'True if the plan or an override includes it, and always while nothing is enforced',
+        description: 'True if the plan or an override includes the feature. Always true if limits are not enforced',
       }),
     }),
   ),
@@ -47,24 +47,24 @@ export const BillingView = Strict({
         description: 'How the metric is counted: `total`, `month` (since its first day in UTC) or `days`',
       }),
       label: Type.String(),
-      quantity: Nullable(Type.Integer({ description: 'null if it cannot be measured' })),
+      quantity: Nullable(Type.Integer({ description: 'null if the metric cannot be measured' })),
       included: Nullable(Type.Integer({ description: 'null means no limit' })),
-      available: Type.Boolean({ description: 'whether it can be measured' }),
+      available: Type.Boolean({ description: 'True if the metric can be measured' }),
     }),
   ),
   overrides: Type.Array(
     Strict({
-      key: Type.String({ description: 'a metric, or `feature.<name>`' }),
+      key: Type.String({ description: 'A metric, or `feature.<name>`' }),
       value: Nullable(Type.Union([Type.Integer(), Type.Boolean()])),
       reason: Type.String(),
     }),
-    { description: 'Only the operator of the server can set it' },
+    { description: 'Exceptions from the plan, which only the operator of the server can set' },
   ),
-  enforced: Type.Boolean({ description: 'False if limits are only shown' }),
+  enforced: Type.Boolean({ description: 'False if the server shows the limits and does not enforce them' }),
   manage: Strict({
-    checkout: Type.Boolean({ description: 'whether the server can sell a plan' }),
+    checkout: Type.Boolean({ description: 'True if the server can sell a plan' }),
     checkoutFamilies: Type.Array(Family),
-    portal: Type.Boolean({ description: 'whether there are payments to manage' }),
+    portal: Type.Boolean({ description: 'True if there are payments to manage' }),
   }),
   families: Type.Array(Strict({ plan: PlanView, subscription: Nullable(Subscription), promo: Nullable(Promo) })),
 })

@@ -6,15 +6,18 @@ import { DisplayName, Id, NextCursor, Nullable, Page, Slug, Strict, WrappedKey }
 
 export const branches = {
   list: get('/v1/orgs/:orgId/envs/:envId/branches', {
-    summary: 'Branches of an environment',
+    summary: 'List the branches of an environment',
     query: Page,
     responses: { 200: Strict({ branches: Type.Array(Branch), nextCursor: NextCursor }) },
   }),
   create: post('/v1/orgs/:orgId/envs/:envId/branches', {
     summary:
-      'Create a branch of an environment. It holds only the values that differ, and starts with the parent’s protection',
+      'Create a branch of an environment. The branch stores only the values that differ. It starts with the protection of its parent',
     body: Strict({
-      id: Type.Optional({ ...Id('environment'), description: 'The id that the client chose, for its manifest' }),
+      id: Type.Optional({
+        ...Id('environment'),
+        description: 'Id of the branch. The client chooses it, because the manifest of the branch contains it',
+      }),
       slug: Slug,
       name: Type.Optional(DisplayName),
       ttlSeconds: Type.Optional(
@@ -22,7 +25,7 @@ export const branches = {
           Type.Integer({
             minimum: limits.branchTtlMinSeconds,
             maximum: limits.branchTtlMaxSeconds,
-            description: 'Default: 7 days. null: the object does not expire',
+            description: 'Lifetime of the branch in seconds. Default: 7 days. null: the branch does not expire',
           }),
         ),
       ),
@@ -33,7 +36,7 @@ export const branches = {
         Type.Array(BranchGrant, {
           maxItems: limits.branchGrantsMax,
           description:
-            'Grants for holders of the parent’s key. The caller gets the key from `wrappedDek`, even without a grant here',
+            'The branch’s key, wrapped for principals that have the parent’s key. The caller gets the branch’s key from `wrappedDek`',
         }),
       ),
     }),

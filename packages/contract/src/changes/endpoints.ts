@@ -40,14 +40,15 @@ const Approval = Strict({
   ...Comment.properties,
   rekey: Type.Optional(
     Type.Literal(true, {
-      description: 'Required to approve a re-key, so that an old client cannot approve a re-key that it does not show',
+      description: 'Must be true to approve a re-key. An old client, which does not show the re-key, does not send it',
     }),
   ),
 })
 
 export const protection = {
   get: get('/v1/orgs/:orgId/envs/:envId/protection', {
-    summary: 'How an environment is protected, null if it is not, and how many changes wait',
+    summary:
+      'Get the protection of an environment, and the number of changes that wait for approval. The protection is null if the environment is not protected',
     responses: {
       200: Strict({ protection: Nullable(Protection), openChangeRequests: Type.Integer() }),
     },
@@ -64,7 +65,7 @@ export const protection = {
     audits: ['env.protection_enabled', 'env.protection_updated'],
   }),
   delete: del('/v1/orgs/:orgId/envs/:envId/protection', {
-    summary: 'Stop protecting an environment. Waiting changes stay',
+    summary: 'End the protection of an environment. Changes that wait for approval still wait',
     responses: { 200: Ok },
     audits: ['env.protection_disabled'],
   }),
@@ -78,12 +79,15 @@ const several = { maxItems: limits.changeGroupMax }
 
 export const changes = {
   list: get('/v1/orgs/:orgId/change-requests', {
-    summary: 'Change requests, newest first',
+    summary: 'List change requests, newest first',
     query: Strict({
       ...Page.properties,
       status: Type.Optional(ChangeStatus),
       envId: Type.Optional(Id('environment')),
-      applicationId: Type.Optional({ ...Id('application'), description: 'In its environments and branches' }),
+      applicationId: Type.Optional({
+        ...Id('application'),
+        description: 'Only change requests in the environments and branches of this application',
+      }),
       groupId: Type.Optional(Id('changeGroup')),
     }),
     responses: { 200: Strict({ changeRequests: Type.Array(ListedChange), nextCursor: NextCursor }) },
@@ -100,7 +104,7 @@ export const changes = {
     responses: {
       202: Strict({
         queued: Type.Literal(true),
-        groupId: { ...Nullable(Id('changeGroup')), description: 'null for a change of one secret' },
+        groupId: { ...Nullable(Id('changeGroup')), description: 'null if the change is of one secret only' },
         changeRequests: Type.Array(SecretChangeRequest),
       }),
     },
@@ -108,7 +112,8 @@ export const changes = {
     audits: ['change_request.opened'],
   }),
   proposeRekey: post('/v1/orgs/:orgId/envs/:envId/change-requests/rekey', {
-    summary: 'Propose a new key for a protected environment. Only one proposal can wait. A stale proposal is closed',
+    summary:
+      'Propose a new key for a protected environment. Only one such proposal can be open. If the open proposal is stale, this closes it',
     body: Rekey,
     headers: changeNote,
     responses: { 202: Strict({ queued: Type.Literal(true), changeRequest: ChangeRequest }) },
@@ -117,17 +122,17 @@ export const changes = {
     audits: ['change_request.opened', 'change_request.superseded'],
   }),
   get: get('/v1/orgs/:orgId/change-requests/:changeRequestId', {
-    summary: 'A change request with its reviews',
+    summary: 'Get a change request with its reviews',
     responses: { 200: Strict({ changeRequest: ChangeRequest, reviews: Type.Array(Review) }) },
   }),
   rekey: get('/v1/orgs/:orgId/change-requests/:changeRequestId/rekey', {
     summary:
-      'Get a proposed re-key: the readers who get the new key and, for holders of the current key, the new ciphertexts',
+      'Get a proposed re-key: the readers who should get the new key. If the caller has the current key, also the new ciphertexts',
     responses: { 200: Strict({ rekey: ProposedRekey }) },
   }),
   approve: post('/v1/orgs/:orgId/change-requests/:changeRequestId/approve', {
     summary:
-      'Approve a change with its whole group. The last needed approval applies the stored ciphertext exactly as proposed',
+      'Approve a change request, with all changes that were proposed together with it. The last needed approval applies the stored ciphertext exactly as proposed',
     body: Approval,
     responses: {
       200: Strict({
@@ -151,14 +156,15 @@ export const changes = {
     ],
   }),
   reject: post('/v1/orgs/:orgId/change-requests/:changeRequestId/reject', {
-    summary: 'Reject a change with its whole group. One rejection closes it',
+    summary: 'Reject a change request, with all changes that were proposed together with it. One rejection closes them',
     body: Comment,
     responses: { 200: One },
     refuses: ['conflict'],
     audits: ['change_request.rejected'],
   }),
   withdraw: post('/v1/orgs/:orgId/change-requests/:changeRequestId/withdraw', {
-    summary: 'Withdraw a change request with its whole group. The caller must be its proposer or an admin',
+    summary:
+      'Withdraw a change request, with all changes that were proposed together with it. The caller must be the proposer or an admin',
     responses: { 200: One },
     refuses: ['conflict'],
     audits: ['change_request.withdrawn'],

@@ -67,7 +67,7 @@ export const ListedChange = Strict({
   ...ChangeRequest.properties,
   stale: Type.Boolean({
     description:
-      'The change is open but can no longer be applied, because a secret or a reader has changed. An approval only closes it',
+      'The change is open, but a secret or a reader has changed since, so it can no longer be applied. An approval closes it and changes nothing',
   }),
 })
 

@@ -11,13 +11,13 @@ const CliLoginStatus = Type.Union([
 
 export const cliLogin = {
   create: post('/v1/cli-login', {
-    summary: 'Request a CLI session. A person approves it in a browser',
+    summary: 'Request a CLI session, which a person then approves in a browser',
     surface: 'none',
     body: Strict({
       sessionId: Id('cliSession'),
       tokenHash: Type.String({
         pattern: '^[A-Za-z0-9_-]{43}$',
-        description: 'base64url SHA-256 of the exact string presented as bearer',
+        description: 'SHA-256, in base64url, of the whole string that the client sends as its bearer token',
       }),
       deviceLabel: DisplayName,
       client: Type.Optional(DisplayName),
@@ -34,7 +34,7 @@ export const cliLogin = {
     unaudited: 'nobody stands behind the request until it is approved',
   }),
   poll: post('/v1/cli-login/poll', {
-    summary: 'Get the state of a sign-in request',
+    summary: 'Get the state of a CLI sign-in: whether a person has approved or denied it',
     surface: 'none',
     body: Strict({ code: CliLoginCode }),
     responses: {
@@ -49,7 +49,8 @@ export const cliLogin = {
     unaudited: 'reads',
   }),
   get: get('/v1/cli-login/:code', {
-    summary: 'Get the CLI sign-in that a person should approve. The requester chooses label and client',
+    summary:
+      'Get the CLI sign-in that a person should approve. The machine that asks for the sign-in chose the label and the client',
     responses: {
       200: Strict({
         request: Strict({

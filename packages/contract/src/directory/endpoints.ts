@@ -6,27 +6,28 @@ import { Claim, Directory, DirectoryHash, EntryKey, EntryText, Signed, trustQuer
 
 const EntryKeys = Type.Array(EntryKey, {
   maxItems: limits.directoryProofsMax,
-  description: 'The key of an entry. You can repeat the parameter',
+  description: 'The key of an entry that the answer should prove. You can repeat the parameter',
 })
 
 /** The signed directory of an organization: what its signers vouch for, so that a client need not believe the server. */
 export const directory = {
   get: get('/v1/orgs/:orgId/directory', {
-    summary: 'Get the chains of roots and heads, and proofs of the requested entries. null without a directory',
+    summary:
+      'Get the roots and heads of the signed directory, and proofs of the requested entries. null if the organization has no signed directory',
     query: Strict({ ...trustQuery, key: Type.Optional(EntryKeys) }),
     responses: {
       200: Strict({ directory: Nullable(Directory) }),
     },
   }),
   entries: get('/v1/orgs/:orgId/directory/entries', {
-    summary: 'List all entries of the newest head, by key. A signer computes the tree over them',
+    summary: 'List all entries of the newest head, sorted by key. A signer computes the Merkle tree of these entries',
     query: PageOf(limits.directoryEntriesDefault, limits.directoryEntriesMax),
     responses: {
       200: Strict({ head: Nullable(Version), entries: Type.Array(EntryText), nextCursor: NextCursor }),
     },
   }),
   claims: get('/v1/orgs/:orgId/directory/claims', {
-    summary: 'Get the server’s current state of entries, for a signer who wants to sign them',
+    summary: 'Get the entries as the server would write them now, for a signer who wants to sign them',
     query: Strict({
       ...PageOf(limits.directoryEntriesDefault, limits.directoryEntriesMax).properties,
       key: Type.Optional({
@@ -37,7 +38,7 @@ export const directory = {
     responses: { 200: Strict({ claims: Type.Array(Claim), nextCursor: NextCursor }) },
   }),
   put: put('/v1/orgs/:orgId/directory', {
-    summary: 'Start the directory, change its root, or sign entries without another change',
+    summary: 'Start the signed directory, change its root, or store signed entries without another change',
     body: Signed,
     responses: { 200: Strict({ head: Strict({ version: Version, hash: DirectoryHash }) }) },
     refuses: ['conflict'],

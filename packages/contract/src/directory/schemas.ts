@@ -31,7 +31,7 @@ export const Signed = Strict({
   head: HeadText,
   entries: Type.Array(Strict({ key: EntryKey, text: Nullable(EntryText) }), {
     maxItems: limits.directoryEntriesAtOnceMax,
-    description: 'The changed entries. The text is null if the entry ends',
+    description: 'The changed entries. The text of an entry that ends is null',
   }),
 })
 
@@ -62,10 +62,15 @@ export const trustQuery = {
   root: Type.Optional(
     Type.Array(DirectoryHash, {
       maxItems: limits.directoryPinsMax,
-      description: 'hash of a root that the client trusts; repeatable',
+      description: 'Hash of a root of the signed directory that the client trusts. You can repeat the parameter',
     }),
   ),
-  head: Type.Optional(Type.Integer({ minimum: 1, description: 'version of the head that the client knows' })),
+  head: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      description: 'Version of the newest head of the signed directory that the client knows',
+    }),
+  ),
 }
 
 /** The key of a reader’s entry, or the thumbprint. */
@@ -76,7 +81,8 @@ const Reader = Type.Unsafe<[entryKey: string, kid: string]>(
   Type.Array(ReaderPart, {
     minItems: 2,
     maxItems: 2,
-    description: 'For an environment or a managed key: the key of the reader’s entry, and the thumbprint',
+    description:
+      'For an environment or a managed key: the key of the reader’s entry, and the thumbprint of the reader’s public key',
   }),
 )
 
@@ -85,10 +91,14 @@ export const Claim = Strict({
   key: EntryKey,
   /** The members of the entry that the server knows. Commitments and the hash of the readers are the signer’s to make. */
   value: Nullable(Type.Record(Type.String(), Type.Unknown(), { description: 'null if the server has no such object' })),
-  readers: Nullable(Type.Array(Reader, { description: 'The current holders of the key. null for other entries' })),
+  readers: Nullable(
+    Type.Array(Reader, {
+      description: 'For an environment or a managed key: its current readers. null for other entries',
+    }),
+  ),
   signedReaders: Nullable(
     Type.Array(Reader, {
-      description: 'The list whose hash is in the newest entry. Compare its hash before you use the list',
+      description: 'The list of readers whose hash is in the newest entry. Compare the hash before you use the list',
     }),
   ),
 })

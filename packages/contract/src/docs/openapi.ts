@@ -155,7 +155,7 @@ const securitySchemes = {
     in: 'cookie',
     name: 'skerry-identity',
     description:
-      'Set by a sign-in at the issuer that waits for a confirmation. Over TLS it is called `__Host-skerry-identity`',
+      'The cookie of a sign-in at the external issuer that waits for the person’s confirmation. Over TLS, its name is `__Host-skerry-identity`',
   },
 } as const
 
@@ -271,7 +271,12 @@ function responsesOf(endpoint: Endpoint): OpenApiOperation['responses'] {
   const answers = Object.entries(endpoint.responses).map(([status, schema]): [string, Response] => [
     status,
     {
-      description: status === '201' ? 'Created' : status === '202' ? 'Queued for approval' : 'Done',
+      description:
+        status === '201'
+          ? 'Created'
+          : status === '202'
+            ? 'The environment is protected, so the change waits for approval'
+            : 'Done',
       ...(endpoint.tagged && { headers: etag }),
       content: { [endpoint.mediaType]: { schema: referTo(schema) } },
     },
@@ -288,7 +293,12 @@ function responsesOf(endpoint: Endpoint): OpenApiOperation['responses'] {
   return Object.fromEntries([...answers, ...unchanged, ...refusals])
 }
 
-const etag = { ETag: { description: 'For `If-None-Match`', schema: { type: 'string' } } }
+const etag = {
+  ETag: {
+    description: 'Send this value in `If-None-Match` to get 304 if nothing has changed',
+    schema: { type: 'string' },
+  },
+}
 
 const refusalName = (codes: ErrorCode[]) => codes.join('.')
 
@@ -303,11 +313,11 @@ const limitHeaders = {
   'Retry-After': { description: 'Seconds to wait', schema: { type: 'integer', minimum: 1 } },
   'RateLimit-Policy': {
     description:
-      'The limit that applies: the number of requests at once (`q`), and the seconds in which so many become available (`w`)',
+      'The limit for this caller: `q` requests at once. After `w` seconds without a request, all of them are available again',
     schema: { type: 'string' },
   },
   RateLimit: {
-    description: 'The remaining requests (`r`), and the seconds until the full limit is available again (`t`)',
+    description: '`r` requests remain now. After `t` seconds, the full limit is available again',
     schema: { type: 'string' },
   },
 }

@@ -101,8 +101,9 @@ function accessTable({ words }: AccessFacts): Table[] {
   const rows = Object.entries(words).map(([word, meaning]) => [`\`${word}\``, meaning])
   if (rows.length === 0) return []
   const about =
-    'An access says who may call an operation. It is a word, or a word with an inner access in brackets. The word ' +
-    'narrows the inner access. If the caller does not belong to the organization, the answer is `not_found`.'
+    'The access of an operation says who may call it. An access is a word, or a word with another access in brackets. ' +
+    'In the second case, the caller must fulfil both the access in brackets and the rule of the word. If the caller ' +
+    'does not belong to the organization, the answer is `not_found`.'
   return [{ anchor: 'access', title: 'Access', about, columns: ['Word', 'Required of the caller'], rows }]
 }
 

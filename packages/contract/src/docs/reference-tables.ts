@@ -40,7 +40,8 @@ export function referenceTables(): Table[] {
     {
       anchor: 'limits',
       title: 'Limits',
-      about: 'The server refuses more than a limit with `invalid_request`. The table also has lifetimes and defaults.',
+      about:
+        'If a request is above a limit, the server refuses it with `invalid_request`. The table also has lifetimes and defaults.',
       columns: ['Limit', 'Value'],
       rows: Object.entries(limits).map(([name, value]) => [code(name), amount(name, value)]),
     },
@@ -54,7 +55,8 @@ export function referenceTables(): Table[] {
     {
       anchor: 'credentials',
       title: 'Credentials',
-      about: 'Each kind of bearer has a prefix. Only the session of a person, which is a JWT, has no prefix.',
+      about:
+        'Each kind of credential that a caller sends as `Bearer` begins with a prefix. Only the session of a person, which is a JWT, has no prefix.',
       columns: ['Prefix', 'Credential'],
       rows: Object.entries(credentialPrefixes).map(([kind, prefix]) => [code(prefix), spaced(kind)]),
     },
@@ -62,8 +64,8 @@ export function referenceTables(): Table[] {
       anchor: 'blobs',
       title: 'Blobs',
       about:
-        'A blob is encrypted or signed by a client. The server checks the prefix and the number of segments, but cannot ' +
-        'decrypt it. The segments are base64url, joined by dots.',
+        'A blob is a text that a client has encrypted or signed. The server checks its prefix and the number of its ' +
+        'segments, but cannot decrypt the blob. The segments are in base64url, with dots between them.',
       columns: ['Prefix', 'Number of segments', 'Content'],
       rows: Object.entries(blobKinds).map(([prefix, kind]) => [code(`${prefix}.`), String(kind.segments), kind.what]),
     },

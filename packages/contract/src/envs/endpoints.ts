@@ -28,7 +28,7 @@ export const envs = {
     audits: ['env.deleted', 'branch.deleted'],
   }),
   grantees: get('/v1/orgs/:orgId/envs/:envId/grantees', {
-    summary: 'Public keys of the holders of a key grant',
+    summary: 'List the public keys of all principals that have the environment’s key',
     query: Page,
     responses: { 200: Strict({ grantees: Type.Array(Grantee), nextCursor: NextCursor }) },
   }),

@@ -30,7 +30,7 @@ export const Branch = Strict({ ...environmentFields, manifest: Nullable(BranchMa
 
 export const EnvironmentWithAccess = Strict({
   ...environmentFields,
-  canDecrypt: Type.Boolean({ description: 'The caller holds a key grant' }),
+  canDecrypt: Type.Boolean({ description: 'True if the caller has the environment’s key' }),
 })
 
 export const CreateEnvironment = Strict({

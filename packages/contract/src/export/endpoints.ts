@@ -7,15 +7,15 @@ import { HexDigest, SignatureValue } from './schemas.ts'
 const RowCount = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
 
 const ArchiveSection = Strict({
-  name: Type.String({ description: 'the key in `data`' }),
+  name: Type.String({ description: 'Name of the section in `data`' }),
   rows: RowCount,
-  sha256: { ...HexDigest, description: 'SHA-256 over the RFC 8785 form of each row, newline-joined; hex' },
+  sha256: { ...HexDigest, description: 'SHA-256, in hex, of the rows in their RFC 8785 form, joined by newlines' },
   truncated: Type.Boolean({ description: 'True if `auditLimit` left out rows' }),
 })
 
 const ArchiveManifest = Strict({
   createdAt: Instant,
-  digest: { ...HexDigest, description: 'SHA-256 over the RFC 8785 form of `sections`; hex' },
+  digest: { ...HexDigest, description: 'SHA-256, in hex, of the RFC 8785 form of `sections`' },
   format: Type.Literal(archiveFormat),
   included: Strict({
     audit: Type.Boolean(),

@@ -4,5 +4,5 @@ export const HexDigest = Type.String({ pattern: '^[0-9a-f]{64}$', description: '
 
 export const SignatureValue = Type.String({
   pattern: '^[A-Za-z0-9_-]{86}$',
-  description: 'base64url signature over the RFC 8785 bytes of `manifest`',
+  description: 'Signature of the RFC 8785 bytes of `manifest`, in base64url',
 })

@@ -16,12 +16,14 @@ import {
 } from './schemas.ts'
 
 const Planned = Strict({
-  environmentIds: Type.Array(Id('environment'), { description: 'Planned environments whose key is missing' }),
+  environmentIds: Type.Array(Id('environment'), {
+    description: 'Planned environments whose key the person does not have yet',
+  }),
 })
 
 export const grants = {
   own: get('/v1/orgs/:orgId/envs/:envId/key', {
-    summary: 'The environment’s key, wrapped for the caller',
+    summary: 'Get the environment’s key, wrapped for the caller',
     responses: { 200: Strict({ wrappedDek: Type.String() }) },
   }),
   list: get('/v1/orgs/:orgId/envs/:envId/keys', {
@@ -35,7 +37,8 @@ export const grants = {
     responses: { 200: Strict({ readers: Type.Array(Reader), recovery: Nullable(RecoveryReaders) }) },
   }),
   overview: get('/v1/orgs/:orgId/grants', {
-    summary: 'List the people and tokens that can read each environment; branches with `branches=true`',
+    summary:
+      'List the people and tokens that can read each environment. With `branches=true`, the list also has branches',
     query: Strict({
       ...Page.properties,
       branches: Type.Optional(Type.Union([Type.Literal('true'), Type.Literal('false')])),
@@ -44,7 +47,7 @@ export const grants = {
   }),
   create: post('/v1/orgs/:orgId/envs/:envId/keys', {
     summary:
-      'Grant an environment’s key, wrapped for a principal. The caller must be an admin who holds the key. `seconds` makes the access temporary. The last grant that a person asked for closes the request',
+      'Grant an environment’s key to a principal. The body has the key, wrapped for this principal. The caller must be an admin who has the key. With `seconds`, the access is temporary. The last grant that a request for access waits for closes the request',
     body: Strict({ ...trusted, ...BranchGrant.properties, seconds: Type.Optional(GrantSeconds) }),
     responses: { 201: Strict({ grant: KeyGrant }) },
     refuses: ['conflict'],
@@ -58,7 +61,7 @@ export const grants = {
   }),
   missing: get('/v1/orgs/:orgId/missing-grants', {
     summary:
-      'List the keys that people should have because of a team or a plan, and do not have yet. Admins see all. Other callers see their own',
+      'List the keys that people should have because of a team or a plan, and do not have yet. Admins see the keys of all people. Other callers see only their own',
     query: Strict({
       ...PageOf(limits.missingGrantsDefault).properties,
       teamId: Type.Optional(Id('team')),
@@ -68,17 +71,20 @@ export const grants = {
   }),
   createMany: post('/v1/orgs/:orgId/grants', {
     summary:
-      'Grant keys of several environments. The caller must be an admin who holds each key. Every row has its own result. A row that fails does not block the other rows',
+      'Grant keys of several environments. The caller must be an admin who has each key. Each grant has its own result. If one grant fails, the others still succeed',
     body: Strict({ ...trusted, grants: Type.Array(GivenGrant, { minItems: 1, maxItems: limits.grantsAtOnceMax }) }),
-    responses: { 200: Strict({ results: Type.Array(GrantResult, { description: 'In the order of the body' }) }) },
+    responses: {
+      200: Strict({ results: Type.Array(GrantResult, { description: 'In the order of `grants` in the body' }) }),
+    },
     audits: ['key.granted', 'access_request.granted'],
   }),
   planned: get('/v1/orgs/:orgId/members/:userId/planned-grants', {
-    summary: 'The environments whose keys a person should get without a team',
+    summary: 'List the environments whose keys a person should get without a team',
     responses: { 200: Planned },
   }),
   plan: put('/v1/orgs/:orgId/members/:userId/planned-grants', {
-    summary: 'Plan the environments whose keys a person should get without a team. This replaces the former plan',
+    summary:
+      'Set the environments whose keys a person should get without a team. This replaces the person’s earlier plan',
     body: Strict({
       environmentIds: Type.Array(Id('environment'), { maxItems: limits.plannedGrantsMax, uniqueItems: true }),
     }),

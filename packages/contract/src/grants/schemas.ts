@@ -32,7 +32,8 @@ export const Reader = Strict({
   grantedById: Type.String(),
   grantedByName: Name,
   inForce: Type.Boolean({
-    description: 'False for a token that is revoked or has expired. It holds the key, but cannot use it',
+    description:
+      'False for a token that is revoked or has expired. Such a token still has the key, but the server refuses it',
   }),
 })
 
@@ -50,7 +51,7 @@ export const Access = Strict({
 
 export const RecoveryReaders = Strict({
   since: Instant,
-  threshold: Type.Integer({ description: 'Number of these custodians who must act together' }),
+  threshold: Type.Integer({ description: 'How many of these custodians must act together' }),
   custodians: Type.Array(Strict({ userId: Id('user'), name: Name })),
 })
 
@@ -62,10 +63,10 @@ export const MissingGrant = Strict({
   principalId: Id('user'),
   name: Nullable(Type.String({ description: 'The name that the person chose' })),
   email: Nullable(Type.String()),
-  publicKeyJwk: Nullable(Type.String({ description: 'null until the person has a keyring' })),
-  teamIds: Type.Array(Id('team'), { description: 'Teams that ask for this key' }),
+  publicKeyJwk: Nullable(Type.String({ description: 'null if the person has no keyring yet' })),
+  teamIds: Type.Array(Id('team'), { description: 'Teams because of which the person should have this key' }),
   planned: Type.Boolean({ description: 'True if the key is planned for the person without a team' }),
-  held: Type.Boolean({ description: 'The caller holds the key, and can grant it' }),
+  held: Type.Boolean({ description: 'True if the caller has the key and can grant it' }),
 })
 
 export const GivenGrant = Strict({
@@ -73,10 +74,14 @@ export const GivenGrant = Strict({
   principalType: PrincipalType,
   principalId: PrincipalId,
   wrappedDek: WrappedKey,
-  publicKeyJwk: Type.Unsafe<string>({ ...PublicKeyJwk, description: 'The public key for which the key is wrapped' }),
+  publicKeyJwk: Type.Unsafe<string>({
+    ...PublicKeyJwk,
+    description: 'The public key of the principal, for which the environment’s key is wrapped',
+  }),
   ownWrappedDek: Type.Unsafe<string>({
     ...WrappedKey,
-    description: 'The caller’s wrapped key. If the server has a different wrapped key, the environment was re-keyed',
+    description:
+      'The wrapped key of the caller, as the caller knows it. If the server has a different one, the environment was re-keyed, and this grant fails',
   }),
   direct: Type.Optional(
     Type.Boolean({

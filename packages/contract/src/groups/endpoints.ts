@@ -38,7 +38,7 @@ export const groups = {
     audits: ['group.deleted'],
   }),
   envs: get('/v1/orgs/:orgId/groups/:groupId/envs', {
-    summary: 'Environments of a group',
+    summary: 'List the environments of a group',
     query: Page,
     responses: { 200: Strict({ environments: Type.Array(EnvironmentWithAccess), nextCursor: NextCursor }) },
   }),
@@ -53,11 +53,12 @@ export const groups = {
 
 export const composition = {
   list: get('/v1/orgs/:orgId/envs/:envId/groups', {
-    summary: 'List the groups that are composed into an environment, lowest precedence first',
+    summary: 'List the groups that an environment includes, lowest precedence first',
     responses: { 200: Strict({ groups: Type.Array(Composition) }) },
   }),
   set: post('/v1/orgs/:orgId/envs/:envId/groups', {
-    summary: 'Compose a group into an environment, or move it. Without a position, the group is added at the end',
+    summary:
+      'Include a group in an environment, or change its position. Without `position`, the group is added at the end',
     body: Strict({
       ...trusted,
       groupId: Id('group'),

@@ -9,13 +9,13 @@ export const health = {
     responses: { 200: Strict({ status: Type.Literal('ok') }) },
   }),
   ready: get('/ready', {
-    summary: 'Check that reads work: the database answers, and its schema matches this release',
+    summary: 'Check that the server can read: the database answers, and its tables match this release',
     surface: 'none',
     refuses: ['unavailable'],
     responses: { 200: Strict({ status: Type.Literal('ready') }) },
   }),
   readyWrites: get('/ready/writes', {
-    summary: 'Check that reads and writes work: the database also accepts writes, and its disk has free space',
+    summary: 'Check that the server can read and write: the database also accepts writes, and its disk has free space',
     surface: 'none',
     refuses: ['unavailable'],
     responses: { 200: Strict({ status: Type.Literal('ready') }) },

@@ -10,18 +10,18 @@ import { HoneyToken } from './schemas.ts'
  */
 export const honeyTokens = {
   list: get('/v1/orgs/:orgId/honey-tokens', {
-    summary: 'List decoys, with the number and the addresses of their uses, but without hashes',
+    summary: 'List decoys, with the number of their uses and the IP addresses that used them, but without hashes',
     query: Page,
     responses: { 200: Strict({ honeyTokens: Type.Array(HoneyToken), nextCursor: NextCursor }) },
     refuses: ['quota_exceeded'],
   }),
   create: post('/v1/orgs/:orgId/honey-tokens', {
-    summary: 'Register a decoy that the caller generated',
+    summary: 'Register a decoy that the caller has made',
     body: Strict({
       tokenId: Id('serviceToken'),
       tokenHash: Type.String({
         pattern: '^[A-Za-z0-9_-]{43}$',
-        description: 'base64url SHA-256 of the exact string that is planted',
+        description: 'SHA-256, in base64url, of the whole string that you plant as a decoy',
       }),
       placement: Type.Optional(
         Type.String({
@@ -36,7 +36,7 @@ export const honeyTokens = {
     audits: ['honey_token.created'],
   }),
   delete: del('/v1/orgs/:orgId/honey-tokens/:honeyTokenId', {
-    summary: 'Delete a decoy permanently. Its token still never works',
+    summary: 'Delete a decoy permanently. Its token does not work afterwards either',
     responses: { 200: Ok },
     refuses: ['quota_exceeded'],
     audits: ['honey_token.deleted'],

@@ -8,13 +8,14 @@ const ReturnTo = Type.String({ description: 'The path on this server at which th
 
 /** The second factors that can be entered next. Null before the mailbox is confirmed, and if the person has none. */
 const Factors = Strict({
-  totp: Type.Boolean({ description: 'an authenticator app' }),
-  passkeys: Type.Boolean({ description: 'a passkey for signing in' }),
+  totp: Type.Boolean({ description: 'True if the person has an authenticator app' }),
+  passkeys: Type.Boolean({ description: 'True if the person has a passkey for signing in' }),
 })
 
 export const identityLinks = {
   get: get('/v1/sign-in/identity-link', {
-    summary: 'Get the sign-in at the issuer that this browser has not confirmed yet. null if there is none',
+    summary:
+      'Get the sign-in at the external issuer that waits in this browser for the person’s confirmation. null if none waits',
     surface: 'none',
     responses: {
       200: Strict({
@@ -22,7 +23,7 @@ export const identityLinks = {
           Strict({
             issuer: Type.String(),
             email: Type.String(),
-            name: Nullable(Type.String({ description: 'The name that the issuer gives' })),
+            name: Nullable(Type.String({ description: 'The person’s name at the external issuer' })),
             secondFactor: Nullable(Factors),
             expiresAt: Instant,
           }),
@@ -31,7 +32,8 @@ export const identityLinks = {
     },
   }),
   requestMail: post('/v1/sign-in/identity-link/mail', {
-    summary: 'Mail a confirmation link to the address of the existing person. The link works only in this browser',
+    summary:
+      'Mail a link to the address of the existing person, who confirms with it. The link works only in this browser',
     surface: 'none',
     responses: { 200: Ok },
     refuses: ['unauthorized', 'forbidden', 'conflict'],
@@ -39,7 +41,7 @@ export const identityLinks = {
   }),
   confirm: post('/v1/sign-in/identity-link/confirm', {
     summary:
-      'Confirm the mailbox with the token of the mailed link, which works once. If no second factor is needed, the identity is linked',
+      'Confirm the mailbox with the token of the mailed link, which works once. If the person needs no second factor, this links the sign-in',
     surface: 'none',
     body: Strict({ token: LinkToken }),
     responses: {
@@ -53,14 +55,15 @@ export const identityLinks = {
     audits: ['user.identity_linked', 'session.started'],
   }),
   passkeyOptions: post('/v1/sign-in/identity-link/passkey-options', {
-    summary: 'Make a challenge for a passkey as the second factor',
+    summary: 'Get a challenge for entering the second factor with a passkey',
     surface: 'none',
     responses: { 200: WebAuthnChallenge },
     refuses: ['unauthorized', 'forbidden', 'conflict'],
     unaudited: 'gives a challenge and changes nothing',
   }),
   enterSecondFactor: post('/v1/sign-in/identity-link/second-factor', {
-    summary: 'Enter the second factor of the existing person: a code, a recovery code or a passkey. Links the identity',
+    summary:
+      'Enter the second factor of the existing person: a code, a recovery code or a passkey. This links the sign-in',
     surface: 'none',
     body: EnteredFactor,
     responses: { 200: Strict({ session: StartedSession, returnTo: ReturnTo }) },
@@ -68,7 +71,7 @@ export const identityLinks = {
     audits: ['user.recovery_code_used', 'user.identity_linked', 'session.started'],
   }),
   decline: post('/v1/sign-in/identity-link/decline', {
-    summary: 'Continue as a separate person. Nothing is linked',
+    summary: 'Continue with a separate account. The sign-in is not linked to the existing account',
     surface: 'none',
     responses: { 200: Strict({ session: StartedSession, returnTo: ReturnTo }) },
     refuses: ['unauthorized', 'forbidden', 'conflict'],

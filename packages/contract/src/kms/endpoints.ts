@@ -14,7 +14,7 @@ const NewGrants = Type.Array(NewKmsGrant, {
 const PublicKey = Type.Optional(
   Type.String({
     ...PublicKeyJwk,
-    description: 'JWK JSON of the public key, as a string. A signing key needs it. Other keys have none',
+    description: 'JWK JSON of the public key, as a string. Required for a signing key. Other keys have no public key',
   }),
 )
 
@@ -23,7 +23,7 @@ const oneKey = { responses: { 200: Strict({ key: KmsKey }) } }
 /** Keys that clients make and use. The server stores them wrapped, with a grant for each holder. */
 export const kms = {
   list: get('/v1/orgs/:orgId/kms/keys', {
-    summary: 'List managed keys. Admins see all keys. Other callers see the keys for which they hold a grant',
+    summary: 'List managed keys. Admins see all keys. Other callers see only the keys that somebody granted to them',
     query: Page,
     responses: { 200: Strict({ keys: Type.Array(KmsKey), nextCursor: NextCursor }) },
   }),
@@ -47,7 +47,8 @@ export const kms = {
     responses: { 200: Strict({ key: KmsKey, versions: Type.Array(KmsVersion) }) },
   }),
   own: get('/v1/orgs/:orgId/kms/keys/:kmsKeyId/key', {
-    summary: 'Get the granted versions of a managed key, wrapped for the caller. Refused while the key is disabled',
+    summary:
+      'Get the versions of a managed key that were granted to the caller, wrapped for the caller. The server refuses this while the key is disabled',
     responses: {
       200: Strict({
         purpose: Purpose,
@@ -59,7 +60,7 @@ export const kms = {
   }),
   public: get('/v1/orgs/:orgId/kms/keys/:kmsKeyId/public', {
     summary:
-      'Get the public keys of a signing key. This also works while it is disabled, so that old signatures can be verified',
+      'Get the public keys of a signing key. This also works while the key is disabled, so that you can verify old signatures',
     responses: {
       200: Strict({
         purpose: Purpose,
@@ -70,7 +71,7 @@ export const kms = {
     },
   }),
   grants: get('/v1/orgs/:orgId/kms/keys/:kmsKeyId/grants', {
-    summary: 'List the holders of each version of a managed key',
+    summary: 'List the principals that have each version of a managed key',
     responses: {
       200: Strict({
         grants: Type.Array(
@@ -88,7 +89,7 @@ export const kms = {
         Type.Integer({
           minimum: 1,
           maximum: 2_147_483_647,
-          description: 'The wrapped version. If it is not the current version, the answer is 409',
+          description: 'Number of the version that is wrapped. If it is not the current version, the answer is 409',
         }),
       ),
     }),
@@ -99,7 +100,7 @@ export const kms = {
     audits: ['kms_grant.created'],
   }),
   revoke: del('/v1/orgs/:orgId/kms/keys/:kmsKeyId/grants', {
-    summary: 'Revoke all versions of a managed key from a principal. Both parameters are required',
+    summary: 'Take all versions of a managed key from a principal. Both parameters are required',
     body: Strict({ ...trusted }),
     query: Strict({ principalType: Type.Optional(PrincipalType), principalId: Type.Optional(grantFields.principalId) }),
     responses: { 200: Ok },
@@ -113,7 +114,8 @@ export const kms = {
     audits: ['kms_key.rotated'],
   }),
   disable: post('/v1/orgs/:orgId/kms/keys/:kmsKeyId/disable', {
-    summary: 'Stop all use, grants and rotations of a managed key. Its grants stay stored. You can repeat the call',
+    summary:
+      'Disable a managed key: nobody can use, grant or rotate it. The server keeps its grants. You can repeat the call',
     ...oneKey,
     audits: ['kms_key.disabled'],
   }),

@@ -7,7 +7,7 @@ export const Purpose = Type.Unsafe<KmsPurpose>(Type.Union([Type.Literal('encrypt
 export const Spec = Type.Unsafe<KmsSpec>(
   Type.Union(
     Object.keys(kmsSpecs).map((spec) => Type.Literal(spec)),
-    { description: 'The algorithm. It determines the purpose' },
+    { description: 'The algorithm, which decides whether the key encrypts or signs' },
   ),
 )
 

@@ -17,7 +17,8 @@ const results = {
 /** Accounts that live for minutes, made on the customer's targets. */
 export const leases = {
   brokerKey: get('/v1/orgs/:orgId/leases/broker-key', {
-    summary: 'Get the public key for which clients wrap admin credentials of targets. The server can decrypt them',
+    summary:
+      'Get the public key for which clients wrap admin credentials of targets. The server can decrypt these credentials',
     unit: 'transaction',
     unaudited: 'the key pair is made with the first request, and gives nobody anything',
     responses: { 200: Strict({ publicKeyJwk: PublicKeyJwk }) },
@@ -30,7 +31,7 @@ export const leases = {
   }),
   createTarget: post('/v1/orgs/:orgId/leases/targets', {
     summary:
-      'Register a target. The server first signs in with the credential. If a provisioner needs longer than 20 seconds for this, the target is untested',
+      'Register a target. The server or the provisioner first signs in with the credential. If a provisioner needs longer than 20 seconds for this, the target has the status untested',
     unit: 'manual',
     body: Strict({ name: Type.Optional(DisplayName), config: Config, wrappedAdminSecret: AdminSecret }),
     responses: { 201: Strict({ target: LeaseTarget }) },
@@ -38,7 +39,7 @@ export const leases = {
     audits: ['lease_target.created'],
   }),
   updateTarget: patch('/v1/orgs/:orgId/leases/targets/:targetId', {
-    summary: 'Rename a target, or replace its credential after signing in with the new one',
+    summary: 'Rename a target, or replace its credential. The server first signs in with the new credential',
     unit: 'manual',
     body: Strict({ name: Type.Optional(DisplayName), wrappedAdminSecret: Type.Optional(AdminSecret) }),
     responses: { 200: Strict({ target: LeaseTarget }) },
@@ -54,7 +55,7 @@ export const leases = {
   }),
   deleteTarget: del('/v1/orgs/:orgId/leases/targets/:targetId', {
     summary:
-      'Delete a target that no rotation policy uses. A target with live leases needs force, and their accounts stay on the target',
+      'Delete a target that no rotation policy uses. If the target has live leases, add `force`. The accounts of these leases stay on the target',
     query: Strict({ force: Type.Optional(Type.Union([Type.Literal('true'), Type.Literal('false')])) }),
     responses: { 200: Ok },
     refuses: ['conflict'],
@@ -68,12 +69,12 @@ export const leases = {
         Type.String({
           maxLength: 64,
           pattern: '^[A-Za-z0-9_]+$',
-          description: 'only leases that this member, service token or machine client asked for',
+          description: 'Only leases that this member, service token or machine client asked for',
         }),
       ),
       live: Type.Optional(
         Type.Union([Type.Literal('true'), Type.Literal('false')], {
-          description: 'only leases that may still have a credential that works',
+          description: 'Only leases whose credential may still work',
         }),
       ),
     }),
@@ -85,7 +86,7 @@ export const leases = {
   }),
   create: post('/v1/orgs/:orgId/leases', {
     summary:
-      'Make a lease. Besides provider, target and lifetime, the body has fields of the provider. If a provisioner takes longer than 20 seconds, the answer shows a pending lease',
+      'Make a lease. Besides provider, target and lifetime, the body has fields that depend on the provider. If a provisioner needs longer than 20 seconds, the lease in the answer is pending',
     unit: 'manual',
     body: Strict({
       provider: Provider,
@@ -111,7 +112,7 @@ export const leases = {
     audits: ['lease.revoked'],
   }),
   forget: post('/v1/orgs/:orgId/leases/:leaseId/forget', {
-    summary: 'Close the entry of an orphaned lease. Its account may still exist on the target',
+    summary: 'Close an orphaned lease, without removing its account. The account may still exist on the target',
     responses: { 200: Strict({ lease: Lease }) },
     refuses: ['conflict'],
     audits: ['lease.forgotten'],

@@ -8,13 +8,13 @@ import { leaseConnectionsDefault, roleNamePattern } from './facts.ts'
 
 export const Host = Type.String({
   pattern: '^[A-Za-z0-9:][A-Za-z0-9._:-]{0,252}$',
-  description: 'Host name or IP address of the server, as the process that creates leases reaches it.',
+  description: 'Host name or IP address of the target, as the server or provisioner that creates leases reaches it.',
 })
 
 export const Port = Type.Integer({
   minimum: 1,
   maximum: 65_535,
-  description: 'TCP port on which the server listens.',
+  description: 'TCP port on which the target listens.',
 })
 
 const Database = Type.String({
@@ -24,7 +24,7 @@ const Database = Type.String({
 
 export const Tls = Type.Union([Type.Literal('disable'), Type.Literal('require'), Type.Literal('verify-full')], {
   description:
-    'How the connection is protected: `verify-full` checks the certificate and its name, `require` encrypts without that check, `disable` sends everything in the clear. Default: `verify-full`, or `disable` where the host is this machine.',
+    'Encryption of the connection. `verify-full` encrypts, and checks the certificate and its name. `require` encrypts without this check. `disable` sends everything unencrypted. Default: `verify-full`, or `disable` if the host is the same machine.',
 })
 
 export const CaCertificate = Type.String({
@@ -32,7 +32,7 @@ export const CaCertificate = Type.String({
   maxLength: 65_536,
   pattern: '^-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\\s-]+$',
   description:
-    'Certificates (PEM) of the authority that signed the server’s certificate, where it is not a public one.',
+    'Certificates (PEM) of the authority that signed the target’s certificate. Needed only if the authority is not a public one.',
 })
 
 export const RoleName = Type.String({
@@ -42,17 +42,17 @@ export const RoleName = Type.String({
 
 export const AccessLevel = Type.Union([Type.Literal('readonly'), Type.Literal('readwrite'), Type.Literal('custom')], {
   description:
-    'What a lease may do: read, read and write data, or what your own statements grant. No level but `custom` may change the structure of a database.',
+    'What a lease may do: `readonly` reads data, `readwrite` reads and writes data, and `custom` does what your own statements grant. Only `custom` can change the structure of a database.',
 })
 
 export const Executor = Type.Union([Type.Literal('in_broker'), Type.Literal('provisioner')], {
   description:
-    'Who signs in to the target: this server (`in_broker`), or a provisioner that runs in your own network (`provisioner`).',
+    'Program that signs in to the target: this server (`in_broker`), or a provisioner that runs in your own network (`provisioner`).',
 })
 
 export const ProvisionerTokenId = Type.Optional({
   ...Id('serviceToken'),
-  description: 'Service token of the provisioner, where the executor is one.',
+  description: 'Service token of the provisioner. Needed only if the executor is `provisioner`.',
 })
 
 /** Text with the placeholders of `templates.ts`. */
@@ -63,7 +63,7 @@ export const CreateStatements = Type.Optional(
     minItems: 1,
     maxItems: 20,
     description:
-      'Statements that create the account at the level `custom`, in order. They may hold the placeholders {{roleName}}, {{verifier}}, {{expiresAt}}, {{database}}, {{schema}} and {{userHost}}.',
+      'Statements that create the account at the level `custom`, in order. They can contain the placeholders {{roleName}}, {{verifier}}, {{expiresAt}}, {{database}}, {{schema}} and {{userHost}}.',
   }),
 )
 
@@ -71,7 +71,7 @@ export const RevokeStatements = Type.Optional(
   Type.Array(Statement, {
     maxItems: 20,
     description:
-      'Statements that undo what the create statements did beside the account, at the level `custom`. They run before the account is removed.',
+      'Statements at the level `custom` that undo what the create statements made besides the account. They run before the account is removed.',
   }),
 )
 
@@ -88,7 +88,7 @@ export const MaxConnections = Type.Optional(
   Type.Integer({
     minimum: 1,
     maximum: 10_000,
-    description: `Connections that a lease may have open at a time. Default: ${leaseConnectionsDefault}.`,
+    description: `Number of connections that a lease may have open at the same time. Default: ${leaseConnectionsDefault}.`,
   }),
 )
 
@@ -108,7 +108,7 @@ export const SqlConnection = Strict({
   allowCleartextPassword: Type.Optional(
     Type.Boolean({
       description:
-        'Whether the server may ask for passwords in a form that it can read, over a connection whose certificate is not verified. Anyone between can then read them, too. Default: false.',
+        'Allows the target to ask for the password in plain text over a connection whose certificate is not verified. An attacker on the network can then read the password. Default: false.',
     }),
   ),
 })

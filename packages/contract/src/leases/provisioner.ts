@@ -18,8 +18,8 @@ const Objects = (description: string) =>
 
 const ProvisionerLease = Strict({
   id: Id('lease'),
-  resourceRef: Type.String({ description: 'name of the account' }),
-  verifier: Nullable(Type.String({ description: 'The verifier of its password, if the account should be made' })),
+  resourceRef: Type.String({ description: 'Name of the account' }),
+  verifier: Nullable(Type.String({ description: 'Only for making an account: the verifier of its password' })),
   verifierDigest: Nullable(Type.String({ description: 'SHA-256 of the verifier in hex' })),
   expiresAt: Instant,
 })
@@ -33,7 +33,8 @@ const Job = Strict({
     ),
   ),
   attempt: Type.Integer({
-    description: 'From 2 on, another process had this job before, and may have done a part of it',
+    description:
+      'Number of this attempt. From 2 on, another process had the job before, and may have done a part of it',
   }),
   target: Strict({
     id: LeaseTarget.properties.id,

@@ -17,7 +17,11 @@ export const Provider = Type.Unsafe<LeaseTag>(
 /** The row of its provider (providers.ts) checks the other members. */
 export const Config = Type.Object(
   { provider: Provider },
-  { additionalProperties: true, maxProperties: 30, description: 'the settings of the target, by its provider' },
+  {
+    additionalProperties: true,
+    maxProperties: 30,
+    description: 'The settings of the target. The fields depend on the provider',
+  },
 )
 
 export const AdminSecret = Blob(limits.wrappedCredentialCharacters, 'wd1')
@@ -57,7 +61,7 @@ export const Lease = Strict({
   targetId: Nullable(TargetId),
   provider: Provider,
   status: Type.Unsafe<(typeof leaseStatuses)[number]>(Type.Union(leaseStatuses.map((status) => Type.Literal(status)))),
-  resourceRef: Nullable(Type.String({ description: 'name of the account, or serial of the certificate' })),
+  resourceRef: Nullable(Type.String({ description: 'Name of the account, or serial number of the certificate' })),
   requestedByType: Type.String(),
   requestedById: Type.String(),
   ttlSeconds: Type.Integer(),

@@ -43,7 +43,8 @@ export const Mysql = Strict({
   accessLevel: AccessLevel,
   userHost: Type.String({
     pattern: '^[A-Za-z0-9_.:%/-]{1,60}$',
-    description: 'Hosts from which a lease may sign in, as in MySQL’s account names: `%` for any, or `10.0.%`.',
+    description:
+      'Hosts from which a lease may sign in, as in MySQL’s account names: `%` for any host, or for example `10.0.%`.',
   }),
   createStatements: CreateStatements,
   revokeStatements: RevokeStatements,
@@ -62,7 +63,8 @@ export const Redis = Strict({
       Type.Integer({
         minimum: 0,
         maximum: 65_535,
-        description: 'Logical database that clients select. Redis does not keep an account out of the others.',
+        description:
+          'Logical database that clients select. In Redis, an account can also use the other logical databases.',
       }),
     ),
     tls: Type.Optional(Tls),
@@ -80,7 +82,7 @@ export const Redis = Strict({
         minItems: 1,
         maxItems: 100,
         description:
-          'ACL rules of an account at the level `custom`, such as `~cache:*` and `+@read`, in order. They may hold {{roleName}}.',
+          'ACL rules of an account at the level `custom`, such as `~cache:*` and `+@read`, in order. They can contain the placeholder {{roleName}}.',
       },
     ),
   ),
@@ -124,7 +126,7 @@ export const Ssh = Strict({
   extensions: Type.Optional(
     Type.Array(Type.Enum([...sshExtensions]), {
       uniqueItems: true,
-      description: 'What a session may do beside running a command. Default: a terminal (`permit-pty`).',
+      description: 'What a session may do besides running a command. Default: open a terminal (`permit-pty`).',
     }),
   ),
   forceCommand: Type.Optional(
@@ -132,7 +134,8 @@ export const Ssh = Strict({
       minLength: 1,
       maxLength: 1000,
       pattern: '^[\\u0020-\\u007e]+$',
-      description: 'The only command that a session runs, whatever it asks for.',
+      description:
+        'The only command that a session can run. A session that asks for another command runs this command.',
     }),
   ),
   sourceAddresses: Type.Optional(
@@ -163,12 +166,12 @@ export const CloudA = Strict({
   }),
   region: Type.String({
     pattern: '^[a-z]{2}(?:-[a-z]+){1,3}-[0-9]$',
-    description: 'Region whose security token service is asked.',
+    description: 'AWS region of the security token service that makes the credentials.',
   }),
   externalId: Type.Optional(
     Type.String({
       pattern: '^[A-Za-z0-9_+=,.@:/-]{2,1224}$',
-      description: 'External id that the role’s trust policy asks for.',
+      description: 'External id that the role’s trust policy requires.',
     }),
   ),
   sessionPolicy: Type.Optional(
@@ -176,7 +179,8 @@ export const CloudA = Strict({
       minLength: 1,
       maxLength: 2048,
       pattern: '^[\\u0009\\u000a\\u000d\\u0020-\\u00ff]+$',
-      description: 'Policy (JSON) that narrows what the role may do. A lease has the rights that both allow.',
+      description:
+        'Policy (JSON) that limits a lease further. A lease may do only what the role and this policy both allow.',
     }),
   ),
   maxTtlSeconds: Type.Optional(
@@ -193,14 +197,15 @@ export const CloudB = Strict({
   executor: InBroker,
   serviceAccount: Type.String({
     pattern: '^(?:[a-z0-9-]{1,63}@[a-z0-9.-]{1,190}\\.gserviceaccount\\.com|[0-9]{15,25})$',
-    description: 'Service account for which access tokens are made: its e-mail address or its unique id.',
+    description: 'Service account for which a lease gets an access token: its e-mail address or its unique id.',
   }),
   scopes: Type.Optional(
     Type.Array(Type.String({ pattern: '^https://[A-Za-z0-9./_-]{1,200}$' }), {
       minItems: 1,
       maxItems: 32,
       uniqueItems: true,
-      description: 'OAuth scopes of a token. Default: cloud-platform, which leaves the limits to the account’s roles.',
+      description:
+        'OAuth scopes of a token. Default: cloud-platform. With this scope, only the roles of the account limit the token.',
     }),
   ),
   delegates: Type.Optional(
@@ -215,7 +220,7 @@ export const CloudB = Strict({
       minimum: leaseTtlSeconds.cloudB.min,
       maximum: leaseTtlSeconds.cloudB.max,
       description:
-        'Longest lifetime of a token, in seconds. Default: 3600; more needs the account in the organization policy iam.allowServiceAccountCredentialLifetimeExtension.',
+        'Longest lifetime of a token, in seconds. Default: 3600. For more, the organization policy iam.allowServiceAccountCredentialLifetimeExtension must list the account.',
     }),
   ),
 })

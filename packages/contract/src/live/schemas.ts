@@ -5,7 +5,7 @@ const AnyId = Type.String({ pattern: '^[A-Za-z0-9_]{1,64}$' })
 
 /** A committed change, by names of actions and by ids alone. A client that needs more asks the ordinary endpoints. */
 export const LiveChange = Strict({
-  action: Type.String({ description: 'an audit action' }),
+  action: Type.String({ description: 'The audit action of the change' }),
   resourceType: Type.String(),
   resourceId: Type.Optional(AnyId),
   actorType: Type.String(),
@@ -23,5 +23,5 @@ export const Presence = Strict({
 
 /** The beginning of a stream, or a gap in it: everything read before may be stale. */
 export const Hello = Strict({
-  generation: Type.String({ description: 'A value that changes with each stream and after each gap' }),
+  generation: Type.String({ description: 'A value that is different for each stream, and changes after lost events' }),
 })

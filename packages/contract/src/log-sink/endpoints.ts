@@ -15,7 +15,7 @@ export const logSink = {
   }),
   set: put('/v1/orgs/:orgId/log-sink', {
     summary:
-      'Send the audit log to a collector from now on. Without `headers`, the stored headers stay. `{}` deletes them',
+      'Send the audit log to a collector from now on. If the body has no `headers`, the stored headers stay. `{}` deletes them',
     body: Strict({
       endpoint: Type.String({
         maxLength: limits.urlCharacters,
@@ -41,10 +41,14 @@ export const logSink = {
     audits: ['log_sink.deleted'],
   }),
   test: post('/v1/orgs/:orgId/log-sink/test', {
-    summary: 'Send a sample record now. The answer has the result',
+    summary: 'Send a sample record to the collector now. The answer has the result',
     unit: 'manual',
     responses: {
-      200: Strict({ ok: Type.Boolean(), status: Nullable(Type.Integer()), error: Nullable(Type.String()) }),
+      200: Strict({
+        ok: Type.Boolean({ description: 'False also if the collector rejected the record' }),
+        status: Nullable(Type.Integer()),
+        error: Nullable(Type.String()),
+      }),
     },
     refuses: ['conflict'],
     audits: ['log_sink.tested'],

@@ -5,7 +5,7 @@ import { MachineClient } from './schemas.ts'
 
 const WithSecret = Strict({
   client: MachineClient,
-  clientSecret: Type.String({ description: 'It is shown only in this answer' }),
+  clientSecret: Type.String({ description: 'The server shows the secret only in this answer' }),
 })
 
 /** Credentials that administer the organization but have no key. The first one comes from signup. */
@@ -16,13 +16,13 @@ export const machineClients = {
     responses: { 200: Strict({ clients: Type.Array(MachineClient), nextCursor: NextCursor }) },
   }),
   create: post('/v1/orgs/:orgId/clients', {
-    summary: 'Make a machine client. Its secret is shown only in this answer',
+    summary: 'Make a machine client. The server shows its secret only in this answer',
     body: Strict({ name: DisplayName }),
     responses: { 201: WithSecret },
     audits: ['machine_client.created'],
   }),
   renewSecret: post('/v1/orgs/:orgId/clients/:clientId/secret', {
-    summary: 'Give a machine client a new secret. The old secret and its access tokens end at once',
+    summary: 'Give a machine client a new secret. The old secret and its access tokens stop working at once',
     responses: { 200: WithSecret },
     refuses: ['conflict'],
     audits: ['machine_client.secret_renewed'],

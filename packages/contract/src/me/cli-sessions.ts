@@ -6,7 +6,7 @@ const CliSession = Strict({
   id: Id('cliSession'),
   deviceLabel: Type.String(),
   client: Nullable(Type.String()),
-  ipAddress: Nullable(Type.String({ description: 'Where the session was requested' })),
+  ipAddress: Nullable(Type.String({ description: 'IP address of the machine that requested the session' })),
   createdAt: Instant,
   lastUsedAt: Nullable(Instant),
   expiresAt: Instant,
@@ -27,7 +27,7 @@ export const cliSessions = {
     refuses: ['forbidden'],
   }),
   revoke: del('/v1/me/cli-sessions/:cliSessionId', {
-    summary: 'Revoke a CLI session. It stops working at its next request. You can repeat the call',
+    summary: 'Revoke a CLI session. The server refuses it from now on. You can repeat the call',
     responses: { 200: Ok },
     refuses: ['forbidden', 'not_found'],
     audits: ['cli_session.revoked'],

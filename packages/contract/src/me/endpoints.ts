@@ -9,7 +9,7 @@ const SealedPrivateKey = Blob(limits.sealedPrivateKeyCharacters, 'pk1')
 
 export const me = {
   get: get('/v1/me', {
-    summary: 'Get the caller: the user, if the caller is a person, and the caller’s organizations',
+    summary: 'Get the caller’s organizations. If the caller is a person, also their account and session',
     responses: {
       200: Strict({
         user: Nullable(User),
@@ -22,7 +22,7 @@ export const me = {
           Strict({
             kind: Type.Union([Type.Literal('browser'), Type.Literal('cli')]),
             id: Nullable(Type.String()),
-            secondFactor: Type.Boolean({ description: 'The person has a recovery kit' }),
+            secondFactor: Type.Boolean({ description: 'True if the person has a recovery kit' }),
             mfaAt: Nullable(Instant),
           }),
         ),
@@ -30,7 +30,7 @@ export const me = {
     },
   }),
   getKeys: get('/v1/me/keys', {
-    summary: 'Get the caller’s public key and the private key, encrypted under the passphrase. null before the upload',
+    summary: 'Get the caller’s public key, and the private key encrypted with the passphrase. null before the upload',
     responses: {
       200: Strict({ publicKeyJwk: Nullable(Type.String()), encryptedPrivateKey: Nullable(Type.String()) }),
     },
@@ -45,7 +45,7 @@ export const me = {
   }),
   patchKeys: patch('/v1/me/keys', {
     summary:
-      'Store the same private key, encrypted under another passphrase. Passkeys and the recovery kit stay. The call needs a fresh second factor',
+      'Change the passphrase: store the same private key, encrypted with a new passphrase. Passkeys and the recovery kit still work. The call needs a fresh second factor',
     body: Strict({
       encryptedPrivateKey: SealedPrivateKey,
       publicKeyJwk: Type.Optional(PublicKeyJwk),
@@ -55,13 +55,13 @@ export const me = {
     audits: ['user.keys_resealed'],
   }),
   keyHoldings: get('/v1/me/keys/holdings', {
-    summary: 'Environments whose keys the caller holds, and who could grant them again',
+    summary: 'List the environments whose keys the caller has, and who could grant these keys again',
     responses: { 200: Strict({ holdings: Type.Array(KeyHolding) }) },
     refuses: ['forbidden'],
   }),
   replaceKeys: post('/v1/me/keys/replacement', {
     summary:
-      'Replace the caller’s key pair. Every key grant, recovery share, keyring passkey and recovery kit is deleted. The server tells the admins. The call needs a fresh second factor',
+      'Replace the caller’s key pair. This deletes the caller’s key grants, recovery shares, keyring passkeys and recovery kit. The server tells the admins. The call needs a fresh second factor',
     body: Strict({ publicKeyJwk: PublicKeyJwk, encryptedPrivateKey: SealedPrivateKey }),
     responses: { 200: Strict({ lost: Type.Array(KeyHolding) }) },
     refuses: ['forbidden', 'mfa_required', 'conflict'],

@@ -12,7 +12,7 @@ export const RecoveryKit = Strict({ encryptedPrivateKey: SealedUnderCode, create
  */
 export const recoveryKit = {
   get: get('/v1/me/keys/recovery-kit', {
-    summary: 'Get the caller’s private key, encrypted under the code of the recovery kit. null without a kit',
+    summary: 'Get the caller’s private key, encrypted with the code of the recovery kit. null if the caller has no kit',
     responses: { 200: Strict({ kit: Nullable(RecoveryKit) }) },
     refuses: ['forbidden'],
   }),
@@ -24,7 +24,7 @@ export const recoveryKit = {
     audits: ['user.recovery_kit_made'],
   }),
   delete: del('/v1/me/keys/recovery-kit', {
-    summary: 'Remove the recovery kit. Its code then opens nothing. The call needs a fresh second factor',
+    summary: 'Remove the recovery kit. Its code stops working. The call needs a fresh second factor',
     responses: { 200: Ok },
     refuses: ['forbidden', 'mfa_required', 'not_found'],
     audits: ['user.recovery_kit_removed'],

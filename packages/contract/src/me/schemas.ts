@@ -23,6 +23,7 @@ export const KeyHolding = Strict({
   environmentId: Id('environment'),
   label: Type.String({ description: '`app/env`, `app/env@branch` or `group:env`' }),
   grantableBy: Type.Array(KeyHolder, {
-    description: 'Other admins and admin tokens that hold the key. If the list is empty, the key is lost',
+    description:
+      'Other admins and admin tokens that have the key. If the list is empty, nobody can grant the key again',
   }),
 })

@@ -7,14 +7,16 @@ import { Invite, Joining, Member } from './schemas.ts'
 
 export const members = {
   update: patch('/v1/orgs/:orgId/members/:userId', {
-    summary: 'Change a member’s role. Only an owner can add or remove the role owner. The last owner cannot lose it',
+    summary:
+      'Change a member’s role. Only an owner can give the role owner to somebody or take it away. The last owner keeps the role',
     body: Strict({ ...trusted, role: Role }),
     responses: { 200: Strict({ member: Member }) },
     refuses: ['conflict'],
     audits: ['member.role_changed'],
   }),
   remove: del('/v1/orgs/:orgId/members/:userId', {
-    summary: 'Remove a member with every key grant. Members can remove themselves. The last owner cannot be removed',
+    summary:
+      'Remove a member, and delete their key grants. Members can remove themselves. Nobody can remove the last owner',
     body: Strict({ ...trusted }),
     responses: { 200: Ok },
     refuses: ['conflict'],
@@ -24,19 +26,20 @@ export const members = {
 
 export const invites = {
   list: get('/v1/orgs/:orgId/invites', {
-    summary: 'List pending invitations. Accepted invitations are listed on request',
+    summary: 'List pending invitations. With `status=all`, the list also has accepted invitations',
     query: Strict({
       ...Page.properties,
       status: Type.Optional(
         Type.Union([Type.Literal('pending'), Type.Literal('accepted'), Type.Literal('all')], {
-          description: 'Default: pending. `all` leaves out expired invitations',
+          description: 'Default: pending. `all` adds accepted invitations. Expired invitations are never listed',
         }),
       ),
     }),
     responses: { 200: Strict({ invites: Type.Array(Invite), nextCursor: NextCursor }) },
   }),
   create: post('/v1/orgs/:orgId/invites', {
-    summary: 'Invite a person by e-mail, who accepts by the link in the mail, or signed in with that verified address',
+    summary:
+      'Invite a person by e-mail. The person accepts with the link in the mail, or after a sign-in with this verified address',
     body: Strict({
       email: Email,
       role: Type.Optional(
@@ -46,14 +49,14 @@ export const invites = {
         Type.Array(Id('team'), {
           maxItems: limits.inviteTeamsMax,
           uniqueItems: true,
-          description: 'Teams that the person joins with the acceptance',
+          description: 'Teams that the person joins when they accept',
         }),
       ),
       environmentIds: Type.Optional(
         Type.Array(Id('environment'), {
           maxItems: limits.plannedGrantsMax,
           uniqueItems: true,
-          description: 'List the environments whose keys the person should get without a team',
+          description: 'Environments whose keys the person should get without a team',
         }),
       ),
       joining: Type.Optional(Joining),

@@ -12,7 +12,11 @@ export const ShownInvite = Strict({
   }),
   orgSlug: Type.String(),
   role: Type.Union([Type.Literal('admin'), Type.Literal('member')]),
-  invitedBy: Nullable(Type.String({ description: 'Address of the person; null for a token or a machine client' })),
+  invitedBy: Nullable(
+    Type.String({
+      description: 'E-mail address of the person who invited. null if a service token or a machine client invited',
+    }),
+  ),
   invitedByName: Nullable(Type.String({ description: 'The name that the person chose' })),
   createdAt: Instant,
   expiresAt: Instant,
@@ -27,7 +31,7 @@ export const OwnInvite = Strict({ ...ShownInvite.properties, joining: Nullable(J
  */
 export const ownInvites = {
   list: get('/v1/me/invites', {
-    summary: 'Invitations that wait for the caller’s verified address',
+    summary: 'List the invitations that wait for the caller’s verified address',
     query: Page,
     responses: { 200: Strict({ invites: Type.Array(OwnInvite), nextCursor: NextCursor }) },
     refuses: ['forbidden'],

@@ -18,10 +18,13 @@ const underCode = (prefix: 'ji1' | 'ja1', description: string) =>
   })
 
 /** Only somebody with the joining code can make these texts. Their format is in docs/directory-format.md. */
-export const Joining = underCode('ji1', 'Shows the right signed directory, authenticated with the joining code')
+export const Joining = underCode(
+  'ji1',
+  'Proves to the invited person which signed directory is the right one. The joining code authenticates it',
+)
 export const JoiningAnswer = underCode(
   'ja1',
-  'Shows the key of the invited person, authenticated with the joining code',
+  'Proves which key the invited person has. The joining code authenticates it',
 )
 
 export const Invite = Strict({

@@ -22,7 +22,7 @@ export const oauth = {
       200: Strict({
         access_token: Type.String(),
         token_type: Type.Literal('Bearer'),
-        expires_in: Type.Integer({ description: 'seconds' }),
+        expires_in: Type.Integer({ description: 'Lifetime of the access token, in seconds' }),
       }),
     },
     refuses: ['unauthorized'],

@@ -4,7 +4,9 @@ import { Strict } from '../schema.ts'
 
 /** RFC 6749 section 5.2: OAuth libraries read these two members, and know nothing of `ErrorBody`. */
 export const OAuthErrorBody = Strict({
-  error: Type.String({ description: 'Stable text for programs, such as `invalid_client`' }),
+  error: Type.String({
+    description: 'Code for programs, such as `invalid_client`. It does not change between releases',
+  }),
   error_description: Type.String({ description: 'Text for people' }),
 })
 

@@ -16,7 +16,7 @@ export const offboardings = {
     responses: { 200: Strict({ preview: OffboardingPreview }) },
   }),
   list: get('/v1/orgs/:orgId/offboardings', {
-    summary: 'Offboardings, oldest first',
+    summary: 'List offboardings, oldest first',
     query: Strict({
       ...Page.properties,
       status: Type.Optional(
@@ -27,7 +27,7 @@ export const offboardings = {
   }),
   start: post('/v1/orgs/:orgId/offboardings', {
     summary:
-      'Remove a member, revoke the tokens and clients that they made, and list the remaining work. This also works for a member who was removed before',
+      'Remove a member, revoke the service tokens and machine clients that they made, and list the remaining work. This also works for a member who was removed before',
     body: Strict({ ...trusted, userId: Id('user'), confirmEmail: Type.Optional(Email) }),
     responses: { 201: One },
     refuses: ['conflict'],
@@ -45,7 +45,7 @@ export const offboardings = {
     ],
   }),
   get: get('/v1/orgs/:orgId/offboardings/:offboardingId', {
-    summary: 'An offboarding with its progress',
+    summary: 'Get an offboarding with its progress',
     responses: { 200: One },
   }),
   rows: get('/v1/orgs/:orgId/offboardings/:offboardingId/rows', {
@@ -60,7 +60,7 @@ export const offboardings = {
       state: Type.Optional(
         Type.Union([Type.Literal('done'), Type.Literal('not_needed'), Type.Literal('waiting')], {
           description:
-            'done is for values that were replaced at their source. The server sets the state of other rows itself',
+            'Use `done` for a value that you replaced at its source. The server sets the state of other rows itself',
         }),
       ),
       note: Type.Optional(Nullable(FreeText)),
@@ -71,13 +71,14 @@ export const offboardings = {
     audits: ['offboarding.row_changed'],
   }),
   remind: post('/v1/orgs/:orgId/offboardings/:offboardingId/rows/:offboardingRowId/remind', {
-    summary: 'Remind the admin to whom an open row was handed, by mail. This works once an hour for each row',
+    summary:
+      'Send a mail to the admin to whom an open row was handed, as a reminder. This works once an hour for each row',
     responses: { 200: Strict({ row: OffboardingRow }) },
     refuses: ['conflict'],
     audits: ['offboarding.row_reminded'],
   }),
   finish: post('/v1/orgs/:orgId/offboardings/:offboardingId/finish', {
-    summary: 'Finish an offboarding. If rows are open, the body must accept them',
+    summary: 'Finish an offboarding. If rows are still open, the body must say that the caller accepts this',
     body: Strict({ acceptOpen: Type.Optional(Type.Literal(true)) }),
     responses: { 200: One },
     refuses: ['conflict'],

@@ -17,14 +17,14 @@ export const OffboardingRevoked = Strict({
 
 const Recovery = Nullable(
   Strict({
-    sharesLeft: Type.Integer({ description: 'Custodians who hold a share, without the person' }),
+    sharesLeft: Type.Integer({ description: 'Number of custodians who have a share, without this person' }),
     threshold: Type.Integer({ description: 'Number of shares that a recovery needs' }),
   }),
 )
 
 const Via = Type.Union([Type.Literal('grant'), Type.Literal('token')], {
   description:
-    '`grant`: the person held the key. `token`: only a service token that they made held it. Keys that they lost since the last re-key also count',
+    '`grant`: the person had the key. `token`: only a service token that they made had the key. Keys that they lost since the last re-key also count',
 })
 
 export const Offboarding = Strict({
@@ -58,7 +58,7 @@ export const OffboardingRow = Strict({
     ],
     {
       description:
-        'rotated: the rotator has replaced the value. deleted: the environment or the secret no longer exists',
+        '`rotated`: the rotator has replaced the value. `deleted`: the environment or the secret no longer exists',
     },
   ),
   environmentId: Nullable(Id('environment')),
@@ -69,13 +69,14 @@ export const OffboardingRow = Strict({
   ),
   secretName: Nullable(Type.String()),
   via: Nullable(Via),
-  protected: Type.Boolean({ description: 'A re-key waits for approval' }),
+  protected: Type.Boolean({ description: 'True if a re-key waits for approval' }),
   changeRequestId: {
     ...Nullable(Id('changeRequest')),
-    description: 'Get the proposed re-key of the environment that waits for approval, unless it is stale',
+    description:
+      'The proposed re-key of the environment that waits for approval. null if none waits, or if it is stale',
   },
-  held: Type.Boolean({ description: 'The caller holds the key' }),
-  holderIds: Type.Array(Id('user'), { description: 'Admins who hold the key' }),
+  held: Type.Boolean({ description: 'True if the caller has the key' }),
+  holderIds: Type.Array(Id('user'), { description: 'Admins who have the key' }),
   rotationId: Nullable(Id('rotation')),
   note: Nullable(Type.String()),
   assigneeId: Nullable(Id('user')),
@@ -96,10 +97,12 @@ export const OffboardingPreview = Strict({
       via: Via,
       protected: Type.Boolean(),
       held: Type.Boolean(),
-      rekeyed: Type.Boolean({ description: 'True if it was re-keyed after the person was removed' }),
+      rekeyed: Type.Boolean({ description: 'True if the environment was re-keyed after the person was removed' }),
       secrets: Type.Integer(),
       rotated: Type.Integer({ description: 'Number of secrets with a rotation' }),
-      deleted: Type.Integer({ description: 'Deleted secrets that can be restored until the environment is re-keyed' }),
+      deleted: Type.Integer({
+        description: 'Number of deleted secrets that can still be restored. A re-key of the environment ends this',
+      }),
     }),
   ),
   revokes: Type.Array(OffboardingRevoked),

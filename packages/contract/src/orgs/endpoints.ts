@@ -27,7 +27,7 @@ export const orgs = {
     audits: ['org.updated'],
   }),
   members: get('/v1/orgs/:orgId/members', {
-    summary: 'Members with their public keys',
+    summary: 'List members with their public keys',
     query: Page,
     responses: { 200: Strict({ members: Type.Array(Member), nextCursor: NextCursor }) },
   }),
@@ -35,16 +35,16 @@ export const orgs = {
 
 const MfaPolicy = Strict({
   required: Type.Boolean(),
-  configured: Type.Boolean({ description: 'False if this server cannot sign people in' }),
+  configured: Type.Boolean({ description: 'False if this server cannot sign people in, because it has no server key' }),
 })
 
 export const mfaPolicy = {
   get: get('/v1/orgs/:orgId/mfa-policy', {
-    summary: 'Get whether members need a second factor',
+    summary: 'Show whether members need a second factor',
     responses: { 200: MfaPolicy },
   }),
   update: patch('/v1/orgs/:orgId/mfa-policy', {
-    summary: 'Require a second factor from every member, or end this requirement',
+    summary: 'Require that every member has a second factor, or end this requirement',
     body: Strict({ required: Type.Boolean() }),
     responses: { 200: MfaPolicy },
     refuses: ['mfa_required', 'conflict'],

@@ -9,7 +9,7 @@ const One = Strict({ override: Override })
 /** Values that a person stores for themselves alone, in an environment whose key they hold. */
 export const overrides = {
   list: get('/v1/orgs/:orgId/envs/:envId/overrides', {
-    summary: 'List your own overrides in an environment. You must hold its key',
+    summary: 'List your own overrides in an environment. You must have the environment’s key',
     tagged: true,
     responses: { 200: Strict({ overrides: Type.Array(Override) }) },
   }),
@@ -25,7 +25,7 @@ export const overrides = {
         maxItems: limits.overridesMax,
         uniqueItems: true,
         description:
-          'The ids of all your overrides in the environment. If other overrides exist, the answer is 409, because they may have the same name',
+          'The ids of all overrides that you know of in the environment. If you have other overrides, the answer is 409, because one may have the same name',
       }),
     }),
     responses: { 201: One },
@@ -36,7 +36,10 @@ export const overrides = {
     summary: 'Replace one of your overrides',
     body: Strict({
       ...NewOverride,
-      expectedRevision: { ...OverrideRevision, description: 'If this is not the current revision, the answer is 409' },
+      expectedRevision: {
+        ...OverrideRevision,
+        description: 'The revision that the caller read. If it is not the current revision, the answer is 409',
+      },
     }),
     responses: { 200: One },
     refuses: ['conflict', 'quota_exceeded'],

@@ -26,6 +26,6 @@ export const Override = Strict({
 
 export const OverrideCount = Strict({
   userId: Id('user'),
-  name: Nullable(Type.String({ description: 'name or e-mail address of the person' })),
+  name: Nullable(Type.String({ description: 'Name or e-mail address of the person' })),
   count: Type.Integer(),
 })

@@ -15,7 +15,7 @@ export const passkeys = {
     refuses: ['forbidden'],
   }),
   create: post('/v1/me/passkeys', {
-    summary: 'Let a passkey unlock the keyring',
+    summary: 'Register a passkey that unlocks the caller’s keyring',
     body: Strict({
       credentialId: CredentialId,
       label: DisplayName,
@@ -27,7 +27,7 @@ export const passkeys = {
     audits: ['user.passkey_enrolled'],
   }),
   delete: del('/v1/me/passkeys/:passkeyId', {
-    summary: 'Stop a passkey from unlocking the keyring. The private key and grants do not change',
+    summary: 'Remove a passkey that unlocks the keyring. The private key and grants do not change',
     responses: { 200: Ok },
     refuses: ['forbidden', 'not_found'],
     audits: ['user.passkey_removed'],

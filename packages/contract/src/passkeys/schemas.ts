@@ -11,7 +11,7 @@ export const CredentialId = Type.String({
 
 export const PrfInput = Type.String({
   pattern: '^[A-Za-z0-9_-]{16,128}$',
-  description: 'base64url input of the passkey’s PRF',
+  description: 'Input of the passkey’s PRF extension, in base64url',
 })
 
 export const Passkey = Strict({

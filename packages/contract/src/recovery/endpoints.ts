@@ -39,7 +39,8 @@ export const recovery = {
     responses: { 200: Configured },
   }),
   publicKey: get('/v1/orgs/:orgId/recovery/public-key', {
-    summary: 'The key for which clients wrap the keys of new environments. null without recovery',
+    summary:
+      'Get the public recovery key, for which clients wrap the keys of new environments. null if recovery is not set up',
     responses: { 200: Strict({ recoveryPublicKeyJwk: Nullable(PublicKeyJwk) }) },
   }),
   enable: post('/v1/orgs/:orgId/recovery', {
@@ -50,20 +51,20 @@ export const recovery = {
     audits: ['recovery.enabled'],
   }),
   rotate: post('/v1/orgs/:orgId/recovery/rotate', {
-    summary: 'Replace the recovery key and its shares. Environments that are not in `grants` are no longer covered',
+    summary: 'Replace the recovery key and its shares. The new recovery key covers only the environments in `grants`',
     body: KeyAndShares,
     responses: { 200: Configured },
     refuses: ['conflict'],
     audits: ['recovery.rotated', 'recovery_request.cancelled'],
   }),
   disable: del('/v1/orgs/:orgId/recovery', {
-    summary: 'End recovery. Every key that is wrapped for the recovery key is deleted',
+    summary: 'End recovery. This deletes all environment keys that are wrapped for the recovery key',
     body: Strict({ ...trusted }),
     responses: { 200: Ok },
     audits: ['recovery.disabled', 'recovery_request.cancelled'],
   }),
   cover: post('/v1/orgs/:orgId/recovery/grants', {
-    summary: 'Wrap the keys of environments for the recovery key',
+    summary: 'Cover environments: store their keys, wrapped for the recovery key',
     body: Strict({ grants: Grants }),
     responses: { 200: Configured },
     refuses: ['conflict'],
@@ -92,7 +93,7 @@ export const recovery = {
 const ContributedShare = Strict({
   shareIndex: ShareIndex,
   userId: Id('user'),
-  contributedShare: Nullable(Type.String({ description: 'null once the request is closed' })),
+  contributedShare: Nullable(Type.String({ description: 'null after the request was closed' })),
   createdAt: Instant,
 })
 
@@ -103,13 +104,14 @@ const WithShares = Strict({ request: RecoveryRequest, shares: Type.Array(Contrib
 /** A recovery: custodians wrap their shares to the target. The shares come together only on the target's machine. */
 export const recoveryRequests = {
   list: get('/v1/orgs/:orgId/recovery/requests', {
-    summary: 'List requests, oldest first. Custodians see open requests. A target sees its own requests',
+    summary:
+      'List recovery requests, oldest first. Custodians see open requests. The target, who should get access, sees its own requests',
     query: Page,
     responses: { 200: Strict({ requests: Type.Array(RecoveryRequest), nextCursor: NextCursor }) },
   }),
   open: post('/v1/orgs/:orgId/recovery/requests', {
     summary:
-      'Ask the custodians for their shares, for a target or for a drill. A repeated call returns the open request',
+      'Open a recovery request: ask the custodians for their shares, for a target who should get access, or for a drill. A repeated call returns the open request',
     body: Strict({
       targetPublicKeyJwk: PublicKeyJwk,
       targetType: Type.Optional(PrincipalType),
@@ -126,14 +128,15 @@ export const recoveryRequests = {
     responses: { 200: WithShares },
   }),
   contribute: post('/v1/orgs/:orgId/recovery/requests/:recoveryRequestId/shares', {
-    summary: 'The custodian’s own share, wrapped for the target of the request',
+    summary: 'Contribute the caller’s own share, wrapped for the target of the request',
     body: Strict({ shareIndex: ShareIndex, contributedShare: WrappedKey }),
     responses: { 201: One },
     refuses: ['conflict'],
     audits: ['recovery_request.share_contributed'],
   }),
   complete: post('/v1/orgs/:orgId/recovery/requests/:recoveryRequestId/complete', {
-    summary: 'Give the target the keys that its machine has decrypted. A drill ends without keys',
+    summary:
+      'Complete a recovery request: grant the target the keys that its machine has decrypted. A drill grants no keys',
     body: Strict({
       ...trusted,
       principalType: Type.Optional(PrincipalType),

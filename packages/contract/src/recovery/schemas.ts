@@ -41,7 +41,7 @@ export const KeyAndShares = Strict({
   shares: Type.Array(CustodianShare, {
     minItems: limits.recoveryThresholdMin,
     maxItems: limits.recoverySharesMax,
-    description: 'One share for each custodian. A custodian is a member with keys. The client makes the shares',
+    description: 'One share for each custodian, which the client makes. A custodian is a member with keys',
   }),
   grants: Grants,
 })
@@ -54,7 +54,9 @@ const literals = <const T extends string>(texts: readonly T[]) =>
 export const RecoveryRequest = Strict({
   id: Id('recoveryRequest'),
   status: literals(recoveryRequestStatuses),
-  drill: Type.Boolean({ description: 'A drill shows that enough custodians can take part. It gives nobody access' }),
+  drill: Type.Boolean({
+    description: 'True for a drill, which shows that enough custodians can take part, and gives nobody access',
+  }),
   targetPublicKeyJwk: PublicKeyJwk,
   targetType: Nullable(PrincipalType),
   targetId: Nullable(Type.String()),

@@ -20,18 +20,18 @@ export const Rekey = Strict({
     additionalProperties: false,
     maxProperties: limits.rekeySecretsMax,
     description:
-      'The current version of every secret, by name. If a version has changed, or a secret was added or deleted, the answer is 409',
+      'The version of every secret that the caller read, by name. If a version has changed since, or a secret was added or deleted, the answer is 409',
   }),
   grants: Type.Array(RekeyGrant, {
     minItems: 1,
     maxItems: limits.rekeyGrantsMax,
-    description: 'The new key, wrapped for each holder who keeps access. All other holders lose access',
+    description: 'The new key, wrapped for each principal that keeps access. All other principals lose access',
   }),
   dropReaders: Type.Optional(
     Type.Array(Strict({ principalType: ReaderType, principalId: PrincipalId }), {
       maxItems: limits.rekeyGrantsMax,
       description:
-        'Rotator and sync connections that should lose the key. Each holder must be here or in `grants`. Otherwise the answer is 409',
+        'Rotator and sync connections that should lose the key. If one that has the key is neither here nor in `grants`, the answer is 409',
     }),
   ),
   secrets: Type.Array(ResealedSecret, { maxItems: limits.rekeySecretsMax }),
@@ -39,7 +39,7 @@ export const Rekey = Strict({
     Type.Array(RekeyDetails, {
       maxItems: limits.rekeySecretsMax,
       description:
-        'Every description, encrypted under the new key. If one is missing or has changed, the answer is 409. Without the list, all descriptions are deleted',
+        'All descriptions, encrypted with the new key. If one is missing or has changed, the answer is 409. Without this list, all descriptions are deleted',
     }),
   ),
   recoveryWrappedDek: Type.Optional(WrappedKey),
@@ -47,7 +47,7 @@ export const Rekey = Strict({
     Type.Array(Strict({ environmentId: Id('environment'), manifest: BranchManifest }), {
       maxItems: limits.rekeyManifestsMax,
       description:
-        'New manifests of branches of this environment, or of itself if it is a branch. All other manifests are deleted, because they belong to the old key',
+        'New manifests of this environment’s branches. If the environment is a branch, its own new manifest. All other manifests are deleted, because they belong to the old key',
     }),
   ),
 })
@@ -61,12 +61,15 @@ export const ProposedRekey = Strict({
     description:
       'A secret, a description or a grant has changed since the proposal, so an approval only closes the change',
   }),
-  grants: Type.Array(Holder, { description: 'The holders who get the new key. Every other holder loses access' }),
-  covered: Type.Boolean({ description: 'The new key is also wrapped to the recovery key' }),
-  wrappedDek: { ...Nullable(WrappedKey), description: 'The new key, wrapped for the caller' },
+  grants: Type.Array(Holder, { description: 'The readers who get the new key. Every other reader loses access' }),
+  covered: Type.Boolean({ description: 'True if the new key is also wrapped for the recovery key' }),
+  wrappedDek: {
+    ...Nullable(WrappedKey),
+    description: 'The new key, wrapped for the caller. null if the caller does not get it',
+  },
   secrets: Nullable(Type.Array(Strict({ ...ResealedSecret.properties, expectedVersion: Version }))),
   details: {
     ...Nullable(Type.Array(Strict({ name: SecretName, sealed: Nullable(SealedDetails) }))),
-    description: 'null also if the re-key drops all descriptions',
+    description: 'The new ciphertexts of the descriptions. Also null if the re-key deletes all descriptions',
   },
 })

@@ -15,15 +15,16 @@ export const resolve = {
       with: Type.Optional(
         Type.Array(Type.String({ pattern: `^${slugForm}:${slugForm}$` }), {
           maxItems: limits.resolveWithMax,
-          description: 'group slug:environment slug; repeatable',
+          description:
+            '`<group slug>:<environment slug>`: use this environment of the group. You can repeat the parameter',
         }),
       ),
       proof: Type.Optional(
-        Type.Literal('1', { description: 'Adds the signed directory and proofs of the layers to the answer' }),
+        Type.Literal('1', { description: 'The answer then also has the signed directory, and proofs of the layers' }),
       ),
       ...trustQuery,
       branch: Type.Optional(
-        Type.String({ pattern: `^(?:${slugForm}|env_[0-9A-Za-z]{22})$`, description: 'slug or id of a branch' }),
+        Type.String({ pattern: `^(?:${slugForm}|env_[0-9A-Za-z]{22})$`, description: 'Slug or id of a branch' }),
       ),
     }),
     responses: {

@@ -10,7 +10,7 @@ export const Layer = Strict({
   wrappedDek: Type.String(),
   manifest: Type.Optional({
     ...Nullable(Type.String()),
-    description: 'Only for a branch, if the query asks for proof',
+    description: 'The manifest of a branch. Only for a branch, and only if the query asks for proof',
   }),
   secrets: Type.Array(Strict({ name: SecretName, ciphertext: Type.String() })),
 })

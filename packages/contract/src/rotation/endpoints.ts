@@ -37,7 +37,7 @@ export const rotation = {
     responses: { 200: Strict({ rotations: Type.Array(Rotation), nextCursor: NextCursor }) },
   }),
   create: post('/v1/orgs/:orgId/rotation', {
-    summary: 'Configure the rotation of a secret, or replace it. The caller needs a key grant on the environment',
+    summary: 'Set up the rotation of a secret, or replace its settings. The caller must have the environment’s key',
     unit: 'manual',
     body: Strict({
       ...trusted,
@@ -48,9 +48,10 @@ export const rotation = {
       targetId: Type.Optional(TargetId),
       wrappedDek: Type.Optional({
         ...WrappedKey,
-        description: 'The environment’s key, wrapped for the rotator. Required unless the rotator already holds it',
+        description:
+          'The environment’s key, wrapped for the rotator. Required if the rotator does not have this key yet',
       }),
-      rotateNow: Type.Optional(Type.Boolean({ description: 'rotate once, at once' })),
+      rotateNow: Type.Optional(Type.Boolean({ description: 'If true, the secret is also rotated now' })),
     }),
     responses: { 200: Configured, 201: Configured },
     refuses: ['conflict', 'quota_exceeded'],
@@ -62,7 +63,7 @@ export const rotation = {
   }),
   update: patch('/v1/orgs/:orgId/rotation/:rotationId', {
     summary:
-      'Change the interval, the config of the same kind, or pause and resume; resuming clears the failure streak',
+      'Change the interval or the settings of a rotation, or pause or resume it. The kind cannot change. Resuming sets `failureStreak` to 0',
     unit: 'manual',
     body: Strict({
       intervalSeconds: Type.Optional(IntervalSeconds),
@@ -82,7 +83,7 @@ export const rotation = {
   }),
   delete: del('/v1/orgs/:orgId/rotation/:rotationId', {
     summary:
-      'Remove a rotation policy. The secret and its versions stay. With the last policy of an environment, the rotator’s grant is deleted',
+      'Remove a rotation policy. The secret keeps its versions. If this was the last policy of the environment, the rotator loses the environment’s key',
     unit: 'manual',
     body: Strict({ ...trusted }),
     query: Strict({ force: Type.Optional(Type.Union([Type.Literal('true'), Type.Literal('false')])) }),

@@ -22,14 +22,14 @@ const username = (maxLength: number, which: string) =>
     maxLength,
     // Excludes every character that could end a quoted name or literal, so a valid name is safe in a statement.
     pattern: '^[A-Za-z_][A-Za-z0-9_.@$-]*$',
-    description: `${which} It exists on the target, and is not the target’s own admin account.`,
+    description: `${which} The account must exist on the target. It must not be the admin account with which the server signs in.`,
   })
 
 const PasswordLength = Type.Optional(
   Type.Integer({
     minimum: 16,
     maximum: 128,
-    description: `Length of the passwords, of letters and digits. Default: ${passwordLengthDefault}.`,
+    description: `Length of the passwords, which have only letters and digits. Default: ${passwordLengthDefault}.`,
   }),
 )
 
@@ -38,7 +38,7 @@ const Statements = (placeholders: string) =>
     Type.Array(Type.String({ minLength: 1, maxLength: 4000, pattern: '^[^\\u0000]+$' }), {
       minItems: 1,
       maxItems: 5,
-      description: `Statements that give the account its new password, in order, in place of the usual one. They may hold the placeholders ${placeholders}; the password itself is sent nowhere.`,
+      description: `Statements that set the new password of the account, in order. They replace the usual statement. They can contain the placeholders ${placeholders}, but never the password itself.`,
     }),
   )
 
@@ -53,7 +53,7 @@ const accounts = (maxLength: number) => ({
   usernameSecret: Type.Optional({
     ...SecretName,
     description:
-      'Secret of the same environment that tells which of the two accounts the password is of. It is written together with the password.',
+      'Secret of the same environment whose value is the name of the account to which the password belongs. The rotator writes it together with the password.',
   }),
 })
 
@@ -72,7 +72,7 @@ const Generated = Strict({
       maxLength: 95,
       pattern: '^[\\u0020-\\u007e]+$',
       description:
-        'What values are made of: `alphanumeric` (the default), `hex`, `base64url`, `ascii`, or the characters themselves, each once.',
+        'Characters of the values: `alphanumeric` (the default), `hex`, `base64url`, `ascii`, or a list of the allowed characters, each of them once.',
     }),
   ),
 })
@@ -89,7 +89,7 @@ const Mysql = Strict({
   ...accounts(32),
   userHost: Type.String({
     pattern: '^[A-Za-z0-9_.:%/-]{1,60}$',
-    description: 'Host part of the account’s name, as MySQL shows it: `%` for any, or `10.0.%`.',
+    description: 'Host part of the account’s name, as MySQL shows it: `%` for any host, or for example `10.0.%`.',
   }),
   passwordLength: PasswordLength,
   statements: Statements('{{username}}, {{userHost}} and {{verifier}} (a mysql_native_password hash)'),

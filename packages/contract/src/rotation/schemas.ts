@@ -36,7 +36,7 @@ export const Rotation = Strict({
   targetId: Nullable(TargetId),
   status: Status,
   lastRunAt: Nullable(Instant),
-  nextRunAt: Nullable(Type.String({ ...Instant, description: 'null while paused' })),
+  nextRunAt: Nullable(Type.String({ ...Instant, description: 'null while the rotation is paused' })),
   lastVersion: Nullable(Version),
   lastError: Nullable(Type.String()),
   failureStreak: Type.Integer({ description: 'Number of failed runs in a row' }),

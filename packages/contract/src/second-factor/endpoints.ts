@@ -7,7 +7,7 @@ import { EnteredFactor, RecoveryCode, TotpCode } from './schemas.ts'
 
 const RecoveryCodes = Strict({
   recoveryCodes: Type.Array(RecoveryCode, {
-    description: `${limits.recoveryCodes} codes. Each works once. They are shown only in this answer`,
+    description: `${limits.recoveryCodes} codes, each of which works once. The server shows them only in this answer`,
   }),
 })
 
@@ -27,11 +27,12 @@ export const secondFactor = {
     refuses: ['forbidden'],
   }),
   enrollTotp: post('/v1/me/second-factor/totp', {
-    summary: 'Begin to set up an authenticator app. It takes effect only after a code has confirmed it',
+    summary:
+      'Begin to set up an authenticator app. The app is active only after the caller has confirmed it with a code',
     responses: {
       201: Strict({
-        secret: Type.String({ description: 'base32' }),
-        uri: Type.String({ description: 'otpauth://, for a QR code' }),
+        secret: Type.String({ description: 'The secret of the authenticator app, in base32' }),
+        uri: Type.String({ description: 'The secret as an `otpauth://` URI, for a QR code' }),
       }),
     },
     refuses: ['forbidden', 'mfa_required', 'conflict'],
@@ -57,7 +58,7 @@ export const secondFactor = {
     audits: ['user.recovery_codes_renewed'],
   }),
   stepUpOptions: post('/v1/me/second-factor/passkey-options', {
-    summary: 'A challenge for re-entering the second factor with a passkey',
+    summary: 'Get a challenge for entering the second factor again with a passkey',
     responses: { 200: WebAuthnChallenge },
     refuses: ['forbidden', 'conflict'],
     unaudited: 'gives a challenge and changes nothing',

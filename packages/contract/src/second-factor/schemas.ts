@@ -2,7 +2,10 @@ import { Type } from 'typebox'
 import { Id, Strict } from '../schema.ts'
 import { WebAuthnResponse } from '../sign-in/schemas.ts'
 
-export const TotpCode = Type.String({ pattern: '^\\d{6}$', description: 'six digits' })
+export const TotpCode = Type.String({
+  pattern: '^\\d{6}$',
+  description: 'The code of the authenticator app: six digits',
+})
 
 /** Ten characters of base32 in two halves: `4XK7P-M2QRA`. */
 export const RecoveryCode = Type.String({ pattern: '^[A-Z2-7]{5}-[A-Z2-7]{5}$' })

@@ -10,7 +10,7 @@ export const secretDetails = {
     responses: { 200: Strict({ details: Type.Array(SecretDetails), nextCursor: NextCursor }) },
   }),
   update: patch('/v1/orgs/:orgId/envs/:envId/secret-details/:name', {
-    summary: 'Describe a secret. Fields that the body leaves out do not change. null clears a field',
+    summary: 'Change the details of a secret. Fields that the body leaves out do not change. null clears a field',
     body: Strict({
       sealed: Type.Optional(Nullable(SealedDetails)),
       ownerId: Type.Optional(Nullable(Id('user'))),
@@ -20,7 +20,8 @@ export const secretDetails = {
         Type.Integer({
           minimum: 0,
           maximum: 2_147_483_647,
-          description: 'If this is not the current revision, the answer is 409. 0: there are no details yet',
+          description:
+            'The revision that the caller read. If it is not the current revision, the answer is 409. 0: there are no details yet',
         }),
       ),
     }),

@@ -28,7 +28,7 @@ const SecretVersion = Strict({
   // A server of an earlier release does not send it.
   formerName: Type.Optional({
     ...Nullable(SecretName),
-    description: 'The name under which it was encrypted, if the secret has been renamed since',
+    description: 'The name under which this version was encrypted, if the secret has been renamed since',
   }),
 })
 
@@ -36,7 +36,7 @@ const One = Strict({ secret: Secret })
 
 const DeletedSecretWithCiphertext = Strict({
   ...DeletedSecret.properties,
-  ciphertext: { ...Nullable(Type.String()), description: 'null if it cannot be restored' },
+  ciphertext: { ...Nullable(Type.String()), description: 'null if the secret cannot be restored' },
 })
 
 const Expected = Strict({ expectedVersion: Type.Optional(ExpectedVersion) })
@@ -48,7 +48,8 @@ export const secrets = {
     responses: { 200: Strict({ secrets: Type.Array(Secret), nextCursor: NextCursor }) },
   }),
   put: put('/v1/orgs/:orgId/envs/:envId/secrets/:name', {
-    summary: 'Create or update a secret. This adds a version, or proposes it if the environment is protected',
+    summary:
+      'Create or change a secret. This adds a version. In a protected environment, this only proposes the version',
     body: Strict({ ciphertext: Ciphertext, expectedVersion: Type.Optional(ExpectedVersion) }),
     headers: changeNote,
     responses: { 200: One, 201: One, 202: Queued },
@@ -66,13 +67,15 @@ export const secrets = {
         keySinceVersion: Type.Optional(
           Type.Integer({
             minimum: 1,
-            description: 'First version under the current key. Older versions cannot be restored',
+            description:
+              'Number of the first version that is encrypted with the current key. Older versions cannot be restored',
           }),
         ),
         // A server of an earlier release does not send it.
         formerNames: Type.Optional({
           ...Nullable(Type.String()),
-          description: 'The former names, with digests of their versions; encrypted by the client that renamed it',
+          description:
+            'The former names of the secret, with digests of their versions, encrypted by the client that renamed it',
         }),
         nextCursor: NextCursor,
       }),
@@ -80,7 +83,7 @@ export const secrets = {
   }),
   rename: post('/v1/orgs/:orgId/envs/:envId/secrets/:name/rename', {
     summary:
-      'Give a secret another name. The body has its value, encrypted again under the new name. Versions and details stay with the secret',
+      'Rename a secret. The body has its value, encrypted again under the new name. The secret keeps its versions and details',
     body: Strict({
       newName: SecretName,
       ciphertext: Ciphertext,
@@ -101,13 +104,13 @@ export const secrets = {
   }),
   restore: post('/v1/orgs/:orgId/envs/:envId/secrets/:name/restore', {
     summary:
-      'Store an earlier ciphertext as a new version, or propose this. The caller needs no key, unless the secret has been renamed since',
+      'Store the ciphertext of an earlier version as a new version. If the secret was renamed after this version, the caller needs the key. In a protected environment, this only proposes the change',
     body: Strict({
       version: Version,
       expectedVersion: Type.Optional(ExpectedVersion),
       ciphertext: Type.Optional({
         ...Ciphertext,
-        description: 'The value, encrypted again. Required for a version that was encrypted under a former name',
+        description: 'The value, encrypted again. Required if the version was encrypted under a former name',
       }),
     }),
     headers: changeNote,
@@ -116,7 +119,8 @@ export const secrets = {
     audits: ['secret.restored', 'change_request.opened'],
   }),
   delete: del('/v1/orgs/:orgId/envs/:envId/secrets/:name', {
-    summary: 'Delete a secret and its whole history, or propose this. With keepFor, it can be restored for that time',
+    summary:
+      'Delete a secret and its whole history. With `keepFor`, it can be restored for that time. In a protected environment, this only proposes the deletion',
     query: Strict({ ...Expected.properties, keepFor: Type.Optional(KeepFor) }),
     body: Expected,
     headers: changeNote,
@@ -134,7 +138,7 @@ export const deletedSecrets = {
   }),
   restore: post('/v1/orgs/:orgId/envs/:envId/deleted-secrets/:secretId/restore', {
     summary:
-      'Restore a deleted secret with its versions, and write its value, encrypted again, as a new version. Or propose this',
+      'Restore a deleted secret with its versions, and store its value, encrypted again, as a new version. In a protected environment, this only proposes the change',
     body: Strict({ ciphertext: Ciphertext }),
     headers: changeNote,
     responses: { 200: One, 202: Queued },
@@ -142,7 +146,8 @@ export const deletedSecrets = {
     audits: ['secret.undeleted', 'change_request.opened'],
   }),
   purge: del('/v1/orgs/:orgId/envs/:envId/deleted-secrets/:secretId', {
-    summary: 'Delete a deleted secret permanently before its time is over, or propose this',
+    summary:
+      'Delete a deleted secret permanently before the time of `keepFor` is over. In a protected environment, this only proposes the deletion',
     headers: changeNote,
     responses: { 200: Ok, 202: Queued },
     refuses: ['conflict'],

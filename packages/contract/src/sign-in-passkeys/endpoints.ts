@@ -11,20 +11,20 @@ export const signInPasskeys = {
     refuses: ['forbidden'],
   }),
   options: post('/v1/me/sign-in-passkeys/options', {
-    summary: 'A challenge for enrolling a passkey',
+    summary: 'Get a challenge for registering a passkey for signing in',
     responses: { 200: WebAuthnChallenge },
     refuses: ['forbidden', 'mfa_required', 'conflict'],
     unaudited: 'gives a challenge and changes nothing',
   }),
   create: post('/v1/me/sign-in-passkeys', {
-    summary: 'Enroll a passkey for signing in',
+    summary: 'Register a passkey with which the caller can sign in',
     body: Strict({ challengeId: Id('challenge'), label: DisplayName, response: WebAuthnResponse }),
     responses: { 201: Strict({ passkey: SignInPasskey }) },
     refuses: ['forbidden', 'mfa_required', 'conflict'],
     audits: ['user.sign_in_passkey_enrolled'],
   }),
   delete: del('/v1/me/sign-in-passkeys/:signInPasskeyId', {
-    summary: 'Stop a passkey from signing in. Passkeys of the keyring are a separate list',
+    summary: 'Remove a passkey for signing in. Passkeys that unlock the keyring are in a separate list',
     responses: { 200: Ok },
     refuses: ['forbidden', 'mfa_required', 'not_found'],
     audits: ['user.sign_in_passkey_removed'],

@@ -10,7 +10,7 @@ const OwnName = Type.Unsafe<string>({
 
 export const signIn = {
   get: get('/v1/sign-in', {
-    summary: 'Get the way in which people sign in, and whether the server still waits for its first person',
+    summary: 'Show how people sign in on this server, and whether nobody has signed in yet',
     surface: 'none',
     responses: {
       200: Strict({
@@ -23,7 +23,8 @@ export const signIn = {
     },
   }),
   setUp: post('/v1/sign-in/set-up', {
-    summary: 'Make the first person, owner of the first organization, with the link that the console shows',
+    summary:
+      'Make the first person and the organization that they own, with the set-up link from the log of the server',
     surface: 'none',
     body: Strict({ token: LinkToken, email: Email, name: DisplayName, orgName: DisplayName, orgSlug: Slug }),
     responses: { 201: SignedIn },
@@ -31,7 +32,7 @@ export const signIn = {
     audits: ['user.created', 'org.created', 'session.started'],
   }),
   requestLink: post('/v1/sign-in/links', {
-    summary: 'Mail a sign-in link. The answer does not show whether a person has this address',
+    summary: 'Mail a sign-in link. The answer is the same if nobody has this address',
     surface: 'none',
     body: Strict({ email: Email, returnTo: Type.Optional(ReturnTo) }),
     responses: { 200: Ok },
@@ -39,7 +40,7 @@ export const signIn = {
     unaudited: 'nothing is known of the caller yet',
   }),
   showInvitation: post('/v1/sign-in/links/invitation', {
-    summary: 'Show the invitation of a mailed link. The call does not accept it and signs nobody in',
+    summary: 'Show the invitation of a mailed link. This does not accept the invitation, and signs nobody in',
     surface: 'none',
     body: Strict({ token: LinkToken }),
     responses: { 200: Strict({ invitation: LinkedInvitation }) },
@@ -48,20 +49,20 @@ export const signIn = {
   }),
   redeemLink: post('/v1/sign-in/links/redeem', {
     summary:
-      'Sign in with a mailed link, which works once. This also accepts the invitation of the link, and sets the refresh cookie',
+      'Sign in with a mailed link, which works once. If the link belongs to an invitation, this accepts the invitation. The answer sets the refresh cookie',
     surface: 'none',
     body: Strict({ token: LinkToken, name: Type.Optional(OwnName) }),
     responses: {
       200: Strict({
         ...SignedIn.properties,
-        returnTo: Nullable(Type.String({ description: 'The `returnTo` of the request for the link' })),
+        returnTo: Nullable(Type.String({ description: 'The path that `returnTo` had in the request for the link' })),
       }),
     },
     refuses: ['unauthorized', 'conflict'],
     audits: ['user.created', 'user.identity_linked', 'member.joined', 'session.started'],
   }),
   passkeyOptions: post('/v1/sign-in/passkeys/options', {
-    summary: 'A challenge for signing in with a passkey',
+    summary: 'Get a challenge for signing in with a passkey',
     surface: 'none',
     responses: { 200: WebAuthnChallenge },
     refuses: ['conflict'],
@@ -77,7 +78,7 @@ export const signIn = {
   }),
   refresh: post('/v1/sign-in/refresh', {
     summary:
-      'Exchange the refresh cookie for a new session JWT and a new cookie. The use of an old cookie ends the session',
+      'Exchange the refresh cookie for a new session JWT and a new cookie. If somebody uses the old cookie again, the session ends',
     surface: 'none',
     responses: { 200: SignedIn },
     refuses: ['unauthorized', 'forbidden', 'conflict'],

@@ -5,7 +5,7 @@ import { Id, Instant, Nullable, Strict } from '../schema.ts'
 
 export const StartedSession = Strict({
   id: Id('session'),
-  token: Type.String({ description: 'Session JWT; send it as Bearer' }),
+  token: Type.String({ description: 'Session JWT. Send it as a bearer token' }),
   expiresAt: Instant,
   mfaAt: Nullable(Instant),
 })
@@ -20,11 +20,15 @@ export const LinkToken = Type.String({ pattern: '^[A-Za-z0-9_-]{43}$' })
 export const LinkedInvitation = Strict({
   ...ShownInvite.properties,
   email: Type.String(),
-  usedAt: Nullable(Type.String({ description: 'When the link signed somebody in' })),
+  becomesOwner: Type.Boolean({
+    description:
+      'True if the invitation is for an admin of an organization without an owner. The person becomes the owner',
+  }),
+  usedAt: Nullable(Type.String({ description: 'When somebody used the link to sign in. null if nobody has used it' })),
   acceptedAt: Nullable(Instant),
   signsIn: Type.Boolean({
     description:
-      'The link still works. Later than 15 minutes after the mail, it does not work for a person who has an account',
+      'True if the link still works. For a person who has an account, it works only for 15 minutes after the mail',
   }),
 })
 
@@ -32,7 +36,7 @@ export const LinkedInvitation = Strict({
 export const ReturnTo = Type.String({
   maxLength: 500,
   pattern: '^/(?![/\\\\])[\\u0021-\\u005b\\u005d-\\u007e]*$',
-  description: 'A path on this server. Default: `/`',
+  description: 'The page that opens after the sign-in: a path on this server. Default: `/`',
 })
 
 /**

@@ -5,7 +5,7 @@ import { DisplayName, Slug, Strict } from '../schema.ts'
 
 export const signup = {
   create: post('/v1/signup', {
-    summary: 'Create an organization and the machine client that bootstraps it',
+    summary: 'Create an organization without members, and a machine client that can manage it',
     surface: 'none',
     body: Strict({ orgName: DisplayName, orgSlug: Slug, clientName: Type.Optional(DisplayName) }),
     responses: {
@@ -13,7 +13,7 @@ export const signup = {
         org: Organization,
         m2m: Strict({
           clientId: Type.String(),
-          clientSecret: Type.String({ description: 'It is shown only in this answer' }),
+          clientSecret: Type.String({ description: 'The server shows the secret only in this answer' }),
         }),
       }),
     },

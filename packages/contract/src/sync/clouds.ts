@@ -6,24 +6,27 @@ import type { SyncRow } from './row.ts'
 
 const Region = Type.String({
   pattern: '^[a-z]{2}(?:-[a-z]+){1,3}-[0-9]$',
-  description: 'AWS region that is written to.',
+  description: 'AWS region in which the secrets are written.',
 })
 
 const AccessKeyId = Type.String({
   pattern: '^(?!ASIA)[A-Z0-9]{16,128}$',
-  description: 'Id of an IAM user’s access key (AKIA...). Keys of a session (ASIA...) end by themselves.',
+  description:
+    'Id of an IAM user’s access key (AKIA...). Keys of a session (ASIA...) do not work here, because they expire.',
 })
 
 const KmsKeyId = (maxLength: number) =>
   Type.Optional(
     Type.String({
       pattern: `^[A-Za-z0-9:/_-]{1,${maxLength}}$`,
-      description: 'Id, alias or ARN of the KMS key that encrypts. Default: the key that AWS manages for the service.',
+      description:
+        'Id, alias or ARN of the KMS key with which AWS encrypts. Default: the key that AWS manages for the service.',
     }),
   )
 
 const Layout = Type.Union([Type.Literal('secret-per-name'), Type.Literal('json-bundle')], {
-  description: 'One secret for each name, or one that holds all names as a JSON object.',
+  description:
+    '`secret-per-name` writes one secret for each name. `json-bundle` writes one secret with all names as a JSON object.',
 })
 
 /** Secret stores in clouds, by tag. */
@@ -36,13 +39,13 @@ export const syncClouds = {
       pathPrefix: Type.Optional(
         Type.String({
           pattern: '^[A-Za-z0-9/_+=.@-]{1,400}$',
-          description: 'Put before each name, such as `shop/production/`. Only for secret-per-name.',
+          description: 'Text that Skerry puts before each name, such as `shop/production/`. Only for secret-per-name.',
         }),
       ),
       secretName: Type.Optional(
         Type.String({
           pattern: '^[A-Za-z0-9/_+=.@-]{1,512}$',
-          description: 'Name of the secret that holds all names. Needed for json-bundle, and only there.',
+          description: 'Name of the secret with all names. Needed for json-bundle, and allowed only for it.',
         }),
       ),
       kmsKeyId: KmsKeyId(2048),
@@ -60,10 +63,11 @@ export const syncClouds = {
         description: 'Path of the parameters. It starts and ends with a slash, such as `/shop/production/`.',
       }),
       type: Type.Union([Type.Literal('SecureString'), Type.Literal('String')], {
-        description: 'Type of the parameters. A String is stored without encryption by a key of one’s own.',
+        description: 'Type of the parameters. AWS does not encrypt a String with a KMS key.',
       }),
       tier: Type.Union([Type.Literal('Standard'), Type.Literal('Advanced'), Type.Literal('Intelligent-Tiering')], {
-        description: 'Tier of the parameters. Advanced ones hold 8 KB instead of 4 KB, and AWS charges for them.',
+        description:
+          'Tier of the parameters. An Advanced parameter can have 8 KB instead of 4 KB, and AWS charges for it.',
       }),
       kmsKeyId: KmsKeyId(256),
     }),
@@ -75,7 +79,7 @@ export const syncClouds = {
       provider: Type.Literal('cloud-b-secret-manager'),
       projectId: Type.String({
         pattern: '^(?:[a-z0-9.-]{1,63}:)?[a-z][a-z0-9-]{4,28}[a-z0-9]$',
-        description: 'Id of the Google Cloud project that holds the secrets, and not its number.',
+        description: 'Id of the Google Cloud project that has the secrets. Not the number of the project.',
       }),
     }),
     destination: Strict({
@@ -84,35 +88,38 @@ export const syncClouds = {
       idPrefix: Type.Optional(
         Type.String({
           pattern: '^[A-Za-z0-9_-]{1,200}$',
-          description: 'Put before each name, such as `shop-production-`. Only for secret-per-name.',
+          description: 'Text that Skerry puts before each name, such as `shop-production-`. Only for secret-per-name.',
         }),
       ),
       secretId: Type.Optional(
         Type.String({
           pattern: '^[A-Za-z0-9_-]{1,255}$',
-          description: 'Id of the secret that holds all names. Needed for json-bundle, and only there.',
+          description: 'Id of the secret with all names. Needed for json-bundle, and allowed only for it.',
         }),
       ),
       replication: Type.Union([Type.Literal('automatic'), Type.Literal('user-managed')], {
-        description: 'Where Google keeps new secrets: wherever it likes, or in the locations that are named.',
+        description:
+          'Where Google stores new secrets: `automatic` lets Google choose, and `user-managed` uses the locations that you name.',
       }),
       locations: Type.Optional(
         Type.Array(Type.String({ pattern: '^[a-z][a-z0-9-]{1,62}$' }), {
           minItems: 1,
           maxItems: 50,
           uniqueItems: true,
-          description: 'Locations for user-managed. Those of a secret that exists cannot be changed.',
+          description: 'Locations for user-managed. The locations of an existing secret do not change.',
         }),
       ),
       kmsKeyName: Type.Optional(
         Type.String({
           pattern: '^projects/[^/\\s]{1,64}/locations/[a-z0-9-]{1,63}/keyRings/[\\w-]{1,63}/cryptoKeys/[\\w-]{1,63}$',
-          description: 'Full name of the KMS key that encrypts new secrets. Only with automatic or a single location.',
+          description:
+            'Full name of the KMS key with which Google encrypts new secrets. Only with automatic, or with a single location.',
         }),
       ),
       pruneVersions: Type.Optional(
         Type.Boolean({
-          description: 'Destroys older versions after a push, of those alone that Skerry wrote. Default: false.',
+          description:
+            'If true, Skerry destroys the older versions that it wrote itself, after each push. Default: false.',
         }),
       ),
     }),
@@ -124,7 +131,7 @@ export const syncClouds = {
       provider: Type.Literal('cloud-c-key-vault'),
       tenantId: Type.String({
         pattern: '^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$',
-        description: 'Id of the Entra tenant (directory) that the application is registered in.',
+        description: 'Id of the Entra tenant (directory) in which the application is registered.',
       }),
       clientId: Type.String({
         pattern: '^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$',
@@ -132,7 +139,7 @@ export const syncClouds = {
       }),
       cloud: Type.Optional(
         Type.Union([Type.Literal('public'), Type.Literal('usgov'), Type.Literal('china')], {
-          description: 'Azure cloud that the vault is in. Default: public.',
+          description: 'Azure cloud in which the vault is. Default: public.',
         }),
       ),
     }),
@@ -143,12 +150,15 @@ export const syncClouds = {
         description: 'Name of the key vault, of 3 to 24 characters.',
       }),
       prefix: Type.Optional(
-        Type.String({ pattern: '^[A-Za-z0-9-]{1,100}$', description: 'Put before each name, such as `shop-`.' }),
+        Type.String({
+          pattern: '^[A-Za-z0-9-]{1,100}$',
+          description: 'Text that Skerry puts before each name, such as `shop-`.',
+        }),
       ),
       nameMode: Type.Optional(
         Type.Union([Type.Literal('dash'), Type.Literal('reject')], {
           description:
-            'What becomes of characters other than letters, digits and hyphens: hyphens, or a failure of the name. Default: dash.',
+            'What Skerry does with other characters than letters, digits and hyphens: `dash` replaces them with hyphens, `reject` does not push the name. Default: dash.',
         }),
       ),
     }),

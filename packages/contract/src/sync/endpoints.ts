@@ -37,7 +37,9 @@ const SyncPlan = Strict({
   update: Type.Array(Name),
   delete: Type.Array(Name),
   unchanged: Type.Array(Name),
-  foreign: Type.Array(Name, { description: 'Existing names that somebody else wrote, and that do not change' }),
+  foreign: Type.Array(Name, {
+    description: 'Names at the destination that somebody else wrote. The run does not change them',
+  }),
   refused: Type.Array(Refused),
   effects: Type.Array(Type.String(), { description: 'Effects of a push at the destination, and warnings' }),
 })
@@ -68,7 +70,7 @@ export const sync = {
     refuses: ['conflict'],
   }),
   createConnection: post('/v1/orgs/:orgId/sync/connections', {
-    summary: 'Create a connection. Its credential must be wrapped for the public key of this id',
+    summary: 'Create a connection. Its credential must be wrapped for the public key that the server made for this id',
     body: Strict({
       id: Type.Optional(ConnectionId),
       name: DisplayName,
@@ -88,7 +90,7 @@ export const sync = {
   }),
   verifyConnection: post('/v1/orgs/:orgId/sync/connections/:connectionId/verify', {
     summary:
-      'Check whether the credential works at a destination, without writing. If not, the answer is 400 with `ok: false`',
+      'Check whether the credential works at a destination, without a change there. If the credential does not work, the answer is 400 with `ok: false`',
     unit: 'manual',
     body: Strict({ destination: Destination }),
     responses: { 200: Ok },
@@ -126,7 +128,7 @@ export const sync = {
     audits: ['sync_binding.created'],
   }),
   updateBinding: patch('/v1/orgs/:orgId/sync/bindings/:bindingId', {
-    summary: 'Change a binding, or give its connection the keys of groups that were composed later',
+    summary: 'Change a binding, or give its connection the keys of groups that the environment includes since then',
     unit: 'manual',
     body: Strict({
       ...trusted,

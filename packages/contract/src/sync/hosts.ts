@@ -26,7 +26,8 @@ const Repo = Type.String({
 
 const Secret = Type.Optional(
   Type.Boolean({
-    description: 'Marks the variables as secret, so that the interface hides their values. Default: true.',
+    description:
+      'If true, the variables are marked as secret, and Bunnyshell’s interface hides their values. Default: true.',
   }),
 )
 const BunnyshellId = (description: string) => Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$', description })
@@ -53,10 +54,10 @@ export const syncHosts = {
       Strict({
         provider: Type.Literal('env-platform'),
         kind: Type.Literal('project', {
-          description: 'The variables of a project, with which its new environments begin.',
+          description: 'The variables of a project. New environments of the project start with these variables.',
         }),
         projectId: BunnyshellId(
-          'Id of the project whose variables are written. Environments that exist already do not get them.',
+          'Id of the project whose variables are written. Existing environments do not get these variables.',
         ),
         secret: Secret,
       }),
@@ -66,7 +67,7 @@ export const syncHosts = {
   'code-host-ci': {
     config: Strict({
       provider: Type.Literal('code-host-ci'),
-      baseUrl: ApiRoot('Root of the API of a GitHub Enterprise Server, such as `https://git.example.com/api/v3`.'),
+      baseUrl: ApiRoot('Address of the API of a GitHub Enterprise Server, such as `https://git.example.com/api/v3`.'),
     }),
     destination: Type.Union([
       Strict({
@@ -92,14 +93,15 @@ export const syncHosts = {
         kind: Type.Literal('org', { description: 'The secrets of an organization.' }),
         org: Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$', description: 'Name of the organization.' }),
         visibility: Type.Union([Type.Literal('all'), Type.Literal('private'), Type.Literal('selected')], {
-          description: 'Repositories of the organization whose workflows read the secrets.',
+          description: 'Repositories of the organization whose workflows can read the secrets.',
         }),
         selectedRepositoryIds: Type.Optional(
           Type.Array(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }), {
             minItems: 1,
             maxItems: 1000,
             uniqueItems: true,
-            description: 'Numeric ids of the repositories. Needed for the visibility selected, and only there.',
+            description:
+              'Numeric ids of the repositories. Needed for the visibility selected, and allowed only for it.',
           }),
         ),
       }),
@@ -116,17 +118,20 @@ export const syncHosts = {
         }),
       ),
       baseUrl: ApiRoot(
-        'Root of the control plane of a self-hosted LangSmith, such as `https://smith.example.com/api-host`. Not together with a region.',
+        'Address of the control plane of a self-hosted LangSmith, such as `https://smith.example.com/api-host`. You cannot set this together with a region.',
       ),
       tenantId: Type.Optional(
-        Type.String({ pattern: uuid, description: 'Id of the workspace. Only for keys of a whole organization.' }),
+        Type.String({
+          pattern: uuid,
+          description: 'Id of the workspace. Needed only if the API key is for a whole organization.',
+        }),
       ),
     }),
     destination: Strict({
       provider: Type.Literal('agent-platform'),
       deploymentId: Type.String({
         pattern: uuid,
-        description: 'Id of the deployment. Every push makes a revision, which is built and rolled out.',
+        description: 'Id of the deployment. With each push, LangSmith builds and rolls out a new revision.',
       }),
     }),
     credential: 'API key (lsv2_...) that can change deployments of the workspace.',
@@ -137,7 +142,7 @@ export const syncHosts = {
       provider: Type.Literal('ml-spaces'),
       repoId: Type.String({
         pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,95}/[A-Za-z0-9][A-Za-z0-9._-]{0,95}$',
-        description: 'The Space as `owner/name`. Each secret that is written restarts it.',
+        description: 'The Space as `owner/name`. The Space restarts after each written secret.',
       }),
     }),
     credential: 'Token (hf_...) with the role write, or a fine-grained token with write access to the Space.',
@@ -149,19 +154,22 @@ export const syncHosts = {
       vaultId: Type.String({ pattern: '^vlt_[A-Za-z0-9]{1,64}$', description: 'Id of the vault, vlt_...' }),
       allowedHosts: Type.Optional(
         Hosts(
-          'Hosts that agents may send any of the names to: up to 16 hostnames, `*.` wildcards or IPv4 addresses, or `unrestricted`.',
+          'Hosts to which agents may send the secrets: up to 16 hostnames, `*.` wildcards or IPv4 addresses, or `unrestricted`.',
         ),
       ),
       allowedHostsByName: Type.Optional(
         Type.Record(
           Type.String({ minLength: 1, maxLength: 255 }),
-          Hosts('Hosts for this name, instead of those for all names.'),
-          { description: 'Hosts for single names, as pushed. A name that neither list covers fails.' },
+          Hosts('Hosts for this name. They replace the hosts for all names.'),
+          {
+            description:
+              'Hosts for single names, written as they are pushed. If a name has no hosts in either list, Skerry does not push it.',
+          },
         ),
       ),
       injectionLocation: Type.Optional(
         Type.Union([Type.Literal('header'), Type.Literal('body'), Type.Literal('both')], {
-          description: 'Part of an outgoing request in which the value may stand. Default: header.',
+          description: 'Part of an outgoing request in which the value may be. Default: header.',
         }),
       ),
     }),

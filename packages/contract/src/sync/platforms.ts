@@ -29,12 +29,12 @@ const EdgeConfig = <const T extends string>(tag: T) =>
 
 const scope = Type.Optional(
   Type.Union([Type.Literal('RUN_TIME'), Type.Literal('BUILD_TIME'), Type.Literal('RUN_AND_BUILD_TIME')], {
-    description: 'When the values are there: RUN_TIME (default), BUILD_TIME or RUN_AND_BUILD_TIME.',
+    description: 'When the app has the values: RUN_TIME (default), BUILD_TIME or RUN_AND_BUILD_TIME.',
   }),
 )
 
 const kind = <const T extends string>(value: T) =>
-  Type.Literal(value, { description: 'What the destination is; it says which of the other fields belong to it.' })
+  Type.Literal(value, { description: 'Kind of the destination. The other fields depend on the kind.' })
 
 export const syncPlatforms = {
   'app-platform-c': {
@@ -51,13 +51,15 @@ export const syncPlatforms = {
   'frontend-cloud': {
     config: Strict({
       provider: Type.Literal('frontend-cloud'),
-      teamId: Type.Optional(Segment('Id of the team that owns the project; left out for a personal account.')),
+      teamId: Type.Optional(Segment('Id of the team that owns the project. Leave it out for a personal account.')),
     }),
     destination: Strict({
       provider: Type.Literal('frontend-cloud'),
       projectId: Segment('Id (prj_...) or name of the Vercel project.'),
       targets: some('Environments whose variables are written.', 'production', 'preview', 'development'),
-      gitBranch: Type.Optional(Branch('Branch to which values of preview are limited; only with preview alone.')),
+      gitBranch: Type.Optional(
+        Branch('Git branch whose preview deployments get the values. Only if preview is the only environment.'),
+      ),
     }),
     credential:
       'Access token of an account that can change environment variables of the project. Variables of production may need an additional right.',
@@ -89,7 +91,7 @@ export const syncPlatforms = {
         maxItems: 16,
         uniqueItems: true,
         description:
-          'Products that may use the secrets: workers, ai_gateway, dex, access, containers, websearch. Others that a secret has already stay.',
+          'Products that may use the secrets: workers, ai_gateway, dex, access, containers, websearch. An existing secret keeps its other products.',
       }),
     }),
     credential: 'API token with the permission Account Secrets Store: Edit for the account.',
@@ -99,17 +101,21 @@ export const syncPlatforms = {
       provider: Type.Literal('app-platform-a'),
       tokenKind: Type.Optional(
         Type.Union([Type.Literal('account'), Type.Literal('project')], {
-          description: 'Kind of the token: account (default; tokens of workspaces too) or project.',
+          description: 'Kind of the token: project, or account (default), which includes tokens of a workspace.',
         }),
       ),
     }),
     destination: Strict({
       provider: Type.Literal('app-platform-a'),
       projectId: Uuid('Id of the Railway project.'),
-      environmentId: Uuid('Id of the environment in it.'),
-      serviceId: Type.Optional(Uuid('Id of the service; left out for the shared variables of the environment.')),
+      environmentId: Uuid('Id of the environment in the project.'),
+      serviceId: Type.Optional(
+        Uuid('Id of the service. Leave it out to write the shared variables of the environment.'),
+      ),
       skipDeploys: Type.Optional(
-        Type.Boolean({ description: 'Whether written values wait for the next deployment (default: no).' }),
+        Type.Boolean({
+          description: 'If true, written values take effect only at the next deployment. Default: false.',
+        }),
       ),
     }),
     credential:
@@ -137,7 +143,7 @@ export const syncPlatforms = {
     destination: Strict({
       provider: Type.Literal('app-platform-d'),
       projectId: Segment('Id of the Northflank project, as in its URL.'),
-      secretGroupId: Segment('Id of the secret group in it.'),
+      secretGroupId: Segment('Id of the secret group in the project.'),
     }),
     credential:
       'API token of a role that can read and update values of the secret group. Skerry refuses a token that cannot read the values, because each write replaces all values of the group.',
@@ -148,7 +154,7 @@ export const syncPlatforms = {
       Strict({
         provider: Type.Literal('app-platform-e'),
         kind: kind('app'),
-        appId: Uuid('Id of the app whose own variables are written; all its components see them.'),
+        appId: Uuid('Id of the app whose variables are written. All components of the app get these variables.'),
         scope,
       }),
       Strict({
@@ -157,7 +163,7 @@ export const syncPlatforms = {
         appId: Uuid('Id of the app.'),
         componentName: Type.String({
           pattern: '^[a-z][a-z0-9-]{0,30}[a-z0-9]$',
-          description: 'Name of its service, static site, worker, job or function.',
+          description: 'Name of the service, static site, worker, job or function in the app.',
         }),
         scope,
       }),
@@ -170,7 +176,7 @@ export const syncPlatforms = {
       provider: Type.Literal('app-platform-f'),
       app: Type.String({
         pattern: `^[a-z][a-z0-9-]{1,28}[a-z0-9]$|${uuid}`,
-        description: 'Name or id (UUID) of the app. The id stays when the app is renamed.',
+        description: 'Name or id (UUID) of the app. The id does not change if somebody renames the app.',
       }),
     }),
     credential: 'OAuth token with the scopes read-protected and write-protected, or an API key.',
@@ -191,9 +197,9 @@ export const syncPlatforms = {
         'branch',
         'dev',
       ),
-      branch: Type.Optional(Branch('Name of the branch; needed for the context branch, and only there.')),
+      branch: Type.Optional(Branch('Name of the branch. Needed for the context branch, and allowed only for it.')),
       secret: Type.Optional(
-        Type.Boolean({ description: 'Whether values can be read at Netlify no more (default: yes).' }),
+        Type.Boolean({ description: 'If true, nobody can read the written values at Netlify. Default: true.' }),
       ),
     }),
     credential: 'Personal access token of a member of the team.',

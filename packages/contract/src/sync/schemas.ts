@@ -16,7 +16,11 @@ const Provider = Type.Unsafe<SyncTag>(
 /** The row of its provider (providers.ts) checks the other members. */
 export const Config = Type.Object(
   { provider: Provider },
-  { additionalProperties: true, maxProperties: 30, description: 'the settings of the connection, by its provider' },
+  {
+    additionalProperties: true,
+    maxProperties: 30,
+    description: 'The settings of the connection. The fields depend on the provider',
+  },
 )
 
 export const Destination = Type.Object(
@@ -81,13 +85,13 @@ export const SyncRun = Strict({
   environmentId: EnvironmentId,
   trigger: Type.Union([Type.Literal('request'), Type.Literal('change'), Type.Literal('retry')]),
   status: RunStatus,
-  pushed: Type.Array(Name, { description: 'names that were written' }),
-  deleted: Type.Array(Name, { description: 'names that were removed' }),
+  pushed: Type.Array(Name, { description: 'Names that were written' }),
+  deleted: Type.Array(Name, { description: 'Names that were removed' }),
   skipped: Type.Array(Refused, {
-    description: 'Skipped names that somebody else wrote, and how to push them',
+    description: 'Names that the run skipped because somebody else wrote them, and how to push them',
   }),
   failures: Type.Array(Refused, { description: 'Names that could not be written or removed, with the reasons' }),
-  unchanged: Type.Integer({ description: 'Number of names that needed no write' }),
+  unchanged: Type.Integer({ description: 'Number of names whose value was already right' }),
   error: Nullable(Type.String({ description: 'The error that ended the run early' })),
   startedAt: Instant,
   finishedAt: Nullable(Instant),
@@ -113,11 +117,11 @@ export const SyncBinding = Strict({
   adopt: Adopt,
   enabled: Type.Boolean(),
   missingEnvironmentIds: Type.Array(EnvironmentId, {
-    description: 'Layers whose key the connection lacks. Every run fails until a PATCH adds the keys',
+    description: 'Environments whose key the connection does not have. Every run fails until a PATCH adds the keys',
   }),
   lastRun: Nullable(SyncLastRun),
   lastError: Nullable(Type.String()),
-  nextTryAt: Nullable(Type.String({ ...Instant, description: 'When the server tries again by itself' })),
+  nextTryAt: Nullable(Type.String({ ...Instant, description: 'When the server tries the push again' })),
   createdAt: Instant,
   updatedAt: Instant,
 })

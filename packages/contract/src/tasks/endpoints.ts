@@ -26,7 +26,7 @@ const GivenCounts = Type.Record(Name, Count, {
 })
 
 const dimensions = {
-  host: Type.String({ pattern: hostPattern, description: 'hostname in lower case' }),
+  host: Type.String({ pattern: hostPattern, description: 'Hostname in lower case' }),
   method: Type.String({ pattern: methodPattern, description: 'In capital letters' }),
   decision: Decision,
   ruleIndex: RuleIndex,
@@ -38,10 +38,10 @@ const dimensions = {
  */
 export const tasks = {
   dispatch: post('/v1/agents/:agentRef/dispatch', {
-    summary: 'Register a task whose token the caller made',
+    summary: 'Register a task of an agent. The caller makes the token of the task, and sends its hash',
     body: Strict({
       taskRef: Id('taskRef'),
-      tokenHash: Type.String({ pattern: '^[A-Za-z0-9_-]{43}$', description: 'base64url SHA-256 of the token' }),
+      tokenHash: Type.String({ pattern: '^[A-Za-z0-9_-]{43}$', description: 'SHA-256 of the token, in base64url' }),
       scopes: Type.Optional(Type.Array(Name, { maxItems: limits.taskScopesMax, uniqueItems: true })),
       ttlSeconds: Type.Optional(Type.Integer({ minimum: limits.taskTtlMinSeconds, maximum: limits.taskTtlMaxSeconds })),
       label: Type.Optional(DisplayName),
@@ -64,7 +64,7 @@ export const tasks = {
     body: Strict({
       token: Type.String({
         pattern: `^${idPrefixes.taskRef}[0-9A-Za-z]{${idLength}}_[A-Za-z0-9_-]{43}$`,
-        description: 'the whole token of a task',
+        description: 'The whole token of a task',
       }),
     }),
     responses: {
@@ -127,7 +127,9 @@ export const tasks = {
         activity: Type.Array(
           Strict({
             ...dimensions,
-            policyVersion: Nullable(Type.Integer({ description: 'The policy version whose rules `ruleIndex` counts' })),
+            policyVersion: Nullable(
+              Type.Integer({ description: 'The version of the policy to whose rules `ruleIndex` refers' }),
+            ),
             count: Type.Integer(),
             secrets: Counts,
             redactions: Counts,

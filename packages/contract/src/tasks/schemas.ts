@@ -3,7 +3,7 @@ import { injectableNamePattern } from '../agents/policy-body.ts'
 import { Thumbprint } from '../agents/schemas.ts'
 import { Id, Instant, Nullable, Strict } from '../schema.ts'
 
-export const Name = Type.String({ pattern: injectableNamePattern, description: 'name of a secret' })
+export const Name = Type.String({ pattern: injectableNamePattern, description: 'Name of a secret' })
 
 export const Scopes = Nullable(
   Type.Array(Name, { description: 'null: every secret that the policy allows. Empty: no secret' }),

@@ -56,14 +56,14 @@ export const teams = {
     audits: ['team.member_removed'],
   }),
   addEnvironments: post('/v1/orgs/:orgId/teams/:teamId/environments', {
-    summary: 'Give environments to a team. A branch has its own key, so you cannot give it to a team',
+    summary: 'Add environments to a team. You cannot add a branch to a team',
     body: Strict({ environmentIds: TeamEnvironmentIds }),
     responses: { 200: One },
     refuses: ['conflict'],
     audits: ['team.environment_added'],
   }),
   removeEnvironment: del('/v1/orgs/:orgId/teams/:teamId/environments/:envId', {
-    summary: 'Take an environment from a team. Its people lose the keys that only this team gave them',
+    summary: 'Remove an environment from a team. The team’s people lose the keys that only this team gave them',
     responses: { 200: Lost },
     audits: ['team.environment_removed'],
   }),

@@ -6,8 +6,8 @@ import { Id, Instant, Nullable, Strict } from '../schema.ts'
 export const Team = Strict({
   id: Id('team'),
   name: Type.String(),
-  members: Type.Integer({ description: 'Number of its people' }),
-  environments: Type.Integer({ description: 'Number of its environments' }),
+  members: Type.Integer({ description: 'Number of people in the team' }),
+  environments: Type.Integer({ description: 'Number of environments of the team' }),
   createdAt: Instant,
   updatedAt: Instant,
 })
@@ -21,15 +21,16 @@ export const TeamMember = Strict({
 export const TeamEnvironment = Strict({
   environmentId: Id('environment'),
   label: Type.String({ description: '`app/env` or `group:env`' }),
-  held: Type.Boolean({ description: 'The caller holds the key' }),
+  held: Type.Boolean({ description: 'True if the caller has the key' }),
   missing: Nullable(
     Type.Integer({
-      description: 'Number of its people who should have the key and do not have it yet. null unless you are an admin',
+      description:
+        'Number of people in the team who should have the key and do not have it yet. null if the caller is not an admin',
     }),
   ),
   lockedOut: Type.Array(Id('user'), {
     description:
-      'People of the team who are locked out, because their key was revoked or they lost it in a re-key. They get the key again only if somebody grants it to them. Empty unless you are an admin',
+      'People of the team who are locked out, because their key was revoked or they lost it in a re-key. They get the key again only if somebody grants it to them. Empty if the caller is not an admin',
   }),
 })
 

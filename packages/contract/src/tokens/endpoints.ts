@@ -13,13 +13,14 @@ export const tokens = {
     responses: { 200: Strict({ tokens: Type.Array(ServiceToken), nextCursor: NextCursor }) },
   }),
   create: post('/v1/orgs/:orgId/tokens', {
-    summary: 'Register a service token that the caller generated',
+    summary:
+      'Register a service token that the caller has made. The body has the token’s hash and public key, and not the token',
     body: Strict({
       name: DisplayName,
       tokenId: Id('serviceToken'),
       tokenHash: Type.String({
         pattern: '^[A-Za-z0-9_-]{43}$',
-        description: 'base64url SHA-256 of the exact string presented as bearer',
+        description: 'SHA-256, in base64url, of the whole string that the client sends as its bearer token',
       }),
       publicKeyJwk: PublicKeyJwk,
       role: Type.Optional(TokenRole),
@@ -31,7 +32,7 @@ export const tokens = {
     audits: ['token.created', 'token.registered'],
   }),
   update: patch('/v1/orgs/:orgId/tokens/:tokenId', {
-    summary: 'Rename a service token. Nothing else about it can change',
+    summary: 'Rename a service token. You cannot change anything else about a token',
     body: Strict({ ...trusted, name: DisplayName }),
     responses: { 200: One },
     audits: ['token.updated'],
@@ -43,7 +44,7 @@ export const tokens = {
     audits: ['token.revoked'],
   }),
   delete: del('/v1/orgs/:orgId/tokens/:tokenId/permanent', {
-    summary: 'Delete a revoked service token and the key grants wrapped to it',
+    summary: 'Delete a revoked service token and its key grants',
     body: Strict({ ...trusted }),
     responses: { 200: Ok },
     refuses: ['conflict'],

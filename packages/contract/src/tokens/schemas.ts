@@ -10,7 +10,7 @@ export const ServiceToken = Strict({
   environmentId: Nullable(Id('environment')),
   name: Type.String(),
   publicKeyJwk: Type.String(),
-  expiresAt: Nullable({ ...GivenInstant, description: 'The time, in the form in which the client sent it' }),
+  expiresAt: Nullable({ ...GivenInstant, description: 'When the token expires, written as the client sent it' }),
   lastUsedAt: Nullable(Instant),
   revokedAt: Nullable(Instant),
   createdAt: Instant,

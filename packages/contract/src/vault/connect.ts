@@ -13,7 +13,7 @@ export const vaultConnect = {
     surface: 'none',
     summary: 'Exchange the token of a link for a claim token, once. The claim token is valid for 30 minutes',
     body: Strict({
-      token: Type.String({ pattern: '^(?:vct|vmt)_[A-Za-z0-9_-]{43}$', description: 'token of a link' }),
+      token: Type.String({ pattern: '^(?:vct|vmt)_[A-Za-z0-9_-]{43}$', description: 'The token of a link' }),
     }),
     responses: {
       200: Strict({
@@ -26,13 +26,14 @@ export const vaultConnect = {
   }),
   session: get('/v1/vault/connect/session', {
     surface,
-    summary: 'Get the provider to connect, the person, and the keys for encryption. This also works after completion',
+    summary:
+      'Get the provider to connect, the person, and the keys for encryption. This also works after the session was completed',
     responses: { 200: oneView },
     refuses: ['forbidden'],
   }),
   consent: post('/v1/vault/connect/consent', {
     surface,
-    summary: 'Record that the person agrees to the shown text. Before that, no credential is accepted',
+    summary: 'Record that the person agrees to the shown text. Before this, the server accepts no credential',
     body: Strict({ consentVersion: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }) }),
     responses: { 200: oneView },
     refuses: ['forbidden', 'not_found', 'conflict'],

@@ -29,9 +29,10 @@ const oneExecutor = Strict({ executor: VaultExecutor })
 export const vaultExecutor = {
   register: post('/v1/vault/executor/register', {
     surface: 'none',
-    summary: 'Register an executor with a code from an admin. Its credential is shown once',
+    summary:
+      'Register an executor with a code from an admin. The server shows the executor’s credential only in this answer',
     body: Strict({
-      code: Type.String({ pattern: '^vrc_[A-Za-z0-9_-]{43}$', description: 'a registration code' }),
+      code: Type.String({ pattern: '^vrc_[A-Za-z0-9_-]{43}$', description: 'A registration code' }),
       origin: Url('Origin of the executor: https, or http on the loopback interface'),
       wrappingKey: WrappingKey,
       catalog: VaultCatalog,
@@ -40,7 +41,7 @@ export const vaultExecutor = {
         Type.String({
           pattern: '^[A-Za-z0-9_-]{86}$',
           description:
-            'base64url signature of the wrapping key over the code and origin. With it, the active executor registers again and gets a new credential',
+            'Signature of the code and origin with the wrapping key, in base64url. With this proof, the active executor registers again and gets a new credential',
         }),
       ),
     }),
@@ -56,7 +57,8 @@ export const vaultExecutor = {
   }),
   me: get('/v1/vault/executor/me', {
     surface,
-    summary: 'Get the executor and the display settings of its project. The call records that the executor is alive',
+    summary:
+      'Get the executor and the display settings of its project. The server notes the time of the call as a sign that the executor runs',
     responses: {
       200: Strict({
         executor: VaultExecutor,
@@ -66,14 +68,15 @@ export const vaultExecutor = {
   }),
   catalog: put('/v1/vault/executor/catalog', {
     surface,
-    summary: 'Replace the catalog that people see',
+    summary: 'Replace the catalog of providers that people see',
     body: Strict({ catalog: VaultCatalog, sdkVersion: SdkVersion }),
     responses: { 200: oneExecutor },
     audits: ['vault.executor.catalog_updated'],
   }),
   addKey: post('/v1/vault/executor/keys', {
     surface,
-    summary: 'Register another wrapping key, which becomes the current key. Earlier keys can still unwrap',
+    summary:
+      'Register another wrapping key of the executor, which becomes the current key. The executor can still unwrap with earlier keys',
     body: Strict({ wrappingKey: WrappingKey }),
     responses: { 200: oneExecutor },
     refuses: ['conflict'],
@@ -83,7 +86,7 @@ export const vaultExecutor = {
     surface,
     summary: 'Check a claim token of a browser, while its session is pending',
     body: Strict({
-      claimToken: Type.String({ pattern: '^vcl_[A-Za-z0-9_-]{43}$', description: 'a claim token' }),
+      claimToken: Type.String({ pattern: '^vcl_[A-Za-z0-9_-]{43}$', description: 'A claim token' }),
     }),
     responses: { 200: Strict({ session: VaultConnectView }) },
     refuses: ['not_found', 'conflict'],
@@ -104,7 +107,7 @@ export const vaultExecutor = {
       200: Strict({
         connection: VaultConnection,
         keys: Type.Array(Strict({ slot: Slot, keyThumbprint: Thumbprint }), {
-          description: 'For the current revision of each slot',
+          description: 'The wrapping key of the current revision of each slot',
         }),
       }),
     },
@@ -120,7 +123,7 @@ export const vaultExecutor = {
   writeBack: put('/v1/vault/executor/connections/:vaultConnectionId/credentials/:slot', {
     surface,
     summary:
-      'Replace a credential, for example after a refresh, unless somebody else has replaced it. The server keeps this and the previous revision',
+      'Replace a credential, for example after a refresh. If somebody else has replaced it since, the answer is 409. The server keeps the new and the previous revision',
     body: VaultWriteBack,
     responses: { 200: Strict({ slot: Slot, revision: Version }) },
     refuses: ['not_found', 'conflict'],
@@ -128,7 +131,7 @@ export const vaultExecutor = {
   }),
   setStatus: post('/v1/vault/executor/connections/:vaultConnectionId/status', {
     surface,
-    summary: 'Report that a connection must be repaired by its person, with the reason, or that it works again',
+    summary: 'Report that a connection works again, or that its person must repair it, with the reason',
     body: Strict({
       status: oneOf(['reauth_required', 'active']),
       reason: Type.Optional(oneOf(vaultReauthReasons)),
@@ -139,7 +142,7 @@ export const vaultExecutor = {
   }),
   revoke: post('/v1/vault/executor/connections/:vaultConnectionId/revoke', {
     surface,
-    summary: 'Revoke a connection on behalf of the product. You can repeat the call',
+    summary: 'Revoke a connection for the product. You can repeat the call',
     responses: { 200: oneConnection },
     refuses: ['not_found'],
     audits: ['vault.connection.revoked'],

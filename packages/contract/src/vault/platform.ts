@@ -42,17 +42,18 @@ const linkFields = {
     Type.Integer({
       minimum: limits.vaultLinkTtlMinSeconds,
       maximum: limits.vaultLinkTtlMaxSeconds,
-      description: 'Time in which the link must be opened. Default: an hour',
+      description: 'Seconds in which the person must open the link. Default: an hour',
     }),
   ),
 }
 
 /** The executor that the link will name. */
 const LinkedExecutor = Type.Object(
-  { origin: Url('origin of the executor'), thumbprint: Thumbprint },
+  { origin: Url('Origin of the executor'), thumbprint: Thumbprint },
   {
     additionalProperties: false,
-    description: 'From the executor itself. If it is not registered with this origin and key, the answer is 409',
+    description:
+      'Origin and key, as the executor itself reported them. If the project’s executor has a different origin or key, the answer is 409',
   },
 )
 
@@ -60,7 +61,8 @@ const LinkedExecutor = Type.Object(
 export const vaultPlatform = {
   createSession: post('/v1/vault/connect-sessions', {
     surface,
-    summary: 'Make a link with which a person connects an account or repairs a connection. Its token is shown once',
+    summary:
+      'Make a link with which a person connects an account or repairs a connection. The server shows the link’s token only in this answer',
     body: Strict({
       ...linkFields,
       providerId: ProviderId,
@@ -69,7 +71,8 @@ export const vaultPlatform = {
       executor: Type.Optional(LinkedExecutor),
       allowAccountChange: Type.Optional(
         Type.Boolean({
-          description: 'For reconnecting: whether the person may use another account of the provider. Default: false',
+          description:
+            'Only for repairing a connection: true if the person may use another account of the provider. Default: false',
         }),
       ),
     }),
@@ -89,7 +92,7 @@ export const vaultPlatform = {
   }),
   session: get('/v1/vault/connect-sessions/:connectSessionId', {
     surface,
-    summary: 'Get the state of a link',
+    summary: 'Get the state of a link that lets a person connect an account',
     responses: { 200: Strict({ session: VaultSession }) },
     refuses: ['not_found'],
   }),
@@ -114,7 +117,8 @@ export const vaultPlatform = {
   }),
   createManageSession: post('/v1/vault/manage-sessions', {
     surface,
-    summary: 'Make a link with which a person sees and revokes their own connections. Its token is shown once',
+    summary:
+      'Make a link with which a person sees and revokes their own connections. The server shows the link’s token only in this answer',
     body: Strict(linkFields),
     responses: {
       201: Strict({
@@ -136,12 +140,13 @@ export const vaultPlatform = {
   }),
   webhooks: get('/v1/vault/webhooks', {
     surface,
-    summary: 'Webhooks of the project',
+    summary: 'List the webhooks of the project',
     responses: { 200: VaultWebhookList },
   }),
   createWebhook: post('/v1/vault/webhooks', {
     surface,
-    summary: 'Send the events of the project to a URL. The signing secret is shown once',
+    summary:
+      'Make a webhook, which sends the events of the project to a URL. The server shows the signing secret only in this answer',
     body: NewVaultWebhook,
     responses: { 201: VaultWebhookCreated },
     refuses: ['conflict'],
@@ -157,7 +162,7 @@ export const vaultPlatform = {
   testWebhook: post('/v1/vault/webhooks/:vaultWebhookId/test', {
     surface,
     unit: 'manual',
-    summary: 'Send a `ping` now. The answer has the result',
+    summary: 'Send a `ping` to the webhook now. The answer says whether the receiver accepted it',
     responses: { 200: VaultWebhookTested },
     refuses: ['not_found', 'conflict'],
     audits: ['vault.webhook.tested'],

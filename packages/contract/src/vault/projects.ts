@@ -19,7 +19,7 @@ const oneProject = Strict({ project: VaultProject })
 /** A product whose users connect their accounts. Its admins manage it here. */
 export const vaultProjects = {
   list: get('/v1/orgs/:orgId/vault/projects', {
-    summary: 'Vault projects',
+    summary: 'List vault projects',
     query: Page,
     responses: { 200: Strict({ projects: Type.Array(VaultProject), nextCursor: NextCursor }) },
   }),
@@ -47,7 +47,8 @@ export const vaultProjects = {
     audits: ['vault.project.updated'],
   }),
   createKey: post('/v1/orgs/:orgId/vault/projects/:projectId/keys', {
-    summary: 'Make a platform key, which is shown once. It can read metadata, but never a credential',
+    summary:
+      'Make a platform key. The server shows it only in this answer. With the key, a product can read metadata, but never a credential',
     body: Strict({ name: DisplayName }),
     responses: { 201: Strict({ key: VaultKey, secret: Type.String({ description: '`skv_...`' }) }) },
     audits: ['vault.key.created'],
@@ -68,7 +69,7 @@ export const vaultProjects = {
   }),
   disableExecutor: post('/v1/orgs/:orgId/vault/projects/:projectId/executor/disable', {
     summary:
-      'End the active executor. Its credential is refused. No connection can be read until another executor has its keys',
+      'End the active executor. The server refuses its credential. Nobody can read a connection until another executor has the executor’s keys',
     responses: { 200: Strict({ executor: VaultExecutor }) },
     refuses: ['conflict'],
     audits: ['vault.executor.disabled'],

@@ -47,7 +47,7 @@ export const UserRef = Type.String({
   minLength: 1,
   maxLength: limits.vaultUserRefCharacters,
   pattern: displayNamePattern,
-  description: 'the product’s own, opaque id of its user; never an e-mail address',
+  description: 'The id that the product itself uses for its user. Never an e-mail address',
 })
 
 /** How a project appears on the Connect page. */
@@ -60,7 +60,7 @@ export const NewVaultDisplay = Strict({
       description: 'https, or a data URL of a PNG, JPEG or WebP image',
     }),
   ),
-  accent: Type.Optional(Type.String({ pattern: '^#[0-9a-fA-F]{6}$', description: 'a color, such as `#3366cc`' })),
+  accent: Type.Optional(Type.String({ pattern: '^#[0-9a-fA-F]{6}$', description: 'A color, such as `#3366cc`' })),
   returnOrigins: Type.Optional(
     Type.Array(Url('Origin to which people may return'), { maxItems: limits.vaultReturnOriginsMax }),
   ),
@@ -94,7 +94,8 @@ export const VaultKey = Strict({
 
 export const ProviderId = Type.String({
   pattern: '^[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?$',
-  description: 'id of a provider in the catalog: lowercase letters, digits, inner hyphens and underscores, at most 64',
+  description:
+    'Id of a provider in the catalog: lowercase letters, digits, inner hyphens and underscores, at most 64 characters',
 })
 
 export const VaultProvider = Strict({
@@ -130,7 +131,7 @@ export const SdkVersion = Type.String({
   minLength: 1,
   maxLength: 100,
   pattern: displayNamePattern,
-  description: 'The program of the executor, such as `skerry-executor/1.0.0`',
+  description: 'Name and version of the executor’s program, such as `skerry-executor/1.0.0`',
 })
 
 export const VaultExecutor = Strict({
@@ -183,7 +184,8 @@ export const VaultWriteBack = Strict({
   expectedRevision: Type.Integer({
     minimum: 0,
     maximum: 2_147_483_646,
-    description: 'If this is not the current version, the answer is 409. 0: there is no version yet',
+    description:
+      'The version that the caller read. If it is not the current version, the answer is 409. 0: there is no version yet',
   }),
   ...sealed,
 })
@@ -201,7 +203,7 @@ export const VaultExecutorCapture = Strict({
     Type.String({
       pattern: '^[A-Za-z0-9_-]{43}$',
       description:
-        'base64url SHA-256 over the provider’s id of the account and the connection’s id. If a repair has another account, the answer is 409',
+        'SHA-256, in base64url, of the account’s id at the provider and the connection’s id. If a repair is for a different account, the answer is 409',
     }),
   ),
 })
@@ -226,7 +228,7 @@ export const VaultConnectView = Strict({
   provider: VaultProvider,
   method: Method,
   slots: Type.Array(Strict({ slot: Slot, revision: Version }), {
-    description: 'Slots, each with its next revision',
+    description: 'The slots for credentials, each with the number of its next revision',
   }),
   keys: Type.Array(WrappingKey, { description: 'Valid keys of the executor, the current key first' }),
   consentedAt: Nullable(Instant),

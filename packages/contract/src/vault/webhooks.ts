@@ -12,7 +12,9 @@ export const VaultWebhook = Strict({
   events: Type.Array(oneOf(vaultEventTypes)),
   description: Nullable(Type.String()),
   status: oneOf(vaultWebhookStatuses),
-  failureCount: Type.Integer({ description: 'Number of failures in a row. Failures at the same time count once' }),
+  failureCount: Type.Integer({
+    description: 'Number of failed deliveries in a row. Failures at the same time count once',
+  }),
   lastDeliveryAt: Nullable(Instant),
   lastDeliveryStatus: Nullable(Type.Integer({ description: 'HTTP status of the last answer' })),
   lastError: Nullable(Type.String()),
@@ -34,7 +36,9 @@ export const VaultDelivery = Strict({
   createdAt: Instant,
 })
 
-const url = Url('https. The path may contain a token of the receiver, so it is never in the audit log')
+const url = Url(
+  'An `https` URL. The audit log never has its path, because the path may contain a token of the receiver',
+)
 const events = Type.Array(oneOf(vaultEventTypes), {
   minItems: 1,
   maxItems: vaultEventTypes.length,
@@ -62,7 +66,7 @@ export const VaultWebhookTested = Strict({
   delivered: Type.Boolean(),
   status: Nullable(Type.Integer()),
   error: Nullable(Type.String()),
-  queued: Type.Boolean({ description: 'False if it has already been sent' }),
+  queued: Type.Boolean({ description: 'False if the `ping` was already sent' }),
 })
 
 const inProject = '/v1/orgs/:orgId/vault/projects/:projectId/webhooks'
@@ -72,11 +76,12 @@ const oneEndpoint = Strict({ endpoint: VaultWebhook })
 /** Webhooks of a vault project, as its admins see them. The product's backend has `/v1/vault/webhooks`. */
 export const vaultWebhooks = {
   list: get(inProject, {
-    summary: 'Webhooks of a vault project',
+    summary: 'List the webhooks of a vault project',
     responses: { 200: VaultWebhookList },
   }),
   create: post(inProject, {
-    summary: 'Send the events of a vault project to a URL. The signing secret is shown once',
+    summary:
+      'Make a webhook, which sends the events of a vault project to a URL. The server shows the signing secret only in this answer',
     body: NewVaultWebhook,
     responses: { 201: VaultWebhookCreated },
     refuses: ['conflict'],
@@ -101,7 +106,7 @@ export const vaultWebhooks = {
   }),
   test: post(`${one}/test`, {
     unit: 'manual',
-    summary: 'Send a `ping` now. The answer has the result',
+    summary: 'Send a `ping` to the webhook now. The answer says whether the receiver accepted it',
     responses: { 200: VaultWebhookTested },
     refuses: ['conflict'],
     audits: ['vault.webhook.tested'],

@@ -43,7 +43,7 @@ export function OwnInvitations({ empty }: { empty: ReactNode }) {
       header: 'Organization (a name that it chose itself)',
       cell: ({ orgName, orgSlug }) => <TwoLines main={orgName} below={orgSlug} />,
     },
-    { header: 'Invited by', cell: ({ invitedBy }) => <OneLine text={invitedBy ?? 'a program'} /> },
+    { header: 'Invited by', cell: ({ invitedBy }) => <OneLine text={invitedBy ?? 'a token or a machine client'} /> },
     { header: 'Role', cell: ({ role }) => role, width: 90 },
     { header: 'Expires', cell: ({ expiresAt }) => <RelativeTime at={expiresAt} />, width: 110 },
     {

@@ -14,17 +14,17 @@ import { StandalonePage } from '../ui/standalone-page.tsx'
 
 type LinkedInvitation = Answer<typeof signIn.showInvitation>['invitation']
 
-const roleWords = { admin: 'an admin', member: 'a member' } as const
+const roleWords = { admin: 'an admin', member: 'a member', owner: 'the owner' } as const
 
 /** The page of an invitation's link. Showing it joins nothing, because mail scanners open links too. */
 export function Invitation({ token, invitation }: { token: string; invitation: LinkedInvitation }) {
-  const { orgName, invitedBy, invitedByName, role, email, expiresAt, signsIn } = invitation
-  const inviter = invitedByName ?? invitedBy ?? 'A program'
+  const { orgName, invitedBy, invitedByName, role, becomesOwner, email, expiresAt, signsIn } = invitation
+  const inviter = invitedByName ?? invitedBy
   return (
-    <StandalonePage title={`${inviter} invited you to ${orgName}`}>
+    <StandalonePage title={inviter === null ? `You are invited to ${orgName}` : `${inviter} invited you to ${orgName}`}>
       <Text size="sm">
-        {inviter === invitedBy || invitedBy === null ? '' : `${inviter} is ${invitedBy}. `}
-        You would be {roleWords[role]} of {orgName}. The invitation is for {email}.
+        {sourceOf(invitation)}
+        You would be {roleWords[becomesOwner ? 'owner' : role]} of {orgName}. The invitation is for {email}.
       </Text>
       {signsIn ? (
         <>
@@ -38,6 +38,14 @@ export function Invitation({ token, invitation }: { token: string; invitation: L
       )}
     </StandalonePage>
   )
+}
+
+/** Says who made the invitation. With `skerry signup`, people invite themselves, and a stranger may invite anybody. */
+function sourceOf({ orgName, invitedBy, invitedByName, becomesOwner }: LinkedInvitation): string {
+  if (invitedBy !== null) return invitedByName === null ? '' : `${invitedByName} is ${invitedBy}. `
+  return becomesOwner
+    ? `You or somebody else signed up ${orgName} with “skerry signup”. The organization has no owner yet. `
+    : `A service token or a machine client of ${orgName} made this invitation. `
 }
 
 function Join({ token, invitation }: { token: string; invitation: LinkedInvitation }) {

@@ -46,14 +46,17 @@ export const narrowed = <S extends object, N extends string, Narrowed extends ob
 /** No credential needed. The reason is written at the route. */
 export const open = (reason: string): Access<object> => ({
   name: `open: ${reason}`,
-  words: { open: 'No credential is needed. The reason follows the word' },
+  words: { open: 'No credential is needed. The text after the colon says why' },
   resolve: async () => ({}),
 })
 
 /** Counts the request against the rate limit of the caller's address. */
 export const limited = <S extends object>(rate: RateName, base: Access<S>): Access<S> => ({
   name: `limited(${rate}, ${base.name})`,
-  words: { ...base.words, limited: 'The inner access. A rate limit applies to the IP address of the caller' },
+  words: {
+    ...base.words,
+    limited: 'The access in brackets. Also, a rate limit applies to the IP address of the caller',
+  },
   resolve: async (call, params) => {
     call.context.limiter.take(rate, call.ipAddress, call.counted)
     return base.resolve(call, params)
@@ -130,7 +133,7 @@ export const awaitingSecondFactor = accessOf<{ principal: UserPrincipal }>(
 export const fresh = <S extends Caller, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed(
     'fresh',
-    'The inner access. A person with a second factor must have entered it within the last ten minutes',
+    'The access in brackets. Also, a person with a second factor must have entered it within the last ten minutes',
     base,
     async (scope, { context }) => {
       if (scope.principal.type === 'user' && !isFresh(scope.principal.session, context.now()))
@@ -150,7 +153,7 @@ export const secondFactorNeeded =
 export const keyed = <S extends Caller, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed(
     'keyed',
-    'The inner access. A machine client is refused, because it cannot hold a key',
+    'The access in brackets. Also, the server refuses machine clients, because they cannot hold keys',
     base,
     async (scope) => {
       checkKeyed(scope)

@@ -23,7 +23,7 @@ const findAgent = (db: Sql, org: Org, agentId: string) =>
 export const agent = within<'agent', 'agentId', Agent>(
   'agent',
   'agentId',
-  'The inner access. The agent must belong to the organization',
+  'The access in brackets. Also, the agent must belong to the organization',
   findAgent,
 )
 
@@ -60,7 +60,7 @@ export const agentRef = accessOf<OnAgent, 'agentRef'>(
 export const inReach = <S extends OnAgent, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed(
     'inReach',
-    'The inner access. A service token that is bound to another environment is refused',
+    'The access in brackets. Also, the server refuses a service token that is bound to another environment',
     base,
     async (scope) => {
       checkReach(scope)
@@ -80,7 +80,7 @@ function checkReach({ principal, role, agent }: OnAgent): void {
 export const dispatcher = <S extends OnAgent, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed(
     'dispatcher',
-    'The inner access. The caller must be an admin, an admin token or a machine client',
+    'The access in brackets. Also, the caller must be an admin, an admin token or a machine client',
     base,
     async (scope) => {
       if (!isAdmin(scope)) throw fail('forbidden', 'this needs the admin role')
@@ -90,7 +90,7 @@ export const dispatcher = <S extends OnAgent, N extends string>(base: Access<S, 
 
 /** Only a service token enforces a policy, so a person or a machine client cannot report activity. */
 export const reporter = <S extends OnAgent, N extends string>(base: Access<S, N>): Access<S, N> =>
-  narrowed('reporter', 'The inner access. The caller must be a service token', base, async (scope) => {
+  narrowed('reporter', 'The access in brackets. Also, the caller must be a service token', base, async (scope) => {
     if (scope.principal.type !== 'service_token') throw fail('forbidden', 'only a service token may report activity')
     return scope
   })

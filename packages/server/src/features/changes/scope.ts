@@ -39,7 +39,7 @@ export const change = <S extends InOrg, N extends string>(
 ): Access<S & { change: Change }, N | 'changeRequestId'> =>
   narrowed(
     'change',
-    'The inner access. The change request must belong to the organization. A bound token can use only change requests of its application',
+    'The access in brackets. Also, the change request must belong to the organization. A bound token can use only change requests of its application',
     base,
     async (scope: S, { db, context }, params: Record<N | 'changeRequestId', string>) => {
       const now = context.now().toISOString()

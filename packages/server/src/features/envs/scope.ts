@@ -75,7 +75,7 @@ export async function inReach<S extends InOrg>(db: Sql, scope: S, env: Pick<Env,
 export const env = <S extends InOrg, N extends string>(base: Access<S, N>): Access<S & InEnv, N | 'envId'> =>
   narrowed(
     'env',
-    'The inner access. The environment must belong to the organization and must not have expired. A bound token can use only environments of its application',
+    'The access in brackets. Also, the environment must belong to the organization and must not have expired. A bound token can use only environments of its application',
     base,
     async (scope: S, { db, context }, params: Record<N | 'envId', string>) => {
       const found = await findEnv(db, scope.org, params.envId, scope.principal, context.now().toISOString())
@@ -108,7 +108,7 @@ async function checkGrant({ db }: Call, { principal, env }: InEnv): Promise<void
 export const grantee = <S extends InEnv, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed(
     'grantee',
-    'The inner access. The caller needs a key grant on the environment. A machine client is refused',
+    'The access in brackets. Also, the caller needs a key grant on the environment. A machine client is refused',
     base,
     async (scope, call) => {
       checkKeyed(scope)
@@ -121,7 +121,7 @@ export const grantee = <S extends InEnv, N extends string>(base: Access<S, N>): 
 export const granteeOrMachine = <S extends InEnv, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed(
     'granteeOrMachine',
-    'The inner access. The caller needs a key grant on the environment, or is a machine client',
+    'The access in brackets. Also, the caller needs a key grant on the environment, or is a machine client',
     base,
     async (scope, call) => {
       if (scope.principal.type !== 'm2m') await checkGrant(call, scope)

@@ -24,7 +24,7 @@ const findKey = (db: Sql, org: Org, keyId: string) =>
 export const kmsKey = within<'kmsKey', 'kmsKeyId', KmsKey>(
   'kmsKey',
   'kmsKeyId',
-  'The inner access. The managed key must belong to the organization',
+  'The access in brackets. Also, the managed key must belong to the organization',
   findKey,
   'managed key',
 )
@@ -33,7 +33,7 @@ export const kmsKey = within<'kmsKey', 'kmsKeyId', KmsKey>(
 export const noBoundAdmin = <S extends InOrg, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed(
     'noBoundAdmin',
-    'The inner access. An admin token that is bound to an environment is refused',
+    'The access in brackets. Also, the server refuses an admin token that is bound to an environment',
     base,
     async (scope) => {
       const { principal } = scope

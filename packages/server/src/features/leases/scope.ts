@@ -39,14 +39,14 @@ export const findLease = (db: Sql, org: Pick<Org, 'id'>, leaseId: string) =>
 export const target = within<'target', 'targetId', LeaseTarget>(
   'target',
   'targetId',
-  'The inner access. The lease target must belong to the organization',
+  'The access in brackets. Also, the lease target must belong to the organization',
   findTarget,
 )
 
 export const lease = within<'lease', 'leaseId', Lease>(
   'lease',
   'leaseId',
-  'The inner access. The lease must belong to the organization',
+  'The access in brackets. Also, the lease must belong to the organization',
   findLease,
 )
 

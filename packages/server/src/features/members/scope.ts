@@ -38,6 +38,6 @@ const findInvite = (db: Sql, org: Org, inviteId: string, now: string) =>
 export const invite = within<'invite', 'inviteId', Invite>(
   'invite',
   'inviteId',
-  'The inner access. The invitation must belong to the organization',
+  'The access in brackets. Also, the invitation must belong to the organization',
   findInvite,
 )

@@ -71,7 +71,7 @@ export const admin = accessOf<InOrg, 'orgId'>(
 export const unbound = <S extends InOrg, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed(
     'unbound',
-    'The inner access. A service token that is bound to an environment is refused',
+    'The access in brackets. Also, the server refuses a service token that is bound to an environment',
     base,
     async (scope) => {
       if (boundTo(scope.principal) !== null) throw fail('forbidden', 'this token is bound to an environment')

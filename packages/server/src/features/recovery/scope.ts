@@ -57,7 +57,7 @@ const findRequest = (db: Sql, org: Org, id: string, now: string) =>
 export const recovered = <S extends InOrg, N extends string>(base: Access<S, N>): Access<S & InRecovery, N> =>
   narrowed(
     'recovered',
-    'The inner access. The organization must have set up recovery',
+    'The access in brackets. Also, the organization must have set up recovery',
     base,
     async (scope: S, { db }) => {
       const recovery = await findRecovery(db, scope.org)
@@ -72,7 +72,7 @@ export const custodian = <S extends InOrg, N extends string>(
 ): Access<S & { custodian: Custodian }, N> =>
   narrowed(
     'custodian',
-    'The inner access. The caller must be a person who holds a share of the recovery key',
+    'The access in brackets. Also, the caller must be a person who holds a share of the recovery key',
     base,
     async (scope: S, { db }) => {
       const found = await findCustodian(db, scope.org, scope.principal.id)
@@ -84,7 +84,7 @@ export const custodian = <S extends InOrg, N extends string>(
 export const recoveryRequest = within<'recoveryRequest', 'recoveryRequestId', RecoveryRequest>(
   'recoveryRequest',
   'recoveryRequestId',
-  'The inner access. The recovery request must belong to the organization',
+  'The access in brackets. Also, the recovery request must belong to the organization',
   findRequest,
   'recovery request',
 )
@@ -118,7 +118,7 @@ const isAnyTarget = async (db: Sql, org: Org, { type, id }: InOrg['principal']):
 export const party = <S extends OnRequest, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed(
     'party',
-    'The inner access. The caller must be an admin, the target of the request, or a custodian while the request is open',
+    'The access in brackets. Also, the caller must be an admin, the target of the request, or a custodian while the request is open',
     base,
     async (scope, { db }) => {
       const { recoveryRequest: request } = scope
@@ -134,7 +134,7 @@ export const party = <S extends OnRequest, N extends string>(base: Access<S, N>)
 export const adminOrTarget = <S extends OnRequest, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed(
     'adminOrTarget',
-    'The inner access. The caller must be an admin or the target of the request',
+    'The access in brackets. Also, the caller must be an admin or the target of the request',
     base,
     async (scope) => {
       if (!isOrgAdmin(scope) && !isTarget(scope, scope.recoveryRequest))

@@ -126,6 +126,7 @@ describe('showing the invitation of a link', () => {
       orgSlug: tenant.slug,
       role: 'admin',
       email: 'hana@example.com',
+      becomesOwner: true,
       invitedBy: 'ingrid@example.com',
       invitedByName: null,
       createdAt: expect.any(String),
@@ -140,6 +141,17 @@ describe('showing the invitation of a link', () => {
       )
     expect(await changed()).toEqual([])
     expect((await membersOf(tenant)).map(({ email }) => email)).not.toContain('hana@example.com')
+  })
+
+  test('tells the first admin of an organization without an owner that they become its owner', async () => {
+    const stranger = await signUp(world)
+    const becomesOwner = async (email: string, role: string) =>
+      (await show(await invited(email, stranger, role))).body.invitation.becomesOwner
+    expect(await becomesOwner('nina@example.com', 'member')).toBe(false)
+    const token = await invited('first@example.com', stranger, 'admin')
+    expect((await show(token)).body.invitation).toMatchObject({ becomesOwner: true, role: 'admin', invitedBy: null })
+    expect((await redeem(token)).status).toBe(200)
+    expect(await becomesOwner('second@example.com', 'admin')).toBe(false)
   })
 
   test('answers the same for an unknown link, an ordinary link and the link of a revoked invitation', async () => {

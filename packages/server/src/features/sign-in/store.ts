@@ -101,6 +101,8 @@ export const takeLink = (db: Tx, tokenHash: string, now: string) =>
 export const findInvitation = (db: Sql, tokenHash: string, now: string) =>
   db.row<Static<typeof LinkedInvitation>>(
     `select ${shownInviteColumns}, i.email, l.used_at, i.accepted_at,
+            i.role = 'admin' and not exists (
+              select from memberships m where m.org_id = i.org_id and m.role = 'owner') as becomes_owner,
             ${signsIn('$2')} as signs_in
        from magic_links l join invitations i on i.id = l.invite_id and i.email = l.email
        ${shownInviteJoins}

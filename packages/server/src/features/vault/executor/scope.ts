@@ -50,7 +50,7 @@ export const executorKey = accessOf<{ principal: ExecutorPrincipal }>(
 export const releases = <S extends { principal: ExecutorPrincipal }>(base: Access<S>): Access<S> =>
   narrowed(
     'releases',
-    'The inner access. A rate limit applies to releases of credentials',
+    'The access in brackets. Also, a rate limit applies to releases of credentials',
     base,
     async (scope, call) => {
       call.context.limiter.take('vaultRelease', scope.principal.id, call.counted)
