@@ -1,5 +1,7 @@
-import { writeFileSync } from 'node:fs'
+import { generateKeyPairSync, sign } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { signCheckpoint } from '../../server/src/features/audit-proof/note.ts'
 import { isQuick } from '../../server/test/extent.ts'
 import { type Json, openLiar } from './hostile/liar.ts'
 import { type Machine, signedUp } from './machine.ts'
@@ -41,13 +43,31 @@ describe.skipIf(isQuick)('skerry audit', () => {
     expect(forged.code).not.toBe(0)
   })
 
-  test('checkpoint refuses a server that signs with another key than before', async () => {
+  test('a key that is not the one before is refused, until a person accepts it for a log that continues', async () => {
     const path = await machine.shell('find "$HOME" -path "*checkpoints*" -name "*.json"')
     const file = path.stdout.trim().split('\n').at(-1) as string
-    const kept = JSON.parse((await machine.shell(`cat "${file}"`)).stdout)
-    writeFileSync(file, JSON.stringify({ ...kept, publicKey: 'A'.repeat(43) }))
-    const { code, stderr } = await machine.shell('skerry audit checkpoint')
-    expect([code, stderr]).toEqual([3, expect.stringContaining('the server signs with a different key than before')])
+    const [origin = '', size, root = ''] = JSON.parse(readFileSync(file, 'utf8')).note.split('\n')
+    const orgId = origin.slice('skerry/'.length)
+    const { publicKey, privateKey } = generateKeyPairSync('ed25519')
+    const raw = publicKey.export({ type: 'spki', format: 'der' }).subarray(-32)
+    const signer = { keyId: '', publicKey: raw, sign: (text: string) => sign(null, Buffer.from(text), privateKey) }
+    // This machine verified the log on the server before the restore, which had another key.
+    const verifiedBefore = (hash: Buffer) => {
+      const note = signCheckpoint(signer, orgId, Number(size), hash)
+      writeFileSync(file, JSON.stringify({ note, publicKey: raw.toString('base64url') }))
+    }
+
+    verifiedBefore(Buffer.alloc(32))
+    for (const command of ['audit checkpoint', 'audit verify', 'audit verify --new-key'])
+      expect(await machine.shell(`skerry ${command}`)).toMatchObject({ code: 3 })
+    verifiedBefore(Buffer.from(root, 'base64'))
+    for (const command of ['audit checkpoint', 'audit verify'])
+      expect(await machine.shell(`skerry ${command}`)).toMatchObject({
+        code: 3,
+        stderr: expect.stringMatching(/signs with a different key than before.*another key signs.*verify --new-key/s),
+      })
+    expect(await machine.shell('skerry audit verify --new-key')).toMatchObject({ code: 0 })
+    expect(await machine.shell('skerry audit verify')).toMatchObject({ code: 0 })
   })
 })
 

@@ -17,12 +17,16 @@ import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { readArchive } from './archive.ts'
 
-export async function verify({ session, flags, orgId }: InOrg<Flags & { archive?: string[] }>): Promise<Output> {
+/** `--new-key`: a restored server signs with another key. The log must continue the one that this machine verified. */
+type VerifyFlags = Flags & { archive?: string[]; newKey?: boolean }
+
+export async function verify({ session, flags, orgId }: InOrg<VerifyFlags>): Promise<Output> {
   const seen = recallCheckpoint(session, orgId)
   const key = flags.archive && (await fetchCheckpoint(session.client, orgId)).publicKey
   const archives = await Promise.all((flags.archive ?? []).map((path) => readArchive(path, key as string)))
   const verified = await verifyTrail(session.client, orgId, seen, archives)
-  const { findings, size, checkpoint, publicKey, archived } = verified
+  const { size, checkpoint, publicKey, archived } = verified
+  const findings = verified.findings.filter(({ kind }) => kind !== 'other_key' || !flags.newKey)
   const json = { size, checkpoint, archived, findings }
   if (findings.length > 0) {
     return {
@@ -76,6 +80,12 @@ function tell(findings: Finding[]): Failure {
   for (const { message, index } of findings.slice(0, shown))
     note(index === undefined ? message : `${message} (at ${index})`)
   if (findings.length > shown) note(`and ${findings.length - shown} more`)
+  if (findings.every(({ kind }) => kind === 'other_key'))
+    return new Failure(
+      'refused',
+      'another key signs the audit log',
+      'if your operator restored the organization on this server, run `skerry audit verify --new-key`. If not, tell your organization’s owner',
+    )
   return new Failure(
     'refused',
     'the audit log was changed',
