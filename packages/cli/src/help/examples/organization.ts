@@ -71,7 +71,6 @@ export const organization = {
   'audit verify': [
     ['skerry audit verify', 'Prove that nobody changed the log'],
     ['skerry audit verify --archive acme-2025.jsonl', 'Include a file of archived entries'],
-    ['skerry audit verify --new-key', 'Accept the key of a restored server'],
   ],
   'audit verify-archive': [
     ['skerry audit verify-archive acme-2025.jsonl --key "$SIGNING_KEY"', 'Check archived entries without a server'],
