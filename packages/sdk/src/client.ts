@@ -54,7 +54,7 @@ export interface TypedNames {
   owner?: string | undefined
   /** The e-mail address of a person or the name of a token. */
   holder?: string | undefined
-  /** The id of the person or the token whose grant ends. */
+  /** The id of the person or the token whose grant ends, or of the decoy that is deleted. */
   holderId?: string | undefined
   /** The name of the environment that ends, or only its slug: `shop/staging`, `staging`. A branch has an `@` in its name. */
   environment?: string | undefined
