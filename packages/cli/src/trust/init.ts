@@ -5,7 +5,7 @@ import type { DirectorySigner } from '@skerry/crypto/directory/signing'
 import { compareClaims, type Difference } from '@skerry/sdk/internal/directory/differences'
 import { fetchClaims } from '@skerry/sdk/internal/directory/open'
 import { firstSteps } from '@skerry/sdk/internal/directory/signing'
-import { entryNames, entryWords } from '@skerry/sdk/internal/directory/words'
+import { differenceLine, entryNames, entryWords } from '@skerry/sdk/internal/directory/words'
 import { Failure } from '../failure.ts'
 import type { InOrg } from '../frame.ts'
 import { rememberDirectory } from '../known-directories.ts'
@@ -17,6 +17,7 @@ import { ownPublicKey, type Session } from '../session.ts'
 import type { Confirmable } from '../settings.ts'
 import { keyOpener } from './key-opener.ts'
 import { writePin } from './pin.ts'
+import { noKeys, requireRemembered } from './remembered.ts'
 import { acceptHolders } from './vouching.ts'
 
 /** Signs the first root and an entry for everything that exists. */
@@ -30,12 +31,15 @@ export async function init({ session, flags, org, orgId }: InOrg<Confirmable & R
   await refuseSecond(session, orgId)
   const signer = await ownSigner(session)
   const claims = await fetchClaims(session.client, orgId)
-  const differences = await compareClaims(new Map(), claims, keyOpener(session, orgId))
+  const opened = noKeys()
+  const differences = await compareClaims(new Map(), claims, keyOpener(session, orgId, opened))
   const nameOf = entryNames(null, claims)
   const signable = differences.filter(({ next }) => next !== undefined)
   const closed = differences.filter(({ next }) => next === undefined)
   for (const { key } of closed)
     warn(`${entryWords(key, nameOf)} gets no entry, because you do not hold its key: another signer has to sign it`)
+  for (const one of signable) note(differenceLine(one, nameOf))
+  await requireRemembered(session, orgId, signable, opened)
   const { recoveryPublicKeyJwk } = await session.client.recovery.publicKey({ params: { orgId } })
   const recoveryKey = recoveryPublicKeyJwk ?? undefined
   const keepHolders = await acceptHolders(session, orgId, signable, { flags, recoveryPublicKeyJwk: recoveryKey })
