@@ -35,8 +35,17 @@ export function pin(principalId: string, fingerprint: string, shown: Pick<Pin, '
   writePins({ ...pins, [principalId]: { ...same, ...shown, fingerprint, compared: true } })
 }
 
-/** The e-mail address of a member that `pin` takes. */
-export const shownEmail = ({ email }: { email?: string | null }): { email?: string } => (email ? { email } : {})
+/** The e-mail address of a member, or the name of a token, that `pin` takes. */
+export const shownNames = ({
+  email,
+  tokenName,
+}: {
+  email?: string | null
+  tokenName?: string
+}): Pick<Pin, 'name' | 'email'> => ({
+  ...(email ? { email } : {}),
+  ...(tokenName ? { name: tokenName } : {}),
+})
 
 /**
  * Returns the fingerprint of a key that was compared, and the name under which its holder was shown then. The server could

@@ -65,9 +65,10 @@ async function findSignatory(client: Client, orgId: string): Promise<Signatory |
         environment: (id, blob) => keyring.call('environmentCommitment', { id, blob }),
         managed: (id, version, blob) => keyring.call('managedCommitment', { id, version, blob }),
       },
-      vouch: (key, { kid, email }) => {
+      vouch: (key, { kid, email, name }) => {
         const known = comparedPin(key.slice(key.indexOf('/') + 1))
-        return known?.fingerprint === kid && (email === undefined || email === known.email)
+        if (known?.fingerprint !== kid) return false
+        return (email === undefined || email === known.email) && (name === undefined || name === known.name)
       },
     },
     remember: ({ known }) => rememberDirectory(orgId, known),
