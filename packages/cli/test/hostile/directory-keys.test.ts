@@ -233,6 +233,26 @@ describe('a person without an entry', () => {
   })
 })
 
+describe('a person whom somebody else removed', () => {
+  it('gets no key from a signer who knew them, although the server shows them still', async () => {
+    const machine = await freshMachine(ada)
+    await machine.ok('skerry members trust carol@example.com --yes')
+    await machine.ok('skerry env create shared-before')
+    expect(await machine.shell('skerry grant carol@example.com --env shared-before')).toMatchObject({ code: 0 })
+    const { members } = liar.heard(/\/members(?:\?|$)/)
+    const claims = await ada.ok('skerry trust status --json').then(() => liar.heard(/\/directory\/claims/).claims)
+    await ada.ok('skerry members rm carol@example.com --yes')
+    liar.lie(/\/members(?:\?|$)/, (body) => ({ ...body, members }))
+    liar.lie(/\/directory\/claims/, (body) => ({ ...body, claims }))
+    const told = 'was in the signed directory, and is there no longer'
+    for (const option of ['', ' --reader carol@example.com'])
+      expect(await refusalOf(machine, `skerry grant carol@example.com --env development${option}`)).toContain(told)
+    const signing = await machine.shell('skerry trust sign carol@example.com --yes')
+    expect(signing).toMatchObject({ code: 3, stderr: expect.stringContaining('nothing was signed') })
+    expect(liar.sent()).toEqual([])
+  })
+})
+
 describe('the memory of the directory', () => {
   const path = '../.config/skerry/known-directories.json'
   it.each([
