@@ -1,10 +1,14 @@
 import type { Bytes } from '@skerry/crypto/base64url'
+import { fingerprint } from '@skerry/crypto/digest'
 import type { DirectoryEntry } from '@skerry/crypto/directory/entries'
 import type { EntryOf } from '@skerry/crypto/directory/proof'
 import { verifyingKeyFingerprint } from '@skerry/crypto/kms-sign'
 import type { Difference } from '@skerry/sdk/internal/directory/differences'
+import { entryNames, entryWords } from '@skerry/sdk/internal/directory/words'
 import type { ShownVersion } from '@skerry/sdk/internal/kms'
+import { Failure } from '../failure.ts'
 import { checkName, remember } from '../kms/pins.ts'
+import { findPin } from '../pins.ts'
 import { checkKnownNames } from '../places.ts'
 import type { Session } from '../session.ts'
 
@@ -19,18 +23,19 @@ export interface OpenedKeys {
 
 export const noKeys = (): OpenedKeys => ({ environments: new Map(), managed: new Map() })
 
-type Entry<Kind extends 'environment' | 'key'> = EntryOf<Extract<DirectoryEntry['key'], `${Kind}/${string}`>>['value']
+type Kinds = 'environment' | 'key' | 'worker'
+type Entry<Kind extends Kinds> = EntryOf<Extract<DirectoryEntry['key'], `${Kind}/${string}`>>['value']
 
-const valuesOf = <Kind extends 'environment' | 'key'>(kind: Kind, differences: readonly Difference[]) =>
+const valuesOf = <Kind extends Kinds>(kind: Kind, differences: readonly Difference[]) =>
   differences.flatMap(({ key, next }) =>
     key.startsWith(`${kind}/`) && next ? [{ name: key.slice(kind.length + 1), value: next as Entry<Kind> }] : [],
   )
 
 /**
- * Compares environments and managed keys that are about to be signed with those that this machine remembers: their ids and
- * their keys.
+ * Compares environments, managed keys and workers that are about to be signed with those that this machine remembers: their
+ * ids and their keys.
  *
- * @throws RollbackError, and Failure for a managed key.
+ * @throws RollbackError, and Failure for a managed key or a worker.
  */
 export async function requireRemembered(
   session: Session,
@@ -45,12 +50,23 @@ export async function requireRemembered(
     return key ? [{ environmentId, label, key }] : []
   })
   await session.knownState.writing.check({ environments })
+  for (const { name: id, value } of valuesOf('worker', differences)) {
+    const known = findPin(session, orgId, id)
+    if (known && (await fingerprint(known.publicKeyJwk)) !== value.kid) throw otherWorker(`worker/${id}`)
+  }
   for (const { name, value } of valuesOf('key', differences)) {
     const shown = [...(opened.managed.get(value.id) ?? []), ...(await publicVersions(value))]
     checkName(session, orgId, { id: value.id, name })
     remember(session, orgId, { id: value.id, name }, { shown, currentVersion: value.versions.at(-1)?.version ?? 1 })
   }
 }
+
+const otherWorker = (key: string): Failure =>
+  new Failure(
+    'refused',
+    `the server claims another key of the ${entryWords(key, entryNames(null))} than this machine knows; nothing was signed`,
+    'ask the operator of the server if its key was replaced',
+  )
 
 /** The versions of a managed key that signs. The server claims their public keys. */
 const publicVersions = ({ id: keyId, versions }: Entry<'key'>): Promise<ShownVersion[]> =>

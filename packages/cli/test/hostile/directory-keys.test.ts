@@ -111,6 +111,19 @@ describe('a managed key', () => {
     expect(await refusalOf(await freshMachine(ada), encrypt('billing'))).toContain('billing')
   })
 
+  it('that has another one’s name is not rotated in its place', async () => {
+    await ada.ok('skerry kms create ledger')
+    const other = await idOf('ledger')
+    liar.lie(/\/kms\/keys(?:\?|$)/, (body) => ({
+      ...body,
+      keys: body.keys.map((one: Json) => (one.name === 'billing' ? { ...one, id: other } : one)),
+    }))
+    expect(await refusalOf(await freshMachine(ada), 'skerry kms rotate billing --yes')).toContain(
+      'billing is another managed key in the signed directory',
+    )
+    expect(liar.sent()).toEqual([])
+  })
+
   it('whose current version the server hides is not used', async () => {
     await ada.ok('skerry kms create counted && skerry kms rotate counted --yes')
     liar.lie(/\/key$/, (body) => ({ ...body, currentVersion: 1, grants: body.grants.slice(0, 1) }))

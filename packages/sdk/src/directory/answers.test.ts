@@ -416,6 +416,19 @@ describe('a person who leaves', () => {
   })
 })
 
+test('a branch that ends takes no token with it that is bound elsewhere', async () => {
+  const bound = [null, 'shop/staging', 'shop/production'].map((environment, at) => {
+    const entry = { key: `token/${idOf('skt', at + 1)}`, value: { name: 'ci', environment, kid: kids.eve } } as const
+    return [entry.key, entry] as const
+  })
+  draft = new DirectoryDraft({ ...scene.start, entries: new Map([...scene.start.entries, ...bound]) }, draft.context)
+  draft.typed = { environment: 'shop/production@pr-1' }
+  const tokens = bound.map(([entryKey]) => ({ id: entryKey.slice('token/'.length), environmentId: staging }))
+  scene.server.on('tokens.list', () => ({ text: JSON.stringify({ tokens, nextCursor: null }) }))
+  await changingEdits['envs.delete']!({ params: { orgId, envId: staging }, body: {} }, draft)
+  expect([...draft.entries]).toEqual([[bound[2]![0], null]])
+})
+
 describe('an end that only the server shows', () => {
   const worker = `worker/${idOf('syn', 1)}` as const
   const entryKey = 'environment/shop/production'
