@@ -12,6 +12,8 @@ interface Pin {
   /** The holder's name and e-mail address at the comparison, if the page knew them. */
   name?: string
   email?: string
+  /** Whether the signed directory has listed this key. If it lists the key no longer, a signer has ended it. */
+  wasListed?: true
 }
 
 type Pins = Record<string, Pin>
@@ -33,6 +35,22 @@ export function pin(principalId: string, fingerprint: string, shown: Pick<Pin, '
   const before = pins[principalId]
   const same = before?.compared && before.fingerprint === fingerprint ? before : {}
   writePins({ ...pins, [principalId]: { ...same, ...shown, fingerprint, compared: true } })
+}
+
+/** Does the same for a person whose words were compared anew, also if a signer had ended their entry. */
+export function pinAnew(principalId: string, fingerprint: string, shown: Pick<Pin, 'name' | 'email'>): void {
+  const { [principalId]: _, ...others } = readPins()
+  writePins(others)
+  pin(principalId, fingerprint, shown)
+}
+
+/** Remembers of compared keys that the signed directory lists them. */
+export function noteListed(principalIds: readonly string[]): void {
+  const pins = readPins()
+  const listed = principalIds.flatMap((id): [string, Pin][] =>
+    pins[id] && !pins[id].wasListed ? [[id, { ...pins[id], wasListed: true }]] : [],
+  )
+  if (listed.length > 0) writePins({ ...pins, ...Object.fromEntries(listed) })
 }
 
 /** The e-mail address of a member, or the name of a token, that `pin` takes. */

@@ -3,7 +3,7 @@ import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../api.ts'
 import { Fingerprint } from '../envs/fingerprint.tsx'
-import { type Checked, checkedKeys, pin, shownNames } from '../envs/pins.ts'
+import { type Checked, checkedKeys, pinAnew, shownNames } from '../envs/pins.ts'
 import { useApiForm } from '../form/use-api-form.ts'
 import { useOutlivingLeases } from '../leases/outliving.tsx'
 import { OffboardDialog } from '../offboarding/offboard-dialog.tsx'
@@ -72,7 +72,7 @@ function RoleDialog({ member, onClose }: OnMember) {
 /** Asks the person to compare the member's key from the server with the member. */
 function CompareDialog({ member, checked, onClose }: OnMember & { checked: Checked }) {
   const [compared, setCompared] = useState(false)
-  const remember = async () => pin(member.userId, checked.fingerprint, shownNames(member))
+  const remember = async () => pinAnew(member.userId, checked.fingerprint, shownNames(member))
   return (
     <FormDialog
       title={`Key of ${nameOfMember(member)}`}

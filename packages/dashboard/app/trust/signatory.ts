@@ -7,7 +7,7 @@ import {
   type SignedDirectory,
 } from '@skerry/sdk/internal/directory/open'
 import { entryNames, entryWords, signedParts, signersLine } from '@skerry/sdk/internal/directory/words'
-import { comparedPin } from '../envs/pins.ts'
+import { comparedPin, noteListed } from '../envs/pins.ts'
 import { KeyringError, keyring } from '../keyring.ts'
 import { session } from '../session.ts'
 import { showErrorToast, showToast } from '../ui/toast.ts'
@@ -67,12 +67,15 @@ async function findSignatory(client: Client, orgId: string): Promise<Signatory |
       },
       vouch: (key, { kid, email, name }) => {
         const known = comparedPin(key.slice(key.indexOf('/') + 1))
-        if (known?.fingerprint !== kid) return false
+        // A signer has ended the entry of a key that was listed before.
+        if (known?.fingerprint !== kid || known.wasListed) return false
         return (email === undefined || email === known.email) && (name === undefined || name === known.name)
       },
     },
     remember: ({ known }) => rememberDirectory(orgId, known),
     onSigned: ({ before, step, draft }) => {
+      const signed = step.trust.entries.filter(({ text }) => text !== null).map(({ key }) => key)
+      noteListed(signed.map((key) => key.slice(key.indexOf('/') + 1)))
       const nameOf = entryNames({ entries: new Map([...before.entries, ...step.next.entries]) })
       const lines = step.trust.entries.map(({ key }) => {
         const [old, next] = [before.entries.get(key), step.next.entries.get(key)]

@@ -9,6 +9,7 @@ import {
 } from '@skerry/sdk/internal/directory/receivers'
 import { findManifest } from '@skerry/sdk/internal/directory/signed-key'
 import { api } from '../api.ts'
+import { comparedPin, noteListed } from '../envs/pins.ts'
 import { KeyringError, keyring } from '../keyring.ts'
 import { queryClient } from '../queries.ts'
 import { knownDirectory, rememberDirectory } from './known.ts'
@@ -58,10 +59,16 @@ export const requireListed = (orgId: string, receivers: readonly Receiver[]): Pr
     for (const listing of listings) {
       if (listing.state === 'listed') continue
       // A worker without an entry is signed with its first use. A signer who compared the words signs a person or a token.
-      if (listing.state === 'unlisted' && (listing.isWorker || (await isSigner(orgId)))) continue
-      throw await refusal(orgId, wordsOf(listing))
+      if (listing.state !== 'unlisted' || !(listing.isWorker || (await isSigner(orgId))))
+        throw await refusal(orgId, wordsOf(listing))
+      if (comparedPin(listing.receiver.principalId)?.wasListed) throw await refusal(orgId, endedWords(listing.receiver))
     }
+    noteListed(listings.filter(({ state }) => state === 'listed').map(({ receiver }) => receiver.principalId))
   })
+
+/** This browser knows the key, but a signer has ended the entry since. */
+const endedWords = ({ principalId }: Receiver): string =>
+  `${principalId} was in the signed directory, and is there no longer. If your team added this person again, compare the words on the page Members`
 
 function wordsOf({ receiver: { principalId }, state, name }: Listing): string {
   if (state === 'unlisted')
