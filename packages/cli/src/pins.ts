@@ -99,9 +99,12 @@ async function vouchedReceivers(session: Session, orgId: string, grantees: reado
   return vouched
 }
 
-/** Remembers of known keys that the signed directory lists them. */
+/** Whether this is a person or a token. The entry of a worker may end and come back with its next use. */
+const mayEndForGood = (id: string): boolean => id.startsWith(idPrefixes.user) || id.startsWith(idPrefixes.serviceToken)
+
+/** Remembers of known people and tokens that the signed directory lists their keys. */
 export function noteListed(session: Session, orgId: string, ids: Iterable<string>): void {
-  const wanted = [...ids].filter((id) => findPin(session, orgId, id)?.wasListed === undefined)
+  const wanted = [...ids].filter((id) => mayEndForGood(id) && findPin(session, orgId, id)?.wasListed === undefined)
   const listed = (pins: Pins) =>
     wanted.flatMap((id) => (pins[id] ? [[id, { ...pins[id], wasListed: true as const }] as const] : []))
   if (wanted.some((id) => findPin(session, orgId, id) !== undefined))

@@ -91,6 +91,8 @@ describe('a signer signs', () => {
   test('the rotator as a reader', async () => {
     await signs(ada, 'skerry rotation create KEY --every 30d --yes', 'reader rotator of this server added')
     await signs(ada, 'skerry rotation rm KEY --yes', 'reader rotator of this server removed')
+    await signs(ada, 'skerry rotation create KEY --every 30d --yes', 'reader rotator of this server added')
+    await signs(ada, 'skerry rotation rm KEY --yes', 'reader rotator of this server removed')
   })
 
   test('managed keys, their versions and their holders', async () => {

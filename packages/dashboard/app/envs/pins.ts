@@ -1,3 +1,4 @@
+import { idPrefixes } from '@skerry/contract/prefixes'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { keyring } from '../keyring.ts'
 
@@ -44,10 +45,11 @@ export function pinAnew(principalId: string, fingerprint: string, shown: Pick<Pi
   pin(principalId, fingerprint, shown)
 }
 
-/** Remembers of compared keys that the signed directory lists them. */
+/** Remembers of known people and tokens that the signed directory lists their keys. The entry of a worker may come back. */
 export function noteListed(principalIds: readonly string[]): void {
   const pins = readPins()
-  const listed = principalIds.flatMap((id): [string, Pin][] =>
+  const holders = principalIds.filter((id) => id.startsWith(idPrefixes.user) || id.startsWith(idPrefixes.serviceToken))
+  const listed = holders.flatMap((id): [string, Pin][] =>
     pins[id] && !pins[id].wasListed ? [[id, { ...pins[id], wasListed: true }]] : [],
   )
   if (listed.length > 0) writePins({ ...pins, ...Object.fromEntries(listed) })

@@ -46,7 +46,7 @@ async function findSignatory(client: Client, orgId: string): Promise<Signatory |
   if (!root.body.signers.some((one) => 'person' in one && one.person === principal.id))
     return unsigned('You do not sign the directory of this organization.')
   const { signer, ownKid } = await keyring.call('directorySigner', {})
-  if (!root.body.signers.some(({ kid }) => kid === signer.kid))
+  if (!root.body.signers.some((one) => 'person' in one && one.person === principal.id && one.kid === signer.kid))
     return unsigned('The directory names an earlier signing key of yours.')
   const directory = await opened(orgId, openDirectory(client, orgId, startOf(orgId)))
   const signing = { ...signer, sign: (document: Uint8Array<ArrayBuffer>) => keyring.call('signDocument', { document }) }
