@@ -116,6 +116,19 @@ describe('a signer signs', () => {
     await signs(bob, 'skerry env rekey development --yes', 'shop/development: new key')
   })
 
+  test('no proposed key that no value proves', async () => {
+    await ada.ok('skerry env create empty && skerry grant bob@example.com --env empty --reader bob@example.com')
+    await ada.ok('skerry env protect empty --yes')
+    const { changeRequest } = JSON.parse(await bob.ok('skerry env rekey empty --yes --json'))
+    expect(await ada.shell(`skerry changes approve ${changeRequest.id} --yes`)).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('not signed: the new key of shop/empty'),
+    })
+    expect(await unsigned()).toHaveLength(1)
+    await ada.ok('skerry trust sign shop/empty --yes && skerry env unprotect empty --yes')
+    await signs(ada, 'skerry env rm empty --yes', 'deleted')
+  })
+
   test('the keys that a team gives', async () => {
     await ada.ok('skerry teams create backend && skerry teams grant backend --env shop/staging')
     await ada.ok('skerry teams include backend cy@example.com')
