@@ -6,8 +6,8 @@ import { verifyingKeyFingerprint } from '@skerry/crypto/kms-sign'
 import type { Difference } from '@skerry/sdk/internal/directory/differences'
 import { entryNames, entryWords } from '@skerry/sdk/internal/directory/words'
 import type { ShownVersion } from '@skerry/sdk/internal/kms'
-import { Failure } from '../failure.ts'
 import { checkName, remember } from '../kms/pins.ts'
+import { warn } from '../output.ts'
 import { findPin } from '../pins.ts'
 import { checkKnownNames } from '../places.ts'
 import type { Session } from '../session.ts'
@@ -32,10 +32,10 @@ const valuesOf = <Kind extends Kinds>(kind: Kind, differences: readonly Differen
   )
 
 /**
- * Compares environments, managed keys and workers that are about to be signed with those that this machine remembers: their
- * ids and their keys.
+ * Compares environments and managed keys that are about to be signed with those that this machine remembers: their ids and
+ * their keys. It warns of a worker with another key.
  *
- * @throws RollbackError, and Failure for a managed key or a worker.
+ * @throws RollbackError, and Failure for a managed key.
  */
 export async function requireRemembered(
   session: Session,
@@ -52,7 +52,11 @@ export async function requireRemembered(
   await session.knownState.writing.check({ environments })
   for (const { name: id, value } of valuesOf('worker', differences)) {
     const known = findPin(session, orgId, id)
-    if (known && (await fingerprint(known.publicKeyJwk)) !== value.kid) throw otherWorker(`worker/${id}`)
+    // The operator may have replaced this key, and nobody can read out its words.
+    if (known && (await fingerprint(known.publicKeyJwk)) !== value.kid)
+      warn(
+        `the server claims another key of the ${entryWords(`worker/${id}`, entryNames(null))} than this machine knows: ask the operator of the server if its key was replaced`,
+      )
   }
   for (const { name, value } of valuesOf('key', differences)) {
     const shown = [...(opened.managed.get(value.id) ?? []), ...(await publicVersions(value))]
@@ -60,13 +64,6 @@ export async function requireRemembered(
     remember(session, orgId, { id: value.id, name }, { shown, currentVersion: value.versions.at(-1)?.version ?? 1 })
   }
 }
-
-const otherWorker = (key: string): Failure =>
-  new Failure(
-    'refused',
-    `the server claims another key of the ${entryWords(key, entryNames(null))} than this machine knows; nothing was signed`,
-    'ask the operator of the server if its key was replaced',
-  )
 
 /** The versions of a managed key that signs. The server claims their public keys. */
 const publicVersions = ({ id: keyId, versions }: Entry<'key'>): Promise<ShownVersion[]> =>
