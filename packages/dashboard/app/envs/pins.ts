@@ -1,4 +1,3 @@
-import { idPrefixes } from '@skerry/contract/prefixes'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { keyring } from '../keyring.ts'
 
@@ -7,7 +6,7 @@ import { keyring } from '../keyring.ts'
 
 const storageName = 'skerry-known-keys'
 
-interface Pin {
+export interface Pin {
   fingerprint: string
   compared: boolean
   /** The holder's name and e-mail address at the comparison, if the page knew them. */
@@ -19,7 +18,7 @@ interface Pin {
 
 type Pins = Record<string, Pin>
 
-function readPins(): Pins {
+export function readPins(): Pins {
   try {
     const pins: unknown = JSON.parse(localStorage.getItem(storageName) ?? '{}')
     return typeof pins === 'object' && pins !== null ? (pins as Pins) : {}
@@ -28,7 +27,7 @@ function readPins(): Pins {
   }
 }
 
-const writePins = (pins: Pins) => localStorage.setItem(storageName, JSON.stringify(pins))
+export const writePins = (pins: Pins) => localStorage.setItem(storageName, JSON.stringify(pins))
 
 /** Remembers that a person has compared this key with its holder, who was shown with this name and address. */
 export function pin(principalId: string, fingerprint: string, shown: Pick<Pin, 'name' | 'email'> = {}): void {
@@ -36,23 +35,6 @@ export function pin(principalId: string, fingerprint: string, shown: Pick<Pin, '
   const before = pins[principalId]
   const same = before?.compared && before.fingerprint === fingerprint ? before : {}
   writePins({ ...pins, [principalId]: { ...same, ...shown, fingerprint, compared: true } })
-}
-
-/** Does the same for a person whose words were compared anew, also if a signer had ended their entry. */
-export function pinAnew(principalId: string, fingerprint: string, shown: Pick<Pin, 'name' | 'email'>): void {
-  const { [principalId]: _, ...others } = readPins()
-  writePins(others)
-  pin(principalId, fingerprint, shown)
-}
-
-/** Remembers of known people and tokens that the signed directory lists their keys. The entry of a worker may come back. */
-export function noteListed(principalIds: readonly string[]): void {
-  const pins = readPins()
-  const holders = principalIds.filter((id) => id.startsWith(idPrefixes.user) || id.startsWith(idPrefixes.serviceToken))
-  const listed = holders.flatMap((id): [string, Pin][] =>
-    pins[id] && !pins[id].wasListed ? [[id, { ...pins[id], wasListed: true }]] : [],
-  )
-  if (listed.length > 0) writePins({ ...pins, ...Object.fromEntries(listed) })
 }
 
 /** The e-mail address of a member, or the name of a token, that `pin` takes. */

@@ -7,7 +7,8 @@ import {
   type SignedDirectory,
 } from '@skerry/sdk/internal/directory/open'
 import { entryNames, entryWords, signedParts, signersLine } from '@skerry/sdk/internal/directory/words'
-import { comparedPin, noteListed } from '../envs/pins.ts'
+import { noteListed } from '../envs/listed-pins.ts'
+import { comparedPin } from '../envs/pins.ts'
 import { KeyringError, keyring } from '../keyring.ts'
 import { session } from '../session.ts'
 import { showErrorToast, showToast } from '../ui/toast.ts'
