@@ -10,6 +10,7 @@ import { Failure } from '../failure.ts'
 import type { InOrg } from '../frame.ts'
 import { rememberDirectory } from '../known-directories.ts'
 import { note, type Output, warn, writeLine } from '../output.ts'
+import { findPin } from '../pins.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { ReaderFlags } from '../reader-names.ts'
 import { confirmRecoveryKey, keepRecoveryKey, recoveryName } from '../recovery/key.ts'
@@ -105,7 +106,12 @@ export async function rootSigner(session: Session, { kid, jwk }: DirectorySigner
 }
 
 async function acceptRecovery(session: Session, jwk: string | undefined, { reader = [] }: ReaderFlags) {
-  if (jwk === undefined) return { kid: null, keep: async () => {} }
+  if (jwk === undefined) {
+    const { id: orgId } = await session.org()
+    if (findPin(session, orgId, recoveryName))
+      warn('this machine knows a recovery key, but the server shows none: the signed directory would name none')
+    return { kid: null, keep: async () => {} }
+  }
   const isNew = await confirmRecoveryKey(session, jwk, reader.includes(recoveryName))
   return { kid: await fingerprint(jwk), keep: async () => (isNew ? keepRecoveryKey(session, jwk) : undefined) }
 }

@@ -168,6 +168,15 @@ describe('the first signature', () => {
     await ada.ok('skerry rotation rm ROTATED --yes && skerry secrets rm ROTATED --yes')
   })
 
+  it('warns if the server hides the recovery key that this machine knows', async () => {
+    const custodians = '--custodian ada@example.com --custodian bob@example.com --reader bob@example.com'
+    await ada.ok(`skerry recovery setup --threshold 2 ${custodians} --yes`)
+    liar.lie(/\/recovery\/public-key/, () => ({ recoveryPublicKeyJwk: null }))
+    const { code, stderr } = await ada.shell('skerry trust init --reader bob@example.com')
+    const told = 'this machine knows a recovery key, but the server shows none'
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(told) })
+  })
+
   it('signs a decoy, which has no key', async () => {
     await ada.ok('skerry honey create wiki')
     await ada.ok('skerry trust init --yes --reader bob@example.com')
