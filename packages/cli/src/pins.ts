@@ -34,6 +34,8 @@ interface Pin {
   pinnedAt: string
   /** The e-mail address of a person whom this machine removed. */
   removedAs?: string
+  /** Whether the signed directory has listed this key. If it lists the key no longer, a signer has ended it. */
+  wasListed?: true
 }
 
 /** The known keys by server and organization, then by principal. */
@@ -92,11 +94,25 @@ async function vouchedReceivers(session: Session, orgId: string, grantees: reado
   const others = grantees.filter(({ principalId }) => principalId !== session.principal.id)
   if (others.length === 0 || !mustVerifyIn(session, orgId)) return new Set<string>()
   const { requireListed } = await import('./trust/receivers.ts')
-  return requireListed(session, orgId, others)
+  const vouched = await requireListed(session, orgId, others)
+  noteListed(session, orgId, vouched)
+  return vouched
+}
+
+/** Whether this is a person or a token. The entry of a worker may end and come back with its next use. */
+const mayEndForGood = (id: string): boolean => id.startsWith(idPrefixes.user) || id.startsWith(idPrefixes.serviceToken)
+
+/** Remembers of known people and tokens that the signed directory lists their keys. */
+export function noteListed(session: Session, orgId: string, ids: Iterable<string>): void {
+  const wanted = [...ids].filter((id) => mayEndForGood(id) && findPin(session, orgId, id)?.wasListed === undefined)
+  const listed = (pins: Pins) =>
+    wanted.flatMap((id) => (pins[id] ? [[id, { ...pins[id], wasListed: true as const }] as const] : []))
+  if (wanted.some((id) => findPin(session, orgId, id) !== undefined))
+    changePins(session, orgId, (pins) => ({ ...pins, ...Object.fromEntries(listed(pins)) }))
 }
 
 /** Keys that a person has accepted in this command, by principal. They are stored when the command succeeds. */
-const accepted = new Map<string, Pick<Pin, 'name' | 'publicKeyJwk'>>()
+const accepted = new Map<string, Pick<Pin, 'name' | 'publicKeyJwk' | 'wasListed'>>()
 
 /** `name` is the name that the person accepted with the key; null if it is known by its id alone. */
 export function noteAccepted(grantees: readonly PinnedGrantee[]): void {
@@ -146,7 +162,16 @@ export function pin(session: Session, orgId: string, grantee: PinnedGrantee): vo
   const { principalId } = grantee
   const name = nameOf(grantee)
   const entry = { name, publicKeyJwk: canonical(grantee.publicKeyJwk), pinnedAt: new Date().toISOString() }
-  changePins(session, orgId, (pins) => ({ ...withoutName(pins, principalId, name), [principalId]: entry }))
+  changePins(session, orgId, (pins) => {
+    const wasListed = pins[principalId]?.wasListed && { wasListed: true as const }
+    return { ...withoutName(pins, principalId, name), [principalId]: { ...entry, ...wasListed } }
+  })
+}
+
+/** Remembers a key that a person accepts anew, also if a signer had ended its entry. */
+export function pinAnew(session: Session, orgId: string, grantee: PinnedGrantee): void {
+  changePins(session, orgId, ({ [grantee.principalId]: _, ...others }) => others)
+  pin(session, orgId, grantee)
 }
 
 /** Gives a known key another name. With null the key is known by its id alone. */

@@ -21,5 +21,5 @@ export function typedHolder(given: string): { typed: { holder?: string } } {
 
 /** The name of a managed key as the user typed it, for a request with its id. */
 export const typedKey = (given: string): { typed: { managedKey?: string } } => ({
-  typed: given.startsWith(idPrefixes.kmsKey) ? {} : { managedKey: given },
+  typed: new RegExp(idPattern('kmsKey')).test(given) ? {} : { managedKey: given },
 })

@@ -91,6 +91,8 @@ describe('a signer signs', () => {
   test('the rotator as a reader', async () => {
     await signs(ada, 'skerry rotation create KEY --every 30d --yes', 'reader rotator of this server added')
     await signs(ada, 'skerry rotation rm KEY --yes', 'reader rotator of this server removed')
+    await signs(ada, 'skerry rotation create KEY --every 30d --yes', 'reader rotator of this server added')
+    await signs(ada, 'skerry rotation rm KEY --yes', 'reader rotator of this server removed')
   })
 
   test('managed keys, their versions and their holders', async () => {
@@ -112,6 +114,19 @@ describe('a signer signs', () => {
     await signs(ada, `skerry changes approve ${changeRequest.id} --yes`, 'shop/development: new key')
     await ada.ok('skerry env unprotect development --yes')
     await signs(bob, 'skerry env rekey development --yes', 'shop/development: new key')
+  })
+
+  test('no proposed key that no value proves', async () => {
+    await ada.ok('skerry env create empty && skerry grant bob@example.com --env empty --reader bob@example.com')
+    await ada.ok('skerry env protect empty --yes')
+    const { changeRequest } = JSON.parse(await bob.ok('skerry env rekey empty --yes --json'))
+    expect(await ada.shell(`skerry changes approve ${changeRequest.id} --yes`)).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('not signed: the new key of shop/empty'),
+    })
+    expect(await unsigned()).toHaveLength(1)
+    await ada.ok('skerry trust sign shop/empty --yes && skerry env unprotect empty --yes')
+    await signs(ada, 'skerry env rm empty --yes', 'deleted')
   })
 
   test('the keys that a team gives', async () => {

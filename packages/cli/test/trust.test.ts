@@ -1,5 +1,7 @@
 import { decodeBase64url, decodeUtf8, encodeBase64url, encodeUtf8 } from '@skerry/crypto/base64url'
 import { canonicalJson } from '@skerry/crypto/canonical-json'
+import { signerOfMachine } from '@skerry/crypto/directory/signing'
+import { newSigningMaterial } from '@skerry/crypto/kms-sign'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { newMachine, signedUp } from './machine.ts'
 import { newKeyHolder, ok, openPeopleServer, type PeopleServer, type PersonMachine } from './people.ts'
@@ -200,6 +202,17 @@ describe('a directory', () => {
     await bob.write('root.txt', `${prefix}.${text}.${signatures}`)
     const { stderr } = await bob.skerry(['trust', 'approve', 'root.txt'])
     for (const { email } of [ada, bob]) expect(stderr).toContain(`key of ${email} for agent policies: `)
+    const { kid, jwk } = await signerOfMachine((await newSigningMaterial('ecdsa-p256-sha256')).pkcs8)
+    const added = signers.map((one: { kid: string }) => (one.kid === offer.kid ? { ...offer, kid, jwk } : one))
+    for (const policyKid of [kid, offer.policyKid]) {
+      const named = added.map((one: { kid: string }) => (one.kid === kid ? { ...one, policyKid } : one))
+      const others = encodeBase64url(encodeUtf8(canonicalJson({ ...rest, signers: named })))
+      await bob.write('root.txt', `${prefix}.${others}.${signatures}`)
+      const approved = await bob.shell('skerry trust approve root.txt --yes')
+      const told =
+        policyKid === kid ? `names another key of ${bob.email}` : `words of the signing key of ${bob.email}: `
+      expect(approved).toMatchObject({ code: policyKid === kid ? 3 : 0, stderr: expect.stringContaining(told) })
+    }
   })
 
   test('tells a caller who is no signer that a signer has to sign', async () => {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { directory } from '@skerry/contract/directory/endpoints'
 import { me } from '@skerry/contract/me/endpoints'
+import { orgs } from '@skerry/contract/orgs/endpoints'
 import { generateKeyPair } from '@skerry/crypto/keys'
 import { newId } from '@skerry/crypto/random'
 import { newDek } from '@skerry/crypto/secret'
@@ -29,6 +30,7 @@ import * as steps from './steps.ts'
 
 const grace = 'grace@example.com'
 const linus = 'linus@example.com'
+const edsger = 'edsger@example.com'
 const walk = await openOwner()
 const { world, owner, page } = walk
 // A process of its own for each command: a job remembers nothing from the one before.
@@ -257,6 +259,28 @@ describe('a lying server', () => {
     await dialogOf(page).getByLabel('I compared these words').check()
     const grant = () => dialogOf(page).getByRole('button', { name: 'Grant' }).click()
     await refused(grant, `The server shows another key of ${linus} than the one in the signed directory`)
+  })
+
+  test('that still shows a person whom another signer removed gets nothing', async () => {
+    const { body: own } = await world.call(me.get, { as: owner.bearer() })
+    const params = { orgId: own.orgs[0]?.id as string }
+    await join(walk, edsger)
+    await openApp(page, 'Web shop')
+    await openEnvironment(page, 'Staging')
+    await grantKey(page, edsger)
+    await told(page, `environment web-shop/staging: reader ${edsger} added`)
+    const { body } = await world.call(orgs.members, { as: owner.bearer(), params })
+    await ok(`skerry members rm ${edsger} --yes`)
+    await lie('**/members*', () => body)
+    await page.reload()
+    await steps.unlockWithPassphrase(page)
+    await openApp(page, 'Web shop')
+    await openEnvironment(page, 'Production')
+    await page.getByRole('button', { name: 'Grant access' }).click()
+    await dialogOf(page).getByLabel('To').click()
+    await page.getByRole('option', { name: edsger }).click()
+    const grant = () => dialogOf(page).getByRole('button', { name: 'Grant' }).click()
+    await refused(grant, 'was in the signed directory, and is there no longer')
   })
 
   test('that adds a reader before a re-key gets nothing', async () => {

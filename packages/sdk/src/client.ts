@@ -63,7 +63,7 @@ export interface TypedNames {
   owner?: string | undefined
   /** The e-mail address of a person or the name of a token. */
   holder?: string | undefined
-  /** The id of the person or token who loses a grant. */
+  /** The id of the person or token who loses a grant, or of the decoy that is deleted. */
   holderId?: string | undefined
   /**
    * The name or the slug of the environment that is deleted: `shop/staging` or `staging`. The name of a branch contains

@@ -132,13 +132,28 @@ export async function checkRekey(
       if (!isApplied) return
       await (await session.key()).knownState?.rekeyed(envId, values.key.bytes)
       await noteKeyMade(session, { orgId, envId }, values.key, keeps)
-      if (mustVerifyIn(session, orgId)) {
-        const { signApprovedKey } = await import('../trust/signatory.ts')
-        await signApprovedKey(session, { orgId, envId }, values.key.bytes, keeps)
-      }
+      if (mustVerifyIn(session, orgId)) await signKey(session, place, values, keeps)
       note(`other people, and machines that remember the old key, must run \`${trustCommand(label)}\` once`)
     },
   }
+}
+
+/**
+ * Signs the approved key. Only somebody who has read the values can have encrypted them under this key. Without any value, the
+ * key could be the server's own, in a proposal that the server invented.
+ */
+async function signKey(
+  session: Session,
+  { orgId, envId, label }: Place,
+  { same, key }: NonNullable<ComparedRekey['values']>,
+  readers: ComparedRekey['keeps'],
+): Promise<void> {
+  if (same === 0)
+    return warn(
+      `not signed: the new key of ${label}, because no value shows who made it. If your team proposed it, run \`skerry trust sign ${label}\``,
+    )
+  const { signApprovedKey } = await import('../trust/signatory.ts')
+  await signApprovedKey(session, { orgId, envId }, key.bytes, readers)
 }
 
 const refusal = (id: string, why: string) =>

@@ -96,7 +96,10 @@ async function remove(id: string, { session, flags, orgId }: InOrg<Confirmable>)
     })
   const where = found.placement === null ? '' : ` (${found.placement})`
   await confirmOrRefuse(`deletes decoy ${found.id}${where} and its count of uses`, flags)
-  await session.client.honeyTokens.delete({ params: { orgId, honeyTokenId: found.id } })
+  await session.client.honeyTokens.delete(
+    { params: { orgId, honeyTokenId: found.id } },
+    { typed: { holderId: found.tokenId } },
+  )
   note(`deleted decoy ${found.id}; also remove the text from the place where you planted it`)
   return { json: { deleted: found.id } }
 }

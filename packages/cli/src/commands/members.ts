@@ -15,7 +15,7 @@ import { type EndLeases, endingLeases, leasesInQuestion, liveLeasesOf, settleLea
 import { registerOffboarding } from '../offboarding/commands.ts'
 import { argumentOr, confirmable, formerly, leaf } from '../options.ts'
 import { note, type Output, warn, writeTable } from '../output.ts'
-import { canonical, findPin, isPinnedAs, noteRemovedPerson, type PinState, pin, pinState } from '../pins.ts'
+import { canonical, findPin, isPinnedAs, noteRemovedPerson, type PinState, pinAnew, pinState } from '../pins.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
@@ -216,7 +216,7 @@ async function trust(who: string, { session, flags }: SignedIn<Confirmable>): Pr
     note(`this machine knows this key as the key of ${known.name}`)
     await confirmOrRefuse(`accepts the same key for ${label}. Ask them for its words first`, flags)
   }
-  pin(session, orgId, grantee)
+  pinAnew(session, orgId, grantee)
   note(`the key of ${label} is known now`)
   return { json: { userId, publicKeyJwk, fingerprint: words } }
 }

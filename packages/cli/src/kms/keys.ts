@@ -22,7 +22,7 @@ import { shownTime } from '../times.ts'
 import { findToken } from '../tokens/find.ts'
 import { typedHolder, typedKey } from '../typed-names.ts'
 import { findKey, listKeys, lookUp, openKey } from './find.ts'
-import { forget, remember } from './pins.ts'
+import { checkVersions, forget, remember } from './pins.ts'
 
 type HolderOptions = Confirmable & HolderFlags
 
@@ -178,6 +178,8 @@ async function personOf(session: Session, orgId: string, named: string) {
 /** Adds a version and gives it to every current holder who can still open it. */
 export async function rotate(wanted: string, { session, flags }: SignedIn<Confirmable & ReaderFlags>): Promise<Output> {
   const { orgId, key } = await findKey(session, wanted)
+  // A rotation opens no version, so the name and the newest version are all that can be compared.
+  await checkVersions(session, orgId, key, wanted)([], key.currentVersion, [])
   const { grants } = await session.client.kms.grants({ params: { orgId, kmsKeyId: key.id } })
   const { usable, gone } = await keysOf(session, orgId, grants)
   const nameOf = await openDirectory(

@@ -1,7 +1,16 @@
+import { canonicalJson } from '@skerry/crypto/canonical-json'
 import { addSignature } from '@skerry/crypto/directory/document'
 import { DirectoryError } from '@skerry/crypto/directory/refusal'
-import { openRoot, parseRoot, type RootBody, type RootDraft, requireNextRoot } from '@skerry/crypto/directory/root'
+import {
+  openRoot,
+  parseRoot,
+  type RootBody,
+  type RootDraft,
+  type RootSigner,
+  requireNextRoot,
+} from '@skerry/crypto/directory/root'
 import type { DirectorySigner } from '@skerry/crypto/directory/signing'
+import { thumbprintWords } from '@skerry/crypto/fingerprint-words'
 import type { SignedDirectory } from '@skerry/sdk/internal/directory/open'
 import { signEdit, signRoot } from '@skerry/sdk/internal/directory/signing'
 import { type EntryNames, entryNames } from '@skerry/sdk/internal/directory/words'
@@ -16,6 +25,7 @@ import type { Confirmable } from '../settings.ts'
 import { acceptRecovery } from './accept-recovery.ts'
 import { ownSigner } from './init.ts'
 import { type OldHeadFlags, openToSign } from './old-head.ts'
+import { requirePolicyKey, signerEntry } from './policy-keys.ts'
 import { showNamedRecovery } from './recovery-key.ts'
 import { signersOf } from './status.ts'
 
@@ -88,7 +98,12 @@ export async function approve(
       'this root does not follow the newest one',
       'ask for a new one, made from `skerry trust status`',
     )
+  const changed = changedSigners(directory.root.body, root.body)
   for (const line of rootChanges(directory.root.body, root.body, entryNames(directory))) note(line)
+  for (const one of changed) {
+    requirePolicyKey(directory, one)
+    note(`words of the signing key of ${entryNames(directory)(signerEntry(one))}: ${thumbprintWords(one.kid)}`)
+  }
   const [signed, named] = [directory.root.body.recovery, root.body.recovery]
   const recoveryKey = signed === named ? null : await showNamedRecovery(session, orgId, { signed, named })
   const keep = await acceptRecovery(session, recoveryKey)
@@ -99,6 +114,12 @@ export async function approve(
 }
 
 export const readDocument = (_flags: Confirmable, file: string): string => readTextFile(file).trim()
+
+/** The signers whom the root before does not name in the same way. */
+const changedSigners = (before: RootBody, after: RootBody): RootSigner[] => {
+  const known = new Set(before.signers.map((one) => canonicalJson(one)))
+  return after.signers.filter((one) => !known.has(canonicalJson(one)))
+}
 
 /** The differences between two roots, as lines. */
 function rootChanges(before: RootBody, after: RootBody, nameOf: EntryNames): string[] {

@@ -5,6 +5,7 @@ import type { Session } from '../session.ts'
 import { keyOpener } from './key-opener.ts'
 import { openKnown } from './open.ts'
 import { type ComparedRecovery, compareRecovery } from './recovery-key.ts'
+import { noKeys, type OpenedKeys } from './remembered.ts'
 
 /** The verified directory beside the claims of the server. */
 export interface Compared {
@@ -12,6 +13,7 @@ export interface Compared {
   differences: Difference[]
   recovery: ComparedRecovery
   nameOf: EntryNames
+  opened: OpenedKeys
 }
 
 /** Verifies the directory, and compares every entry and the recovery key with what the server claims. */
@@ -22,9 +24,10 @@ export async function compareAll(
 ): Promise<Compared> {
   const directory = await open(session, orgId)
   const claims = await fetchClaims(session.client, orgId)
-  const differences = await compareClaims(directory.entries, claims, keyOpener(session, orgId))
+  const opened = noKeys()
+  const differences = await compareClaims(directory.entries, claims, keyOpener(session, orgId, opened))
   const recovery = await compareRecovery(session, orgId, directory.root.body)
-  return { directory, differences, recovery, nameOf: entryNames(directory, claims) }
+  return { directory, differences, recovery, nameOf: entryNames(directory, claims), opened }
 }
 
 /** A difference that the caller cannot sign has a key that the caller does not hold. */

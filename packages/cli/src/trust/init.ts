@@ -5,11 +5,12 @@ import type { DirectorySigner } from '@skerry/crypto/directory/signing'
 import { compareClaims, type Difference } from '@skerry/sdk/internal/directory/differences'
 import { fetchClaims } from '@skerry/sdk/internal/directory/open'
 import { firstSteps } from '@skerry/sdk/internal/directory/signing'
-import { entryNames, entryWords } from '@skerry/sdk/internal/directory/words'
+import { differenceLine, entryNames, entryWords } from '@skerry/sdk/internal/directory/words'
 import { Failure } from '../failure.ts'
 import type { InOrg } from '../frame.ts'
 import { rememberDirectory } from '../known-directories.ts'
 import { note, type Output, warn, writeLine } from '../output.ts'
+import { findPin } from '../pins.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { ReaderFlags } from '../reader-names.ts'
 import { confirmRecoveryKey, keepRecoveryKey, recoveryName } from '../recovery/key.ts'
@@ -17,6 +18,7 @@ import { ownPublicKey, type Session } from '../session.ts'
 import type { Confirmable } from '../settings.ts'
 import { keyOpener } from './key-opener.ts'
 import { writePin } from './pin.ts'
+import { noKeys, requireRemembered } from './remembered.ts'
 import { acceptHolders, requireKeysOfReaders } from './vouching.ts'
 
 /** Signs the first root and an entry for everything that exists. */
@@ -30,12 +32,15 @@ export async function init({ session, flags, org, orgId }: InOrg<Confirmable & R
   await refuseSecond(session, orgId)
   const signer = await ownSigner(session)
   const claims = await fetchClaims(session.client, orgId)
-  const differences = await compareClaims(new Map(), claims, keyOpener(session, orgId))
+  const opened = noKeys()
+  const differences = await compareClaims(new Map(), claims, keyOpener(session, orgId, opened))
   const nameOf = entryNames(null, claims)
   const signable = differences.filter(({ next }) => next !== undefined)
   const closed = differences.filter(({ next }) => next === undefined)
   for (const { key } of closed)
     warn(`${entryWords(key, nameOf)} gets no entry, because you do not hold its key: another signer has to sign it`)
+  for (const one of signable) note(differenceLine(one, nameOf))
+  await requireRemembered(session, orgId, signable, opened)
   const { recoveryPublicKeyJwk } = await session.client.recovery.publicKey({ params: { orgId } })
   const recoveryKey = recoveryPublicKeyJwk ?? undefined
   const keepHolders = await acceptHolders(session, orgId, signable, { flags, recoveryPublicKeyJwk: recoveryKey })
@@ -102,7 +107,12 @@ export async function rootSigner(session: Session, { kid, jwk }: DirectorySigner
 }
 
 async function acceptRecovery(session: Session, jwk: string | undefined, { reader = [] }: ReaderFlags) {
-  if (jwk === undefined) return { kid: null, keep: async () => {} }
+  if (jwk === undefined) {
+    const { id: orgId } = await session.org()
+    if (findPin(session, orgId, recoveryName))
+      warn('this machine knows a recovery key, but the server shows none: the signed directory would name none')
+    return { kid: null, keep: async () => {} }
+  }
   const isNew = await confirmRecoveryKey(session, jwk, reader.includes(recoveryName))
   return { kid: await fingerprint(jwk), keep: async () => (isNew ? keepRecoveryKey(session, jwk) : undefined) }
 }

@@ -1,3 +1,4 @@
+import { idPrefixes } from '@skerry/contract/prefixes'
 import {
   checkSignedReaders,
   type Receiver as DirectoryReceiver,
@@ -6,6 +7,8 @@ import {
 } from '@skerry/sdk/internal/directory/receivers'
 import { Failure } from '../failure.ts'
 import { committedLabel } from '../known-directories.ts'
+import { shellWord } from '../labels.ts'
+import { findPin } from '../pins.ts'
 import type { Session } from '../session.ts'
 import { isSigner } from './open.ts'
 import { trustOf } from './reading.ts'
@@ -39,6 +42,7 @@ export async function requireListed(
     else if (isWorker && receiver.wantedName === undefined) continue
     // A signer who compares the words of the key signs the entry together with the change.
     else if (isWorker || !(await isSigner(session, orgId))) throw refusalOf(listing)
+    else if (findPin(session, orgId, receiver.principalId)?.wasListed) throw hasEnded(receiver)
   }
   return vouched
 }
@@ -53,12 +57,27 @@ function refusalOf({ receiver, state, name }: Listing<Receiver>): Failure {
   )
 }
 
-function notListed({ name, wantedName, principalId }: Receiver, why: string): Failure {
+function labelOf({ name, wantedName, principalId }: Receiver): string {
   const called = wantedName ?? name
-  const label = called === null || called === principalId ? principalId : `${called} (${principalId})`
+  return called === null || called === principalId ? principalId : `${called} (${principalId})`
+}
+
+/** This machine knows the key, but a signer has ended the entry since. */
+function hasEnded(receiver: Receiver): Failure {
+  const name = receiver.wantedName ?? receiver.name ?? receiver.principalId
   return new Failure(
     'refused',
-    `${label}, shown by the server, ${why}; nothing was changed`,
+    `${labelOf(receiver)} was in the signed directory, and is there no longer; nothing was changed`,
+    receiver.principalId.startsWith(idPrefixes.user)
+      ? `if somebody on your team added this person again, compare the words, and run \`skerry members trust ${shellWord(name)}\``
+      : 'a token that was revoked never comes back: do not use this server, unless a signer ended it by mistake and runs `skerry trust sign`',
+  )
+}
+
+function notListed(receiver: Receiver, why: string): Failure {
+  return new Failure(
+    'refused',
+    `${labelOf(receiver)}, shown by the server, ${why}; nothing was changed`,
     'if someone on your team added this reader, a signer compares the words and runs `skerry trust sign`',
   )
 }

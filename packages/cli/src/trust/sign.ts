@@ -4,6 +4,7 @@ import type { Difference } from '@skerry/sdk/internal/directory/differences'
 import { chunks, type SignedDirectory } from '@skerry/sdk/internal/directory/open'
 import { renewHead, signEdit } from '@skerry/sdk/internal/directory/signing'
 import { differenceLine, entryWords } from '@skerry/sdk/internal/directory/words'
+import { RollbackError } from '@skerry/sdk/rollback'
 import { Failure } from '../failure.ts'
 import type { InOrg } from '../frame.ts'
 import { note, type Output, warn, writeLine } from '../output.ts'
@@ -17,6 +18,7 @@ import { type Compared, compareAll, isClosed } from './compare.ts'
 import { ownSigner } from './init.ts'
 import { type OldHeadFlags, openToSign } from './old-head.ts'
 import { type ComparedRecovery, isSignedRecovery, recoveryEntry, showRecovery } from './recovery-key.ts'
+import { requireRemembered } from './remembered.ts'
 import { acceptHolders, requireKeysOfReaders } from './vouching.ts'
 
 /** A head is renewed after this time, so that it never gets too old for clients that write. */
@@ -46,6 +48,7 @@ export async function sign(
     warn(
       `no signer made the key of ${entryWords(one.key, compared.nameOf)}: if nobody on your team re-keyed it, replace it with \`skerry env rekey\` first`,
     )
+  await warnOfOthers(session, orgId, compared, signable)
   if (isRecoveryChosen) await showRecovery(session, orgId, recovery)
   else if (signable.length === 0) return renew(session, compared.directory, signer)
   const keep = await acceptHolders(session, orgId, signable, { flags })
@@ -77,6 +80,15 @@ function isChosen(recovery: ComparedRecovery, names: readonly string[]): boolean
 }
 
 const hasForeignKey = ({ members }: Difference): boolean => members.some(({ name }) => name === 'key')
+
+/** Warns of a new entry that this machine remembers otherwise. Only a signature makes such an environment usable again. */
+async function warnOfOthers(session: Session, orgId: string, { opened }: Compared, all: readonly Difference[]) {
+  for (const one of all.filter(({ kind }) => kind === 'added'))
+    await requireRemembered(session, orgId, [one], opened).catch((error) => {
+      if (!(error instanceof RollbackError || error instanceof Failure)) throw error
+      warn(`${error.message}: if nobody on your team did this, do not sign it`)
+    })
+}
 
 export function requireSigner({ root }: Pick<SignedDirectory, 'root'>, { kid }: DirectorySigner): void {
   if (root.body.signers.some((one) => one.kid === kid)) return

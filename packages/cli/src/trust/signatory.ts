@@ -8,10 +8,11 @@ import { type Signatory, signingClient, signNow } from '@skerry/sdk/internal/dir
 import type { Principal, SignerContext } from '@skerry/sdk/internal/directory/draft'
 import { setKey } from '@skerry/sdk/internal/directory/edit-steps'
 import type { SignedDirectory } from '@skerry/sdk/internal/directory/open'
+import type { Trust } from '@skerry/sdk/internal/directory/signing'
 import { entryNames, entryWords, signedParts, signersLine } from '@skerry/sdk/internal/directory/words'
 import { rememberDirectory } from '../known-directories.ts'
 import { note, warn } from '../output.ts'
-import { isSameName, knownHolder } from '../pins.ts'
+import { isSameName, knownHolder, noteListed } from '../pins.ts'
 import { ownPublicKey, type Session } from '../session.ts'
 import { isNamedSigner, openKnown, openKnownDocuments } from './open.ts'
 
@@ -65,6 +66,7 @@ async function findSignatory(session: Session, orgId: string): Promise<Signatory
     remember: ({ known }) => rememberDirectory(session.settings.url, orgId, known),
     onOthers: tellOthers,
     onSigned: ({ before, step, draft }) => {
+      noteListed(session, orgId, listedIds(step.trust))
       const nameOf = entryNames({ entries: new Map([...before.entries, ...step.next.entries]) })
       const lines = step.trust.entries.map(({ key }) => {
         const [old, next] = [before.entries.get(key), step.next.entries.get(key)]
@@ -81,6 +83,12 @@ async function findSignatory(session: Session, orgId: string): Promise<Signatory
     },
   }
 }
+
+/** The ids of the people and tokens whose entries were signed. */
+const listedIds = ({ entries }: Trust): string[] =>
+  entries.flatMap(({ key, text }) =>
+    text !== null && /^(?:person|token)\//.test(key) ? [key.slice(key.indexOf('/') + 1)] : [],
+  )
 
 /** The part of a signer's client that knows the keys of this machine. */
 export async function contextOf(
@@ -103,7 +111,8 @@ export async function contextOf(
     vouch: async (key, { kid, email, name = email }) => {
       const id = key.slice(key.indexOf('/') + 1)
       const known = id === principal.id ? undefined : knownHolder(session, orgId, id)
-      if (known === undefined || (await fingerprint(known.publicKeyJwk)) !== kid) return false
+      // A signer has ended the entry of a key that was listed before.
+      if (known === undefined || known.wasListed || (await fingerprint(known.publicKeyJwk)) !== kid) return false
       return name === undefined || isSameName(id, known.name, name)
     },
   }

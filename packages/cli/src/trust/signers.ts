@@ -1,7 +1,6 @@
 import { decodeBase64url, decodeUtf8, encodeBase64url, encodeUtf8 } from '@skerry/crypto/base64url'
 import { canonicalJson } from '@skerry/crypto/canonical-json'
 import { fingerprint } from '@skerry/crypto/digest'
-import type { DirectoryEntry } from '@skerry/crypto/directory/entries'
 import type { RootBody, RootSigner } from '@skerry/crypto/directory/root'
 import { fingerprintWords } from '@skerry/crypto/fingerprint-words'
 import { entryNames } from '@skerry/sdk/internal/directory/words'
@@ -14,6 +13,7 @@ import { changeRoot } from './change-root.ts'
 import { ownSigner, rootSigner } from './init.ts'
 import { type OldHeadFlags, openToSign } from './old-head.ts'
 import { openKnown } from './open.ts'
+import { requirePolicyKey, signerEntry } from './policy-keys.ts'
 import { requireSigner } from './sign.ts'
 import { signersOf } from './status.ts'
 
@@ -63,14 +63,11 @@ export async function addSigner(
   const directory = await openToSign(session, orgId, flags)
   requireSigner(directory, signer)
   const nameOf = entryNames(directory)
-  const entryKey = 'person' in key ? `person/${key.person}` : `token/${key.token}`
-  const entry = directory.entries.get(entryKey)
-  if (!entry)
-    throw new Failure('refused', 'nobody has signed the key of this person yet', 'run `skerry trust sign` first')
+  const entryKey = signerEntry(key)
   if (who !== nameOf(entryKey) && !entryKey.endsWith(`/${who}`))
     throw new Failure('refused', `this key is offered by ${nameOf(entryKey)}, not by ${who}`, 'ask for the right text')
   if ((await fingerprint(JSON.stringify(key.jwk))) !== key.kid) throw notAnOffer()
-  if (key.policyKid !== policyKidOf(entry)) throw otherPolicyKey(nameOf(entryKey))
+  requirePolicyKey(directory, key)
   note(`words of the signing key of ${who}: ${await fingerprintWords(JSON.stringify(key.jwk))}`)
   await confirmOrRefuse(
     `lets ${who} sign the directory. Compare the words with them first, and not through this server`,
@@ -79,17 +76,6 @@ export async function addSigner(
   const others = directory.root.body.signers.filter(({ kid }) => kid !== key.kid)
   return changeRoot(session, directory, { signers: [...others, key], ...threshold }, [signer])
 }
-
-/** People sign policies of agents with the key that others wrap to. A token signs none. */
-const policyKidOf = ({ key, value }: DirectoryEntry): string | null =>
-  key.startsWith('person/') && 'kid' in value ? value.kid : null
-
-const otherPolicyKey = (name: string): Failure =>
-  new Failure(
-    'refused',
-    `this text names another key of ${name} than the signed directory; nothing was changed`,
-    'ask them for the words of `skerry keys fingerprint` and for a new text. If their key was replaced, run `skerry trust sign` first',
-  )
 
 export async function removeSigner(
   who: string,

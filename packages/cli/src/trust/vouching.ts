@@ -7,7 +7,7 @@ import { isStrict } from '../known-state.ts'
 import { note } from '../output.ts'
 import { isOwnKey } from '../own-keys.ts'
 import { everyRow } from '../pages.ts'
-import { findPin, isPinnedAs, isSameName, pin, pinAnswers, wordsOf } from '../pins.ts'
+import { findPin, isPinnedAs, isSameName, noteListed, pin, pinAnswers, wordsOf } from '../pins.ts'
 import { ask, canAsk } from '../prompt.ts'
 import { matchNames, optionsFor, type ReaderFlags } from '../reader-names.ts'
 import { ownPublicKey, type Session } from '../session.ts'
@@ -46,9 +46,11 @@ export async function acceptHolders(
 ): Promise<() => void> {
   const wanted = differences.filter(isNewKey)
   const unknown: Holder[] = []
+  /** People whose entries had ended. A key that this machine knows from before is not accepted for them. */
+  const returned: Holder[] = []
   const others: Holder[] = []
   const holders = wanted.length === 0 ? new Map<string, Holder>() : await listHolders(session, orgId)
-  for (const { key, next } of wanted) {
+  for (const { key, kind, next } of wanted) {
     const claimed = next as ClaimedHolder
     if (key === ownEntryKey(session) && claimed.kid !== (await fingerprint(await ownPublicKey(session))))
       throw notYours()
@@ -60,11 +62,12 @@ export async function acceptHolders(
     const known = findPin(session, orgId, holder.principalId)
     if (!known) unknown.push(holder)
     else if ((await fingerprint(known.publicKeyJwk)) !== claimed.kid) throw otherKey(holder)
+    else if (known.wasListed && kind === 'added') returned.push(holder)
     else if (!isSameName(holder.principalId, known.name, holder.name)) unknown.push(holder)
   }
   await pinAnswers(session, orgId, unknown)
   const isPinned = ({ name, principalId }: Holder) => isPinnedAs(session, orgId, name, principalId)
-  const unanswered: Holder[] = []
+  const unanswered = [...returned]
   for (const holder of unknown)
     if (!isPinned(holder) && !(await isOwnKey(session, { ...holder, wantedName: holder.name }))) unanswered.push(holder)
   const named = await matchNames(session, others, { what: 'these entries', ...asked })
@@ -73,6 +76,11 @@ export async function acceptHolders(
   if (unnamed.length > 0) await askAbout(session, unnamed, others)
   return () => {
     for (const holder of unanswered) pin(session, orgId, holder)
+    noteListed(
+      session,
+      orgId,
+      others.map(({ principalId }) => principalId),
+    )
   }
 }
 

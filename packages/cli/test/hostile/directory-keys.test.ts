@@ -111,6 +111,19 @@ describe('a managed key', () => {
     expect(await refusalOf(await freshMachine(ada), encrypt('billing'))).toContain('billing')
   })
 
+  it('that has another one’s name is not rotated in its place', async () => {
+    await ada.ok('skerry kms create ledger')
+    const other = await idOf('ledger')
+    liar.lie(/\/kms\/keys(?:\?|$)/, (body) => ({
+      ...body,
+      keys: body.keys.map((one: Json) => (one.name === 'billing' ? { ...one, id: other } : one)),
+    }))
+    expect(await refusalOf(await freshMachine(ada), 'skerry kms rotate billing --yes')).toContain(
+      'billing is another managed key in the signed directory',
+    )
+    expect(liar.sent()).toEqual([])
+  })
+
   it('whose current version the server hides is not used', async () => {
     await ada.ok('skerry kms create counted && skerry kms rotate counted --yes')
     liar.lie(/\/key$/, (body) => ({ ...body, currentVersion: 1, grants: body.grants.slice(0, 1) }))
@@ -230,6 +243,26 @@ describe('a person without an entry', () => {
     }))
     const told = await refusalOf(await freshMachine(ada), 'skerry grant bob@example.com --reader bob@example.com')
     expect(told).toContain('has another key in the signed directory')
+  })
+})
+
+describe('a person whom somebody else removed', () => {
+  it('gets no key from a signer who knew them, although the server shows them still', async () => {
+    const machine = await freshMachine(ada)
+    await machine.ok('skerry members trust carol@example.com --yes')
+    await machine.ok('skerry env create shared-before')
+    expect(await machine.shell('skerry grant carol@example.com --env shared-before')).toMatchObject({ code: 0 })
+    const { members } = liar.heard(/\/members(?:\?|$)/)
+    const claims = await ada.ok('skerry trust status --json').then(() => liar.heard(/\/directory\/claims/).claims)
+    await ada.ok('skerry members rm carol@example.com --yes')
+    liar.lie(/\/members(?:\?|$)/, (body) => ({ ...body, members }))
+    liar.lie(/\/directory\/claims/, (body) => ({ ...body, claims }))
+    const told = 'was in the signed directory, and is there no longer'
+    for (const option of ['', ' --reader carol@example.com'])
+      expect(await refusalOf(machine, `skerry grant carol@example.com --env development${option}`)).toContain(told)
+    const signing = await machine.shell('skerry trust sign carol@example.com --yes')
+    expect(signing).toMatchObject({ code: 3, stderr: expect.stringContaining('nothing was signed') })
+    expect(liar.sent()).toEqual([])
   })
 })
 

@@ -1,5 +1,9 @@
 import { fingerprint } from '@skerry/crypto/digest'
 import { generateKeyPair } from '@skerry/crypto/keys'
+import { newSealingMaterial } from '@skerry/crypto/kms'
+import { newSigningMaterial } from '@skerry/crypto/kms-sign'
+import { newDek } from '@skerry/crypto/secret'
+import { wrapKey } from '@skerry/crypto/wrap'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { otherClock } from '../clock.ts'
 import { newKeyHolder, openPeopleServer, type PeopleServer, type PersonMachine } from '../people.ts'
@@ -28,6 +32,7 @@ beforeAll(async () => {
   await ada.ok('skerry invite create bob@example.com')
   await bob.ok('skerry invite accept')
   const token = await ada.ok('skerry token create ci --env development')
+  await ada.ok('skerry kms create billing && skerry kms create releases --spec ecdsa-p256-sha256')
   const { members } = JSON.parse(await ada.ok('skerry members ls --json'))
   const idOf = (email: string): string => members.find((one: Json) => one.email === email).userId
   ids = { ada: idOf('ada@example.com'), bob: idOf('bob@example.com'), ci: token.slice(0, 26) }
@@ -42,12 +47,10 @@ afterAll(async () => {
   await server.close()
 })
 
-const claimEvesKey = (id: string) =>
+const claim = (key: RegExp, change: (one: Json) => Json) =>
   liar.lie(/\/directory\/claims/, (body) => ({
     ...body,
-    claims: body.claims.map((one: Json) =>
-      one.key.endsWith(`/${id}`) ? { ...one, value: { ...one.value, kid: evesKid } } : one,
-    ),
+    claims: body.claims.map((one: Json) => (key.test(one.key) ? change(one) : one)),
   }))
 /** Claims that the server can read the environment, as the token `ci`. */
 const claimEveAsReader = () =>
@@ -58,6 +61,8 @@ const claimEveAsReader = () =>
       readers: one.readers?.map(([key, kid]: [string, string]) => [key, key === `token/${ids.ci}` ? evesKid : kid]),
     })),
   }))
+const claimEvesKey = (id: string) =>
+  claim(new RegExp(`/${id}$`), (one) => ({ ...one, value: { ...one.value, kid: evesKid } }))
 const inMembers = (change: (members: Json[]) => Json[]) =>
   liar.lie(/\/members/, (body) => ({ ...body, members: body.members && change(body.members) }))
 const showKey = (userId: string, publicKeyJwk: string | null) =>
@@ -111,6 +116,87 @@ describe('the first signature', () => {
       'skerry trust init --yes --reader bob@example.com',
       'the server shows another key of bob@example.com than the one whose words this machine showed before',
     )
+  })
+
+  describe('with a key that this machine knows otherwise', () => {
+    const wrapped = async (bytes: Uint8Array<ArrayBuffer>) => {
+      const { publicKeyJwk } = JSON.parse(await ada.ok('skerry keys fingerprint --json'))
+      return wrapKey(bytes, publicKeyJwk)
+    }
+    it.each<[string, string, () => Promise<void>]>([
+      [
+        'an environment',
+        'the key of shop/development was replaced',
+        async () => {
+          const wrappedDek = await wrapped(newDek())
+          liar.lie(/\/envs\/\w+\/key$/, (body) => ({ ...body, wrappedDek }))
+        },
+      ],
+      [
+        'a managed key that encrypts',
+        'version 1 of billing is a different key than before',
+        async () => {
+          const grants = [{ version: 1, wrappedKey: await wrapped(newSealingMaterial()) }]
+          liar.lie(/\/kms\/keys\/\w+\/key$/, (body) => (body.purpose === 'encrypt' ? { ...body, grants } : body))
+        },
+      ],
+      [
+        'a managed key that signs',
+        'version 1 of releases is a different key than before',
+        async () => {
+          const jwk = JSON.parse((await newSigningMaterial('ecdsa-p256-sha256')).publicKeyJwk)
+          claim(/^key\/releases$/, (one) => ({ ...one, value: { ...one.value, versions: [{ version: 1, jwk }] } }))
+        },
+      ],
+    ])('is not made for %s', async (_, told, lie) => {
+      await lie()
+      const { code, stderr } = await ada.shell('skerry trust init --yes --reader bob@example.com')
+      expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining(told) })
+      expect(liar.received().filter((body) => body.includes('"head"'))).toEqual([])
+    })
+  })
+
+  it('shows who reads what, and which groups and environments belong together', async () => {
+    const { orgs } = JSON.parse(await ada.ok('skerry org ls --json'))
+    const worker = `worker/${orgs[0].id}`
+    claim(/^environment\//, (one) => ({
+      ...one,
+      value: { ...one.value, layers: ['shared:development'] },
+      readers: [...one.readers, [worker, evesKid]],
+    }))
+    liar.lie(/\/directory\/claims/, ({ claims, ...body }) => ({
+      ...body,
+      claims: [
+        ...claims,
+        { key: worker, value: { kid: evesKid, heldBy: 'server' }, readers: null, signedReaders: null },
+      ],
+    }))
+    const { code, stderr } = await ada.shell('skerry trust init --reader bob@example.com')
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('rotator of this server: new\n') })
+    expect(stderr).toMatch(
+      /environment shop\/development: new, includes shared:development, with the readers ada@example.com, ci, rotator/,
+    )
+    expect(stderr).toMatch(/token ci: new, bound to shop\/development\n/)
+  })
+
+  it('warns of another key of the rotator than this machine knows', async () => {
+    await ada.ok('printf value | skerry secrets set ROTATED && skerry rotation create ROTATED --every 30d --yes')
+    claim(/^worker\//, (one) => ({ ...one, value: { ...one.value, kid: evesKid } }))
+    const { code, stderr } = await ada.shell('skerry trust init --reader bob@example.com')
+    const told = 'claims another key of the rotator of this server than this machine knows'
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(told) })
+    expect(liar.received().filter((body) => body.includes('"head"'))).toEqual([])
+    liar.repent()
+    await ada.ok('skerry rotation rm ROTATED --yes && skerry secrets rm ROTATED --yes')
+  })
+
+  it('warns if the server hides the recovery key that this machine knows', async () => {
+    const custodians = '--custodian ada@example.com --custodian bob@example.com --reader bob@example.com'
+    await ada.ok(`skerry recovery setup --threshold 2 ${custodians} --yes`)
+    liar.lie(/\/recovery\/public-key/, () => ({ recoveryPublicKeyJwk: null }))
+    const { code, stderr } = await ada.shell('skerry trust init --reader bob@example.com')
+    const told = 'this machine knows a recovery key, but the server shows none'
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(told) })
   })
 
   it('signs a decoy, which has no key', async () => {

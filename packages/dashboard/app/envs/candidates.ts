@@ -1,7 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { membersQuery, tokensQuery } from '../secrets/use-name-of.ts'
 import { isInForce, tokenLabel } from '../tokens/queries.ts'
-import { shownEmail } from './pins.ts'
 
 /** A person or token that can receive a key. */
 export interface Candidate {
@@ -11,6 +10,8 @@ export interface Candidate {
   label: string
   /** A person's e-mail address. */
   email?: string
+  /** The name of a token. */
+  tokenName?: string
 }
 
 /** Returns the members and service tokens that have a public key, except those in `held`. */
@@ -27,7 +28,7 @@ export function useCandidates(orgId: string, held: { principalId: string }[]): C
             principalId: userId,
             publicKeyJwk,
             label: name ?? email ?? userId,
-            ...shownEmail({ email }),
+            ...(email ? { email } : {}),
           },
         ],
   )
@@ -36,6 +37,7 @@ export function useCandidates(orgId: string, held: { principalId: string }[]): C
     principalId: token.id,
     publicKeyJwk: token.publicKeyJwk,
     label: tokenLabel(token),
+    tokenName: token.name,
   }))
   return [...people, ...machines].filter(({ principalId }) => !without.has(principalId))
 }

@@ -13,7 +13,7 @@ import { GranteeFields, useGrantee } from './grantee.tsx'
 import type { Grantee } from './grantees.ts'
 import { layersBelow } from './layers-below.ts'
 import { checkMeanings } from './meanings.ts'
-import { pin, shownEmail } from './pins.ts'
+import { pin, shownNames } from './pins.ts'
 import { grantOne } from './wrap-key.ts'
 
 /** Grants the environment's key to someone after their key's words were compared. The keyring's worker wraps it. */
@@ -37,7 +37,7 @@ export function GrantDialog(props: { environment: Environment; grantees: Grantee
     await checkMeanings(envIds)
     await requireListed(org.id, [to])
     // First, because a signer vouches for keys that were compared.
-    pin(to.principalId, fingerprint, shownEmail(to))
+    pin(to.principalId, fingerprint, shownNames(to))
     for (const envId of envIds) await grantOne(org.id, envId, { ...to, fingerprint }, seconds)
     showToast(`${to.label} can decrypt ${environment.name} now.`)
   }

@@ -6,17 +6,19 @@ import { keyring } from '../keyring.ts'
 
 const storageName = 'skerry-known-keys'
 
-interface Pin {
+export interface Pin {
   fingerprint: string
   compared: boolean
   /** The holder's name and e-mail address at the comparison, if the page knew them. */
   name?: string
   email?: string
+  /** Whether the signed directory has listed this key. If it lists the key no longer, a signer has ended it. */
+  wasListed?: true
 }
 
 type Pins = Record<string, Pin>
 
-function readPins(): Pins {
+export function readPins(): Pins {
   try {
     const pins: unknown = JSON.parse(localStorage.getItem(storageName) ?? '{}')
     return typeof pins === 'object' && pins !== null ? (pins as Pins) : {}
@@ -25,7 +27,7 @@ function readPins(): Pins {
   }
 }
 
-const writePins = (pins: Pins) => localStorage.setItem(storageName, JSON.stringify(pins))
+export const writePins = (pins: Pins) => localStorage.setItem(storageName, JSON.stringify(pins))
 
 /** Remembers that a person has compared this key with its holder, who was shown with this name and address. */
 export function pin(principalId: string, fingerprint: string, shown: Pick<Pin, 'name' | 'email'> = {}): void {
@@ -35,8 +37,17 @@ export function pin(principalId: string, fingerprint: string, shown: Pick<Pin, '
   writePins({ ...pins, [principalId]: { ...same, ...shown, fingerprint, compared: true } })
 }
 
-/** The e-mail address of a member that `pin` takes. */
-export const shownEmail = ({ email }: { email?: string | null }): { email?: string } => (email ? { email } : {})
+/** The e-mail address of a member, or the name of a token, that `pin` takes. */
+export const shownNames = ({
+  email,
+  tokenName,
+}: {
+  email?: string | null
+  tokenName?: string
+}): Pick<Pin, 'name' | 'email'> => ({
+  ...(email ? { email } : {}),
+  ...(tokenName ? { name: tokenName } : {}),
+})
 
 /**
  * Returns the fingerprint of a key that was compared, and the name under which its holder was shown then. The server could

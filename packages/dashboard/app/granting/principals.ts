@@ -1,6 +1,6 @@
 import { useQueries, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import { type Checked, comparedPin, shownEmail, useChecked } from '../envs/pins.ts'
+import { type Checked, comparedPin, useChecked } from '../envs/pins.ts'
 import { nameOfMember } from '../people/member.ts'
 import { isFresh } from '../queries.ts'
 import { membersQuery, tokensQuery } from '../secrets/use-name-of.ts'
@@ -20,6 +20,8 @@ export interface Receiver {
   label: string
   /** A person's e-mail address. */
   email?: string
+  /** The name of a token. */
+  tokenName?: string
   /** Null until the person has a keyring. */
   publicKeyJwk: string | null
   /** Undefined until the key was compared with the remembered one, and without a key. */
@@ -66,7 +68,7 @@ export function useReceivers(orgId: string, ownId: string, principals: readonly 
         principalType: 'user',
         principalId,
         label,
-        ...shownEmail(member),
+        ...(member.email ? { email: member.email } : {}),
         publicKeyJwk,
         boundTo: null,
         isNamed,
@@ -78,7 +80,8 @@ export function useReceivers(orgId: string, ownId: string, principals: readonly 
     const { id: principalId, publicKeyJwk, environmentId: boundTo } = token
     if (!named.has(principalId) || !isInForce(token)) return []
     const label = tokenLabel(token)
-    return [{ principalType: 'service_token', principalId, label, publicKeyJwk, boundTo, isNamed: true, teamIds: [] }]
+    const shown = { principalType: 'service_token', principalId, label, tokenName: token.name } as const
+    return [{ ...shown, publicKeyJwk, boundTo, isNamed: true, teamIds: [] }]
   })
   const receivers = useCheckedReceivers([...people, ...machines])
   const queries = [members, tokens, ...answers]

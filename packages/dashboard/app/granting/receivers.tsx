@@ -1,7 +1,7 @@
 import { Button, Text } from '@mantine/core'
 import { useState } from 'react'
 import { Fingerprint } from '../envs/fingerprint.tsx'
-import { checkedKeys, pin, shownEmail } from '../envs/pins.ts'
+import { checkedKeys, pin, shownNames } from '../envs/pins.ts'
 import { invalidate } from '../queries.ts'
 import { IconCheck, IconHourglass } from '../ui/icons.ts'
 import { type Receiver, readinessOf } from './principals.ts'
@@ -83,11 +83,8 @@ export function WaitingReceiver({ receiver, waitsFor = [] }: { receiver: Receive
   const compared = async (yes: boolean) => {
     setIsCompared(yes)
     if (!checked || !yes) return
-    pin(
-      principalId,
-      checked.fingerprint,
-      receiver.principalType === 'user' ? { name: label, ...shownEmail(receiver) } : {},
-    )
+    const names = receiver.principalType === 'user' ? { name: label } : {}
+    pin(principalId, checked.fingerprint, { ...names, ...shownNames(receiver) })
     await invalidate(checkedKeys)
   }
   return (

@@ -7,7 +7,7 @@ import { type Candidate, useCandidates } from '../envs/candidates.ts'
 import { GranteeFields, useGrantee } from '../envs/grantee.tsx'
 import { KeyStatus } from '../envs/key-status.tsx'
 import { acceptReaders, noteReaders } from '../envs/known-readers.ts'
-import { pin, remember, shownEmail, useChecked } from '../envs/pins.ts'
+import { pin, remember, shownNames, useChecked } from '../envs/pins.ts'
 import { isFresh, orgQueries } from '../queries.ts'
 import { requireListed } from '../trust/checks.ts'
 import { ConfirmDelete } from '../ui/confirm-delete.tsx'
@@ -41,7 +41,7 @@ function GrantDialog({ managed, onClose }: Props) {
   const grant = async () => {
     if (!to || !checked) return
     await requireListed(org.id, [to])
-    pin(to.principalId, checked.fingerprint, shownEmail(to))
+    pin(to.principalId, checked.fingerprint, shownNames(to))
     await grantKey(org.id, managed, to)
     await noteReaders({ id: managed.id, key: '' }, [to])
     showToast(`${to.label} can use ${managed.name} now.`)

@@ -50,7 +50,8 @@ export async function rotateKey(orgId: string, own: Own, key: ManagedKey, others
     ...(made.publicKeyJwk === null ? {} : { publicKeyJwk: made.publicKeyJwk }),
     grants: [ownGrant(own, made.wrappedKey), ...theirs],
   }
-  const { key: after } = await api.kms.rotate({ params: { orgId, kmsKeyId: key.id }, body })
+  const typed = { managedKey: key.name }
+  const { key: after } = await api.kms.rotate({ params: { orgId, kmsKeyId: key.id }, body }, { typed })
   remember([{ principalId: pinOf(key.id, after.currentVersion), fingerprint: made.fingerprint }])
   return after.currentVersion
 }

@@ -3,7 +3,8 @@ import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../api.ts'
 import { Fingerprint } from '../envs/fingerprint.tsx'
-import { type Checked, checkedKeys, pin, shownEmail } from '../envs/pins.ts'
+import { pinAnew } from '../envs/listed-pins.ts'
+import { type Checked, checkedKeys, shownNames } from '../envs/pins.ts'
 import { useApiForm } from '../form/use-api-form.ts'
 import { useOutlivingLeases } from '../leases/outliving.tsx'
 import { OffboardDialog } from '../offboarding/offboard-dialog.tsx'
@@ -72,7 +73,7 @@ function RoleDialog({ member, onClose }: OnMember) {
 /** Asks the person to compare the member's key from the server with the member. */
 function CompareDialog({ member, checked, onClose }: OnMember & { checked: Checked }) {
   const [compared, setCompared] = useState(false)
-  const remember = async () => pin(member.userId, checked.fingerprint, shownEmail(member))
+  const remember = async () => pinAnew(member.userId, checked.fingerprint, shownNames(member))
   return (
     <FormDialog
       title={`Key of ${nameOfMember(member)}`}

@@ -5,7 +5,7 @@ import { Fingerprint, FirstWords } from '../envs/fingerprint.tsx'
 import { GrantSpan } from '../envs/grant-span.tsx'
 import { layersBelow } from '../envs/layers-below.ts'
 import { checkMeanings } from '../envs/meanings.ts'
-import { type Checked, checkedKeys, pin, shownEmail, useChecked } from '../envs/pins.ts'
+import { type Checked, checkedKeys, pin, shownNames, useChecked } from '../envs/pins.ts'
 import { grantOne } from '../envs/wrap-key.ts'
 import { nameOfMember } from '../people/member.ts'
 import { isFresh, orgQueries, queryClient } from '../queries.ts'
@@ -44,7 +44,7 @@ export function GrantRequest(props: { orgId: string; request: AccessRequest; onC
     const { fingerprint } = checked
     await checkMeanings(envIds)
     await requireListed(orgId, [to])
-    pin(to.principalId, fingerprint, shownEmail(member ?? {}))
+    pin(to.principalId, fingerprint, shownNames(member ?? {}))
     for (const envId of envIds) await grantOne(orgId, envId, { ...to, fingerprint }, seconds)
     showToast(`${name} can read ${countOf(wanted.length)} now.`)
   }

@@ -40,7 +40,7 @@ export async function createServiceToken(orgId: string, wanted: NewServiceToken)
   await api.tokens.create({ params: { orgId }, body })
   // The public key is pinned, so that a different key from the server is noticed later.
   const [checked] = await keyring.callLocked('fingerprints', { publicKeyJwks: [publicKeyJwk] })
-  if (checked) pin(tokenId, checked.fingerprint)
+  if (checked) pin(tokenId, checked.fingerprint, { name })
   return { token, tokenId, problem: await grantAll(orgId, tokenId, grants) }
 }
 

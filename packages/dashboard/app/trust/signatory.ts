@@ -7,6 +7,7 @@ import {
   type SignedDirectory,
 } from '@skerry/sdk/internal/directory/open'
 import { entryNames, entryWords, signedParts, signersLine } from '@skerry/sdk/internal/directory/words'
+import { noteListed } from '../envs/listed-pins.ts'
 import { comparedPin } from '../envs/pins.ts'
 import { KeyringError, keyring } from '../keyring.ts'
 import { session } from '../session.ts'
@@ -46,7 +47,7 @@ async function findSignatory(client: Client, orgId: string): Promise<Signatory |
   if (!root.body.signers.some((one) => 'person' in one && one.person === principal.id))
     return unsigned('You do not sign the directory of this organization.')
   const { signer, ownKid } = await keyring.call('directorySigner', {})
-  if (!root.body.signers.some(({ kid }) => kid === signer.kid))
+  if (!root.body.signers.some((one) => 'person' in one && one.person === principal.id && one.kid === signer.kid))
     return unsigned('The directory names an earlier signing key of yours.')
   const directory = await opened(orgId, openDirectory(client, orgId, startOf(orgId)))
   const signing = { ...signer, sign: (document: Uint8Array<ArrayBuffer>) => keyring.call('signDocument', { document }) }
@@ -65,13 +66,17 @@ async function findSignatory(client: Client, orgId: string): Promise<Signatory |
         environment: (id, blob) => keyring.call('environmentCommitment', { id, blob }),
         managed: (id, version, blob) => keyring.call('managedCommitment', { id, version, blob }),
       },
-      vouch: (key, { kid, email }) => {
+      vouch: (key, { kid, email, name }) => {
         const known = comparedPin(key.slice(key.indexOf('/') + 1))
-        return known?.fingerprint === kid && (email === undefined || email === known.email)
+        // A signer has ended the entry of a key that was listed before.
+        if (known?.fingerprint !== kid || known.wasListed) return false
+        return (email === undefined || email === known.email) && (name === undefined || name === known.name)
       },
     },
     remember: ({ known }) => rememberDirectory(orgId, known),
     onSigned: ({ before, step, draft }) => {
+      const signed = step.trust.entries.filter(({ text }) => text !== null).map(({ key }) => key)
+      noteListed(signed.map((key) => key.slice(key.indexOf('/') + 1)))
       const nameOf = entryNames({ entries: new Map([...before.entries, ...step.next.entries]) })
       const lines = step.trust.entries.map(({ key }) => {
         const [old, next] = [before.entries.get(key), step.next.entries.get(key)]

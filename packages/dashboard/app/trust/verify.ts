@@ -9,6 +9,8 @@ import {
 } from '@skerry/sdk/internal/directory/receivers'
 import { findManifest } from '@skerry/sdk/internal/directory/signed-key'
 import { api } from '../api.ts'
+import { noteListed } from '../envs/listed-pins.ts'
+import { comparedPin } from '../envs/pins.ts'
 import { KeyringError, keyring } from '../keyring.ts'
 import { queryClient } from '../queries.ts'
 import { knownDirectory, rememberDirectory } from './known.ts'
@@ -58,10 +60,16 @@ export const requireListed = (orgId: string, receivers: readonly Receiver[]): Pr
     for (const listing of listings) {
       if (listing.state === 'listed') continue
       // A worker without an entry is signed with its first use. A signer who compared the words signs a person or a token.
-      if (listing.state === 'unlisted' && (listing.isWorker || (await isSigner(orgId)))) continue
-      throw await refusal(orgId, wordsOf(listing))
+      if (listing.state !== 'unlisted' || !(listing.isWorker || (await isSigner(orgId))))
+        throw await refusal(orgId, wordsOf(listing))
+      if (comparedPin(listing.receiver.principalId)?.wasListed) throw await refusal(orgId, endedWords(listing.receiver))
     }
+    noteListed(listings.filter(({ state }) => state === 'listed').map(({ receiver }) => receiver.principalId))
   })
+
+/** This browser knows the key, but a signer has ended the entry since. */
+const endedWords = ({ principalId }: Receiver): string =>
+  `${principalId} was in the signed directory, and is there no longer. If your team added this person again, compare the words on the page Members`
 
 function wordsOf({ receiver: { principalId }, state, name }: Listing): string {
   if (state === 'unlisted')
@@ -69,14 +77,13 @@ function wordsOf({ receiver: { principalId }, state, name }: Listing): string {
   return `The server shows another key of ${name ?? principalId} than the one in the signed directory`
 }
 
+/** The server could call anybody a signer, so the key decides. */
 async function isSigner(orgId: string): Promise<boolean> {
-  const [{ principal }, documents] = await Promise.all([
-    api.me.get({}),
+  const [{ signer }, documents] = await Promise.all([
+    keyring.call('directorySigner', {}),
     openDocuments(api, orgId, { known: knownDirectory(orgId), pins: [] }),
   ])
-  return (
-    documents?.root.body.signers.some((one) => ('person' in one ? one.person : one.token) === principal.id) ?? false
-  )
+  return documents?.root.body.signers.some(({ kid }) => kid === signer.kid) ?? false
 }
 
 export const requireReaders = (

@@ -294,15 +294,20 @@ export class DirectoryDraft {
     else this.root = await signRoot(this.directory, wanted, [this.context.signer])
   }
 
-  /** Signs what the server says has ended: principals without a claim, and readers without access. Nobody gains anything. */
-  async signEnds(): Promise<void> {
+  /**
+   * Signs what the server says has ended: principals without a claim, and readers without access. Nobody gains anything.
+   *
+   * @param mayEnd whether the change can end this person, token or worker. The server could leave out others, too.
+   */
+  async signEnds(mayEnd: (key: string) => boolean): Promise<void> {
     const claims = await this.allClaims()
-    for (const { key, value } of this.directory.entries.values()) if ('kid' in value && !claims.has(key)) this.end(key)
-    for (const [key, claim] of claims) {
-      const signed = this.valueOf(key) as { readers?: string } | undefined
-      if (signed?.readers === undefined || !claim.readers) continue
-      if ((await readersHash(claim.readers)) !== signed.readers)
-        await this.changeReaders(key as SharedKey, (all) => all)
+    for (const { key, value } of this.directory.entries.values())
+      if ('kid' in value && !claims.has(key) && mayEnd(key)) this.end(key)
+    for (const [key] of [...this.#shared()]) {
+      const listed = await this.#listedReaders(key)
+      const ended = listed?.before.filter((one) => !isIn(listed.signed)(one)).map(([reader]) => reader) ?? []
+      if (listed === null || (ended.some(mayEnd) && !ended.every(mayEnd))) this.unsigned.add(key)
+      else if (ended.some(mayEnd)) await this.changeReaders(key, (all) => all)
     }
   }
 }

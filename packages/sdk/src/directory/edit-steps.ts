@@ -135,13 +135,20 @@ export async function endEnvironment(draft: DirectoryDraft, environmentId: strin
   }
   // A branch has no entry, but its tokens have.
   const tokens = await tokensBoundTo(draft, environmentId)
-  await draft.endPrincipals(tokens.filter((one) => draft.valueOf(one) !== undefined))
+  const [parent] = (draft.typed.environment ?? '').split('@', 1)
+  await draft.endPrincipals(tokens.filter((one) => isBoundTo(draft, one, parent)))
 }
 
-async function tokensBoundTo(draft: DirectoryDraft, environmentId: string): Promise<string[]> {
+async function tokensBoundTo(draft: DirectoryDraft, environmentId: string) {
   const { client, orgId } = draft.context
   const { tokens } = await client.tokens.list({ params: { orgId } })
-  return tokens.filter((one) => one.environmentId === environmentId).map(({ id }) => `token/${id}`)
+  return tokens.filter((one) => one.environmentId === environmentId).map(({ id }) => `token/${id}` as const)
+}
+
+/** The entry of a token has the parent of the branch. The server could call any token bound to the branch. */
+function isBoundTo(draft: DirectoryDraft, token: `token/${string}`, parent: string | undefined): boolean {
+  const signed = draft.valueOf(token)?.environment ?? null
+  return signed !== null && (!parent || signed === parent)
 }
 
 /**

@@ -168,7 +168,10 @@ export const afterwardEdits: Readonly<Record<string, Afterwards>> = {
     const claim = draft.claimOf(key)?.value
     if (claim) draft.set(key, decoyOf(claim as { environment: string | null }))
   }),
-  'honeyTokens.delete': afterwards<'honeyTokens', 'delete'>((_, draft) => draft.signEnds()),
+  'honeyTokens.delete': afterwards<'honeyTokens', 'delete'>((_, draft) => {
+    const { holderId } = draft.typed
+    return draft.signEnds((key) => key.startsWith('token/') && (holderId === undefined || key === `token/${holderId}`))
+  }),
   'sync.createConnection': afterwards<'sync', 'createConnection'>(async (_, draft, { connection }) => {
     // The server makes the key of a connection. The caller has just wrapped a credential to it.
     const key = `worker/${connection.id}`
@@ -182,13 +185,19 @@ export const afterwardEdits: Readonly<Record<string, Afterwards>> = {
       principalId: connectionOf(draft, binding.connectionId),
     }),
   ),
-  'sync.deleteBinding': afterwards<'sync', 'deleteBinding'>((_, draft) => draft.signEnds()),
-  'rotation.delete': afterwards<'rotation', 'delete'>((_, draft) => draft.signEnds()),
-  'offboardings.start': afterwards<'offboardings', 'start'>(async ({ body }, draft) => {
+  'sync.deleteBinding': afterwards<'sync', 'deleteBinding'>((_, draft) =>
+    draft.signEnds((key) => key.startsWith(`worker/${idPrefixes.syncConnection}`)),
+  ),
+  'rotation.delete': afterwards<'rotation', 'delete'>((_, draft) =>
+    draft.signEnds((key) => key === `worker/${draft.context.orgId}`),
+  ),
+  'offboardings.start': afterwards<'offboardings', 'start'>(async ({ body }, draft, { offboarding }) => {
     requireHolder(draft, `person/${body.userId}`)
     // The person has left already, also if other signers must agree that they sign no more.
     await changes.endSigner(draft, body.userId).catch(() => draft.unsigned.add('root'))
-    await draft.signEnds()
+    // The server says which tokens the person made. It could claim the person and these tokens still.
+    const tokens = offboarding.revoked.filter(({ kind }) => kind === 'service_token')
+    await draft.endPrincipals([`person/${body.userId}`, ...tokens.map(({ id }) => `token/${id}`)])
   }),
   'kms.create': afterwards<'kms', 'create'>(async ({ body }, draft, { key }) => {
     const versions = await changes.versionOf(draft, { keyId: key.id, version: key.currentVersion }, body)

@@ -22,7 +22,7 @@ export function requireHolder(draft: DirectoryDraft, key: string): void {
   // The server found an id without an entry, and the name belongs to an entry.
   for (const [other, { value }] of entries) {
     const name = isSameKind(key, other) ? holderName(value) : undefined
-    if (name !== undefined && isSameHolder(other, name, holder)) throw otherThanNamed(holder, id)
+    if (name !== undefined && isSameHolder(other, name, holder)) throw otherOfName(holder, id, nameOf(other))
   }
 }
 
@@ -67,7 +67,14 @@ const otherThanNamed = (named: string, shown: string): SkerryError =>
 const otherName = (named: string, signed: string): SkerryError =>
   new SkerryError(
     'conflict',
-    `you named ${named}, and the signed directory says ${signed}: name a person by e-mail address; if nobody changed the name, do not trust the server`,
+    `you named ${named}, and the signed directory says ${signed}: name a person by e-mail address. If your team changed the name, a signer runs skerry trust sign first. Otherwise do not trust the server`,
+  )
+
+/** The one of this name in the directory may have ended, and another one got the name. Nobody has signed either. */
+const otherOfName = (named: string, shown: string, signed: string): SkerryError =>
+  new SkerryError(
+    'conflict',
+    `you named ${named}, and the server shows ${shown} in the place of ${signed}. If your team replaced it, a signer runs skerry trust sign first. Otherwise do not trust the server`,
   )
 
 /**

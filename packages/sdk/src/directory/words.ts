@@ -61,10 +61,27 @@ const memberWords: Readonly<Record<string, (signed: unknown, claimed: unknown) =
   key: () => 'its key is one that no signer made',
   kid: () => 'its public key is another one',
   layers: (signed, claimed) => `includes ${listOf(claimed)} (signed: ${listOf(signed)})`,
-  versions: (signed, claimed) =>
-    `has ${(claimed as unknown[]).length} versions (signed: ${(signed as unknown[]).length})`,
+  versions: (signed, claimed) => versionWords(signed as readonly Version[], claimed as readonly Version[]),
   environment: (signed, claimed) =>
     `is bound to ${claimed ?? 'no environment'} (signed: ${signed ?? 'no environment'})`,
+}
+
+interface Version {
+  version: number
+}
+
+/** Says which versions of a managed key have another key than the signed one, and how many versions there are. */
+function versionWords(signed: readonly Version[], claimed: readonly Version[]): string {
+  const isOther = (one: Version) => {
+    const before = signed.find(({ version }) => version === one.version)
+    return before !== undefined && canonicalJson(before) !== canonicalJson(one)
+  }
+  const others = claimed.filter(isOther).map(({ version }) => `version ${version} has another key`)
+  const counts =
+    claimed.length === signed.length && others.length > 0
+      ? []
+      : [`has ${claimed.length} versions (signed: ${signed.length})`]
+  return [...others, ...counts].join(', ')
 }
 
 const listOf = (value: unknown): string => {
@@ -76,8 +93,7 @@ const listOf = (value: unknown): string => {
 function partsOf(one: Difference, nameOf: EntryNames): string[] {
   if (one.kind === 'ended') return ['deleted']
   if (one.kind === 'added') {
-    const readers = one.claimedReaders?.map(([key]) => nameOf(key)) ?? []
-    return [readers.length === 0 ? 'new' : `new, with the readers ${readers.join(', ')}`]
+    return [['new', ...newMembers(one, nameOf)].join(', ')]
   }
   const members = one.members.map(({ name, signed, claimed }) =>
     Object.hasOwn(memberWords, name)
@@ -85,6 +101,20 @@ function partsOf(one: Difference, nameOf: EntryNames): string[] {
       : `${name} is ${claimed} now (signed: ${signed})`,
   )
   return [...members, ...changedReaders(one, nameOf)]
+}
+
+/** The members of a new entry that say what belongs together. */
+function newMembers({ next, claimedReaders }: Difference, nameOf: EntryNames): string[] {
+  const { layers = [], environment = null } = (next ?? {}) as {
+    layers?: readonly string[]
+    environment?: string | null
+  }
+  const readers = claimedReaders?.map(([key]) => nameOf(key)) ?? []
+  return [
+    ...(environment === null ? [] : [`bound to ${environment}`]),
+    ...(layers.length === 0 ? [] : [`includes ${layers.join(', ')}`]),
+    ...(readers.length === 0 ? [] : [`with the readers ${readers.join(', ')}`]),
+  ]
 }
 
 function changedReaders({ readers, claimedReaders }: Difference, nameOf: EntryNames): string[] {

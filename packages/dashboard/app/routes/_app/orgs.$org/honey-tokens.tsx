@@ -54,7 +54,11 @@ function HoneyTokenList() {
     title: 'Delete this decoy?',
     text: `${nameOf(honeyToken)}: nobody is notified any more when it is tried. Also remove the text from where you planted it.`,
     confirm: 'Delete',
-    onConfirm: () => api.honeyTokens.delete({ params: { orgId: org.id, honeyTokenId: honeyToken.id } }),
+    onConfirm: () =>
+      api.honeyTokens.delete(
+        { params: { orgId: org.id, honeyTokenId: honeyToken.id } },
+        { typed: { holderId: honeyToken.tokenId } },
+      ),
     stale: [honeyTokensQuery(org.id)],
   }))
   return (
