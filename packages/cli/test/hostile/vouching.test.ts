@@ -181,7 +181,12 @@ describe('the first signature', () => {
 
   it('warns of another key of the rotator than this machine knows', async () => {
     await ada.ok('printf value | skerry secrets set ROTATED && skerry rotation create ROTATED --every 30d --yes')
+    const kidOf = (key: string, kid: string) => (key.startsWith('worker/') ? evesKid : kid)
     claim(/^worker\//, (one) => ({ ...one, value: { ...one.value, kid: evesKid } }))
+    claim(/^environment\//, (one) => ({
+      ...one,
+      readers: one.readers.map(([key, kid]: [string, string]) => [key, kidOf(key, kid)]),
+    }))
     const { code, stderr } = await ada.shell('skerry trust init --reader bob@example.com')
     const told = 'claims another key of the rotator of this server than this machine knows'
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(told) })
