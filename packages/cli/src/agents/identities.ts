@@ -99,7 +99,10 @@ export async function update(
 ): Promise<Output> {
   const { orgId, agent } = await agentOf(session, wanted)
   if (!enabled)
-    await confirmOrRefuse(`disables agent ${agent.slug}; its proxies use the current policy until that expires`, flags)
+    await confirmOrRefuse(
+      `disables agent ${agent.slug}; its running proxies refuse its requests from their next refresh on`,
+      flags,
+    )
   const { agent: after } = await session.client.agents.update({
     params: { orgId, agentId: agent.id },
     body: { enabled },
@@ -114,6 +117,6 @@ export async function remove(wanted: string, { session, flags }: SignedIn<Confir
   const { orgId, agent } = await agentOf(session, wanted)
   await confirmOrRefuse(`deletes agent ${agent.slug} with its policy, tasks and activity`, flags)
   await session.client.agents.delete({ params: { orgId, agentId: agent.id } })
-  note(`deleted agent ${agent.slug}; its proxies use the current policy until that expires`)
+  note(`deleted agent ${agent.slug}; its running proxies refuse its requests from their next refresh on`)
   return { json: { deleted: agent.id } }
 }

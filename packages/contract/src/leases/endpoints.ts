@@ -105,7 +105,8 @@ export const leases = {
     audits: ['lease.created', 'lease.requested'],
   }),
   revoke: del('/v1/orgs/:orgId/leases/:leaseId', {
-    summary: 'Revoke a lease. Its account is removed and its sessions end. You can repeat the call',
+    summary:
+      'Revoke a lease: end its sessions and remove its account. A credential of SSH, AWS or Google Cloud works until it expires. You can repeat the call',
     unit: 'manual',
     responses: { 200: Strict({ lease: Lease }) },
     refuses: ['conflict'],

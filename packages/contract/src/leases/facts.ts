@@ -75,7 +75,7 @@ export const leaseFacts = {
   mongodb: {
     ttlSeconds: leaseTtlSeconds.database,
     adminSecret:
-      'Connection string (mongodb://user:password@host:port/database) of an account with userAdmin on the accounts’ database.',
+      'Connection string (mongodb://user:password@host:port/database) of an account with userAdmin on the accounts’ database and on the databases of their roles.',
     revocable: true,
   },
 } satisfies Record<string, Facts>
