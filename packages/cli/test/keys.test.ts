@@ -174,7 +174,7 @@ describe('a keyring', () => {
     expect((await stat(join(folder, socket))).mode & 0o077).toBe(0)
   })
 
-  it('signs policies, opens wrapped keys, and does nothing else for a program that reaches its socket', async () => {
+  it('signs only policies and documents of the directory, and gives no key to a program that reaches its socket', async () => {
     const machine = await holder()
     await machine.ok('skerry keys unlock')
     const folder = join(machine.home, '.local/state/skerry')
@@ -189,6 +189,7 @@ describe('a keyring', () => {
       sign('["org","agent"]'),
       sign(JSON.stringify(policy)),
       sign(JSON.stringify({ ...policy, signer: { kid: 'k', jwk: { crv: 'P-256', kty: 'EC', x: 1, y: 2 } } })),
+      { op: 'sign-directory', body: Buffer.from('a challenge').toString('base64url') },
       'no object',
     ]
     for (const request of asked) expect(await answerOf(socket, request)).toEqual({ error: expect.any(String) })

@@ -170,7 +170,7 @@ test('the restore command prints what it restored, and names what it could not r
   expect([said.code, said.stderr]).toEqual([0, ''])
   expect(said.stdout).toContain(`A new database was made in ${settings().SKERRY_DATA_DIR}.`)
   expect(said.stdout).toContain('is restored as it was at')
-  expect(said.stdout).toContain('Its audit trail is the one that was signed')
+  expect(said.stdout).toContain('Its audit log is the one that was signed')
   expect(said.stdout).toContain(`web (${reader.serviceToken.id})`)
   expect(said.stdout).toMatch(/to store their sealed private key again: .*member@example\.com/)
   for (const label of rich.left) expect(said.stdout).toContain(label)
@@ -207,7 +207,7 @@ test('an archive that was reformatted can still be restored', async () => {
   await writeFile(path, JSON.stringify({ signature, manifest, ...rest }, null, 2))
   const args = ['org', 'restore', path, '--key', publicKey]
   const { code, stdout } = await operateIn({ ...settings(), SKERRY_DATA_DIR: join(folder, 'formatted') }, args)
-  expect([code, stdout]).toEqual([0, expect.stringContaining('Its audit trail is the one that was signed')])
+  expect([code, stdout]).toEqual([0, expect.stringContaining('Its audit log is the one that was signed')])
 })
 
 test('a damaged or missing archive leaves no new database behind', async () => {

@@ -12,13 +12,16 @@ import { readIfThere, writePrivate } from '../files.ts'
 import { stateFolder } from '../folders.js'
 import type { InOrg } from '../frame.ts'
 import { readTextFile } from '../input.ts'
-import { note, type Output, writeData, writeLine } from '../output.ts'
+import { note, type Output, warn, writeData, writeLine } from '../output.ts'
 import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { readArchive } from './archive.ts'
 
-/** `--new-key`: a restored server signs with another key. The log must continue the one that this machine verified. */
-type VerifyFlags = Flags & { archive?: string[]; newKey?: boolean }
+type VerifyFlags = Flags & { archive?: string[]; restored?: boolean }
+
+/** What a restored server shows, although nobody changed its log. `--restored` starts anew from its log. */
+const ofRestore: readonly Finding['kind'][] = ['other_key', 'shorter', 'other_history']
+const isOfRestore = ({ kind }: Finding): boolean => ofRestore.includes(kind)
 
 export async function verify({ session, flags, orgId }: InOrg<VerifyFlags>): Promise<Output> {
   const seen = recallCheckpoint(session, orgId)
@@ -26,7 +29,8 @@ export async function verify({ session, flags, orgId }: InOrg<VerifyFlags>): Pro
   const archives = await Promise.all((flags.archive ?? []).map((path) => readArchive(path, key as string)))
   const verified = await verifyTrail(session.client, orgId, seen, archives)
   const { size, checkpoint, publicKey, archived } = verified
-  const findings = verified.findings.filter(({ kind }) => kind !== 'other_key' || !flags.newKey)
+  const findings = verified.findings.filter((one) => !(flags.restored && isOfRestore(one)))
+  if (flags.restored) for (const { message } of verified.findings.filter(isOfRestore)) warn(`accepted: ${message}`)
   const json = { size, checkpoint, archived, findings }
   if (findings.length > 0) {
     return {
@@ -45,7 +49,7 @@ export async function verify({ session, flags, orgId }: InOrg<VerifyFlags>): Pro
       )
       if (archived.entries > 0) note(archivedWords(archived))
       note(
-        seen
+        seen && !verified.findings.some(isOfRestore)
           ? 'they continue the log that this machine verified before'
           : 'this machine verified this log for the first time',
       )
@@ -80,17 +84,11 @@ function tell(findings: Finding[]): Failure {
   for (const { message, index } of findings.slice(0, shown))
     note(index === undefined ? message : `${message} (at ${index})`)
   if (findings.length > shown) note(`and ${findings.length - shown} more`)
-  if (findings.every(({ kind }) => kind === 'other_key'))
-    return new Failure(
-      'refused',
-      'another key signs the audit log',
-      'if your operator restored the organization on this server, run `skerry audit verify --new-key`. If not, tell your organization’s owner',
-    )
-  return new Failure(
-    'refused',
-    'the audit log was changed',
-    'keep this machine’s state folder, and ask another person to compare with `skerry audit checkpoint --compare`',
-  )
+  const next =
+    'keep this machine’s state folder, and ask another person to compare with `skerry audit checkpoint --compare`'
+  const restored =
+    'if your operator restored this server or organization, run `skerry audit verify --restored`. If not, '
+  return new Failure('refused', 'the audit log was changed', findings.every(isOfRestore) ? `${restored}${next}` : next)
 }
 
 const pathOf = ({ settings }: Session, orgId: string) =>

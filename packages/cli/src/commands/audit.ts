@@ -25,7 +25,7 @@ export function register(command: Command): void {
   )
   leaf(command, 'verify', 'Prove that nobody changed, removed or inserted an entry')
     .option('--archive <paths...>', 'files of archived entries to compare with the log')
-    .option('--new-key', 'accept another key of the server after a restore, if the log continues')
+    .option('--restored', 'start anew from the log of a server that was restored from a backup or an archive')
     .action(inOrg(verify))
   leaf(command, 'verify-archive <path>', 'Check a file of archived entries without a server')
     .requiredOption('--key <publicKey>', 'public key of the server that wrote the file')

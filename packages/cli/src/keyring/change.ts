@@ -50,7 +50,7 @@ export async function replace({ session, flags }: SignedIn<Confirmable & NewFile
       `you have a recovery kit from ${shownTime(recoveryKit.createdAt)}: use it first with \`skerry keys passphrase\``,
     )
   const count = holdings.length === 1 ? '1 environment' : `${holdings.length} environments`
-  await confirmOrRefuse(`replaces your key pair, and you lose the keys of ${count}`, flags)
+  await confirmOrRefuse(`replaces your key pair. You lose the keys of ${count}, and your personal overrides`, flags)
   const passphrase = await readAnotherPassphrase([session.principal.name], flags.newFile)
   const { privateKey, publicKeyJwk } = await generateKeyPair()
   const encryptedPrivateKey = await sealWithPassphrase(privateKey, passphrase, owner.userId)

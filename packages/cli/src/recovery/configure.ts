@@ -105,6 +105,7 @@ function parseThreshold(text: string | undefined, custodians: number): number {
   if (threshold > custodians)
     throw usage(
       `--threshold is ${threshold}, but there ${custodians === 1 ? 'is' : 'are'} only ${count(custodians, 'custodian')}`,
+      'name more people with --custodian, or use a smaller --threshold',
     )
   return threshold
 }
@@ -172,7 +173,7 @@ async function tellMade(session: Session, orgId: string, made: Made, coverage: C
 async function noteUncovered(session: Session, { unprotectedEnvIds }: Coverage): Promise<void> {
   if (unprotectedEnvIds.length === 0) return
   warn(`not covered: ${await labelsOf(session, unprotectedEnvIds)}`)
-  note('  a person who can read them runs `skerry recovery cover`')
+  note('  an admin who can read them runs `skerry recovery cover`')
 }
 
 async function labelsOf(session: Session, envIds: string[]): Promise<string> {

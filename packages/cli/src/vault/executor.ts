@@ -10,7 +10,7 @@ import type { AtProject, InProject } from './find.ts'
  */
 export async function registerCode({ session, flags, place }: AtProject<InProject & BrowserOptions>): Promise<Output> {
   const next =
-    'create the code in the dashboard: it needs a browser and your second factor, and is valid for 10 minutes'
+    'create the code in the dashboard: it needs a browser and your second factor, if you have one, and is valid for 10 minutes'
   return showPage(session, `/vault/${place.projectId}`, { ...flags, next })
 }
 

@@ -17,9 +17,10 @@ export const keyCells = ({ name, revokedAt, lastUsedAt, id }: Key) => [
   id,
 ]
 
-/** Opens the page where a person makes a platform key. It needs a browser and a second factor that was just entered. */
+/** Opens the page where a person makes a platform key. It needs a browser, and the second factor of a person who has one. */
 export async function create({ session, flags, place }: AtProject<InProject & BrowserOptions>): Promise<Output> {
-  const next = 'create the key in the dashboard: it needs a browser and your second factor, and is shown only once'
+  const next =
+    'create the key in the dashboard: it needs a browser and your second factor, if you have one, and is shown only once'
   return showPage(session, `/vault/${place.projectId}`, { ...flags, next })
 }
 

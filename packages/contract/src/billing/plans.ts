@@ -8,7 +8,7 @@ export const metrics = {
   service_tokens: { label: 'Service tokens', family: 'platform', per: 'total' },
   honey_tokens: { label: 'Decoys', family: 'platform', per: 'total' },
   resolves: { label: 'Resolves this month', family: 'platform', per: 'month' },
-  audit_days: { label: 'Days of audit trail', family: 'platform', per: 'days' },
+  audit_days: { label: 'Days of audit log', family: 'platform', per: 'days' },
   'sync.connections': { label: 'Sync connections', family: 'platform', per: 'total' },
   'leases.active': { label: 'Active leases', family: 'platform', per: 'total' },
   'rotation.policies': { label: 'Rotation policies', family: 'platform', per: 'total' },

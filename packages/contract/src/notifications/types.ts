@@ -26,7 +26,7 @@ export const notificationTypes = {
   },
   log_sink_disabled: {
     byDefault: true,
-    when: 'a collector refuses the audit trail of an organization that you administer',
+    when: 'a collector refuses the audit log of an organization that you administer',
   },
   vault_webhook_disabled: {
     byDefault: true,

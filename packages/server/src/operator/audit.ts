@@ -14,7 +14,7 @@ export function register(command: Command, withDatabase: WithDatabase): void {
     .argument('<org>', 'id or slug of the organization')
     .requiredOption('--before <month>', 'such as 2026-01: entries of this month and later ones stay')
     .requiredOption('--out <path>', 'the file to write, which must not be there yet')
-    .description('Move entries of its audit trail into a file that can still be proven')
+    .description('Move entries of its audit log into a file that can still be proven')
     .action((org: string, options: Options) => withDatabase((operation) => archive(operation, org, options)))
 }
 

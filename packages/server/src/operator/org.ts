@@ -87,9 +87,9 @@ function wordsOf({ manifest, rows, left, tokens, readerGrants, peopleWithoutKeys
   const named = (what: string, names: readonly string[]) => (names.length === 0 ? [] : [`${what}: ${names.join(', ')}`])
   return [
     `${organization.slug} is restored as it was at ${createdAt}: ${rows} rows.`,
-    ...(trail === true ? ['Its audit trail is the one that was signed, and goes on from there.'] : []),
-    ...(included.audit && trail === null ? ['Its audit trail has no proof from before; it is sealed anew.'] : []),
-    ...(included.audit ? [] : ['The archive has no audit trail; one begins here.']),
+    ...(trail === true ? ['Its audit log is the one that was signed, and continues from there.'] : []),
+    ...(included.audit && trail === null ? ['Its audit log has no proof from before. The server seals it anew.'] : []),
+    ...(included.audit ? [] : ['The archive has no audit log. A new one begins here.']),
     ...named('Service tokens that work once their holders’ hashes are registered again', tokens),
     ...named('People who run `skerry keys passphrase` to store their sealed private key again', peopleWithoutKeys),
     ...[...left].flatMap(([advice, labels]) => named(advice, labels)),

@@ -33,7 +33,7 @@ export const feature: Descriptor = {
       },
     ],
     withheld: {
-      sync_runs: 'a history of this server’s own doings; the audit trail has them',
+      sync_runs: 'a history of this server’s own doings; the audit log has them',
       sync_ledger: 'digests keyed by this server',
       sync_places: 'runs under way',
       sync_changes: 'runs to come',
