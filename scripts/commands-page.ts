@@ -23,7 +23,7 @@ This page lists every command of \`skerry\`. \`skerry <command> --help\` shows t
 \`npm run generate\` makes this page.
 
 Most commands consist of a noun, a verb and the name of an object: \`skerry token create ci\`. A noun without a verb lists
-its objects, or shows its status: \`skerry token\`, \`skerry keys\`. The options \`--app\`, \`--env\`, \`--branch\` and \`--group\` name the environment of a command.
+its objects, shows its status, or else shows its help: \`skerry token\`, \`skerry keys\`, \`skerry vault\`. The options \`--app\`, \`--env\`, \`--branch\` and \`--group\` name the environment of a command.
 
 You can also write \`list\` for \`ls\`, \`delete\` or \`remove\` for \`rm\`, \`add\` for \`create\`, and \`update\` for \`edit\`.`
 

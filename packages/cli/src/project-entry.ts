@@ -36,8 +36,11 @@ const pathIn = (found: FoundProject, folder: string) => relative(join(found.file
 
 function writeOwn(found: FoundProject | null, folder: string, scope: Project): string {
   const file = join(folder, projectFileName)
-  const { paths, allowNames } = found?.project ?? {}
-  writeProject(file, { ...scope, ...(paths ? { paths } : {}), ...(allowNames ? { allowNames } : {}) })
+  const { paths, allowNames, pin } = found?.project ?? {}
+  // Another organization has another directory, so its pin would refuse every answer.
+  const isSame = found !== null && isOf(found.project, scope.url ?? '', scope.org ?? '')
+  const kept = { ...(pin && isSame ? { pin } : {}), ...(paths ? { paths } : {}), ...(allowNames ? { allowNames } : {}) }
+  writeProject(file, { ...scope, ...kept })
   return file
 }
 

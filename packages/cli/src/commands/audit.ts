@@ -23,7 +23,7 @@ export function register(command: Command): void {
   filtering(leaf(command, 'timeline', 'Count the entries of each hour or day')).action(
     signedIn(timeline, checkTimeline),
   )
-  leaf(command, 'verify', 'Prove that nobody changed, removed or inserted an entry')
+  leaf(command, 'verify', 'Check that nobody changed, removed or inserted an entry')
     .option('--archive <paths...>', 'files of archived entries to compare with the log')
     .option('--restored', 'start anew from the log of a server that was restored from a backup or an archive')
     .action(inOrg(verify))

@@ -85,7 +85,8 @@ async function grant(
   const { granted, held } = await grantAll(session, places, grantee, input.seconds)
   const span = input.seconds === undefined ? '' : ` for ${formatDuration(input.seconds)}`
   for (const label of granted) note(`granted ${label} to ${name}${span}`)
-  for (const label of held) note(`${name} already has the key of ${label}`)
+  const withoutEnd = input.seconds === undefined ? '' : ' without an end. --for does not change that: revoke it first'
+  for (const label of held) note(`${name} already has the key of ${label}${withoutEnd}`)
   return { json: { grantee: grantee.principalId, granted, alreadyHeld: held } }
 }
 

@@ -16,7 +16,7 @@ interface CreateOptions extends Flags {
 }
 
 export function register(command: Command): void {
-  leaf(command, 'ls', 'List decoy tokens, and the IP addresses that used them').action(inOrg(list))
+  leaf(command, 'ls', 'List decoy tokens, how often each was used, and the last IP address').action(inOrg(list))
   explained(
     formerly(
       leaf(command, 'create [placement]', 'Create a decoy token, which never works and reports each use'),

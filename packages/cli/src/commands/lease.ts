@@ -27,7 +27,11 @@ export function register(command: Command): void {
     .option('--live', 'only leases whose credential may still work')
     .action(inOrg(list, parseList))
   confirmable(
-    leaf(command, 'revoke <lease>', 'End a lease: its account is deleted and its connections are closed'),
+    leaf(
+      command,
+      'revoke <lease>',
+      'End a lease; on a database, its account is deleted and its connections are closed',
+    ),
   ).action(inOrg(revoke))
   confirmable(
     leaf(command, 'forget <lease>', 'Mark a lease as ended although its account could not be deleted'),

@@ -12,7 +12,9 @@ import { shownTime } from '../times.ts'
 type View = Answer<typeof billing.get>
 
 export function register(command: Command): void {
-  leaf(command, 'ls', 'List the plans and the features that they include').alias('show').action(inOrg(show))
+  leaf(command, 'ls', 'List the plans of the organization, and the features that they include')
+    .alias('show')
+    .action(inOrg(show))
   leaf(command, 'usage', 'Show how much of its plan the organization uses').action(inOrg(showUsage))
   formerly(leaf(command, 'checkout [plan]', 'Buy a plan: print the address of the payment page'), '--plan <plan>')
     .option('--family <family>', 'platform or vault', 'platform')

@@ -148,7 +148,9 @@ function registerWrites(command: Command): void {
     .option('--not-needed', 'note that it is missing in this environment on purpose')
     .option('--needed', 'take that back')
     .action(atPlace(describe, parseDescribe))
-  addressed(leaf(command, 'deleted', 'List the deleted secrets that can be restored')).action(atPlace(deleted))
+  addressed(leaf(command, 'deleted', 'List the deleted secrets, and until when each can be restored')).action(
+    atPlace(deleted),
+  )
 }
 
 function registerOverrides(command: Command): void {

@@ -102,11 +102,7 @@ function registerWebhooks(command: Command): void {
     atProject(webhooks.remove),
   )
   inProject(command, 'test <webhook>', 'Send a sample event to a webhook').action(atProject(webhooks.test))
-  inProject(
-    command,
-    'deliveries <webhook>',
-    'List the events of the last 30 days that were sent to a webhook, newest first',
-  )
+  inProject(command, 'deliveries <webhook>', 'List the events of the last 30 days for a webhook, newest first')
     .addOption(new Option('--status <status>', 'only with this status').choices(vaultDeliveryStatuses))
     .option('--limit <number>', 'at most this many; 0 is all', '50')
     .action(atProject(webhooks.deliveries, webhooks.parseDeliveries))

@@ -10,7 +10,7 @@ import { HoneyToken } from './schemas.ts'
  */
 export const honeyTokens = {
   list: get('/v1/orgs/:orgId/honey-tokens', {
-    summary: 'List decoys, with the number of their uses and the IP addresses that used them, but without hashes',
+    summary: 'List decoys, with the number of their uses and the IP address that used each last, but without hashes',
     query: Page,
     responses: { 200: Strict({ honeyTokens: Type.Array(HoneyToken), nextCursor: NextCursor }) },
     refuses: ['quota_exceeded'],

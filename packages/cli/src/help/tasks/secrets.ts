@@ -106,7 +106,7 @@ export const secrets = [
     title: 'Bring back a deleted secret',
     words: 'undelete undo deleted removed lost trash recycle bin recover restore rm',
     steps: [
-      ['skerry secrets deleted', 'List the secrets that can be restored'],
+      ['skerry secrets deleted', 'List the deleted secrets'],
       ['skerry secrets restore OLD_API_KEY', 'Bring one back with its versions'],
     ],
     document: 'docs/command-line.md#deleted-secrets',
