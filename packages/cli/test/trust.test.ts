@@ -54,6 +54,8 @@ describe('a directory', () => {
     expect(JSON.parse(await ada.read('skerry.json')).pin).toBe(pin)
     expect(await verify(ada)).toMatchObject({ verified: true, root: 1, head: 1, entries: 2, unsigned: [] })
     expect((await ada.skerry(['trust', 'init', '--yes'])).code).toBe(5)
+    await ada.ok('skerry init --yes --env staging')
+    expect(JSON.parse(await ada.read('skerry.json'))).toMatchObject({ pin, env: 'staging' })
   })
 
   test('stays signed while a signer re-keys, grants, composes, creates and deletes', async () => {

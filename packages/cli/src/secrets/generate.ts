@@ -31,7 +31,10 @@ export async function generate(
   const queued = []
   for (const { name, value } of values) {
     const options = { expectedVersion: versions.get(name) ?? 0, ...noteOf(flags) }
-    const answer = await putSecret(session.client, { orgId, envId, name }, value, key.dek, options)
+    const answer = await putSecret(session.client, { orgId, envId, name }, value, key.dek, options).catch((error) => {
+      if (written.length > 0) note(`written: ${written.map((one) => one.name).join(', ')}`)
+      throw error
+    })
     if (!('queued' in answer)) written.push({ name, value, version: answer.secret.version })
     else queued.push(answer.changeRequest)
     if (queued.length > 0 && flags.failIfQueued) break
