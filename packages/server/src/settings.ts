@@ -282,7 +282,7 @@ export const settings = {
     'Secret key of the Stripe account that receives the payments for plans. If unset, nobody can buy a plan',
   ),
   SKERRY_STRIPE_WEBHOOK_SECRET: optional(
-    'Secret with which Stripe signs the events that it sends to `/webhooks/stripe`',
+    'Secret with which Stripe signs the events that it sends to `/webhooks/stripe`. Required with `SKERRY_STRIPE_SECRET_KEY`',
   ),
   SKERRY_STRIPE_PRICES: stripePrices,
   SKERRY_RATE_LIMITS: oneOf(
