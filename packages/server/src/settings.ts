@@ -93,7 +93,7 @@ const privateTargets: Setting<string[]> = {
       throw new Error('must be addresses or CIDR ranges such as 10.0.0.0/8, comma-separated')
     return ranges
   },
-  help: 'Addresses or CIDR ranges of private networks that the server may connect to for users, for example to their databases and log collectors. Comma-separated. Only in these networks, the server may use plain HTTP. If unset, the server connects only to public addresses',
+  help: 'Addresses or CIDR ranges of private networks that the server may connect to for users, for example to their databases and log collectors. Comma-separated. Only in these networks, the server may use plain HTTP, but not for webhooks. If unset, the server connects only to public addresses',
 }
 
 /**
@@ -212,7 +212,9 @@ export const settings = {
     ['http:', 'https:'],
     'URL of your OpenID Connect provider (issuer), at which people sign in. If unset, people sign in with the built-in sign-in of the server',
   ),
-  SKERRY_OIDC_AUDIENCE: optional('Audience (`aud`) that each token of the issuer must have'),
+  SKERRY_OIDC_AUDIENCE: optional(
+    'Audience (`aud`) of session tokens of the issuer that programs present as bearer tokens. Required with `SKERRY_OIDC_ISSUER`. For sign-ins in a browser, the audience must be `SKERRY_OIDC_CLIENT_ID`',
+  ),
   SKERRY_OIDC_CLIENT_ID: optional(
     'Client id of the server at the issuer, for sign-ins in a browser. If unset, the server uses `SKERRY_OIDC_AUDIENCE`',
   ),
@@ -250,7 +252,7 @@ export const settings = {
   SKERRY_SIGNUP: {
     fallback: null,
     parse: oneOf('closed', ['open', 'closed'], '').parse,
-    help: 'With `open`, anyone who can reach the server can create an organization. With `closed`, nobody can. If unset, signing up is open only if the server listens on a loopback address, and has no trusted proxy and no public URL',
+    help: 'With `open`, anyone who can reach the server can create an organization. With `closed`, only the set-up link and people with an account can. If unset, signing up is open only if `SKERRY_HOST` and `SKERRY_BASE_URL` are unset or loopback addresses, and no proxy is trusted',
   } as Setting<'open' | 'closed' | null>,
   SKERRY_LOG_LEVEL: oneOf(
     'info',
@@ -280,13 +282,13 @@ export const settings = {
     'Secret key of the Stripe account that receives the payments for plans. If unset, nobody can buy a plan',
   ),
   SKERRY_STRIPE_WEBHOOK_SECRET: optional(
-    'Secret with which Stripe signs the events that it sends to `/webhooks/stripe`',
+    'Secret with which Stripe signs the events that it sends to `/webhooks/stripe`. Required with `SKERRY_STRIPE_SECRET_KEY`',
   ),
   SKERRY_STRIPE_PRICES: stripePrices,
   SKERRY_RATE_LIMITS: oneOf(
     'on',
     ['on', 'off'],
-    'With `on`, the server limits the requests of each caller and each IP address (IPv6: each /64 network). With `off`, the server has no rate limits',
+    'With `on`, the server limits the requests of each caller and each IP address (IPv6: each /64 network), and the number of invitations and requests for access. With `off`, it limits only tries of sign-ins, codes and second factors',
   ),
 } as const
 
