@@ -6,9 +6,10 @@ import {
   type MissingGrant,
 } from '@skerry/sdk/teams'
 import { mustVerifyIn } from './known-directories.ts'
+import { findPin } from './known-keys.ts'
 import { environmentShared, noteReaders } from './known-readers.ts'
 import { note, warn } from './output.ts'
-import { canonical, findPin, isPinnedAs, type PinnedGrantee, pinState } from './pins.ts'
+import { canonical, isPinnedAs, type PinnedGrantee, pinState } from './pins.ts'
 import { checkNames } from './places.ts'
 import { ask, canAsk } from './prompt.ts'
 import { mismatchOf, type ReaderFlags } from './reader-names.ts'

@@ -1,13 +1,9 @@
-import { chmodSync, statSync } from 'node:fs'
-import { join } from 'node:path'
 import { isReader } from '@skerry/contract/grants/readers'
 import { idPrefixes } from '@skerry/contract/prefixes'
 import { formatPublicKeyJwk, parsePublicKeyJwk, publicKeyJwkOf } from '@skerry/crypto/keys'
-import { withLock } from './credentials.ts'
 import { Failure } from './failure.ts'
-import { readIfThere, writePrivate } from './files.ts'
-import { configFolder } from './folders.js'
 import { mustVerifyIn } from './known-directories.ts'
+import { changePins, findPin, type Pin, type Pins, pinsOf } from './known-keys.ts'
 import { note } from './output.ts'
 import type { Session } from './session.ts'
 import { notedTime } from './times.ts'
@@ -27,26 +23,7 @@ export interface PinnedGrantee {
   wantedName?: string | undefined
 }
 
-interface Pin {
-  /** The name that a person gave or accepted for this key, or the principal's id if nobody did. */
-  name: string
-  publicKeyJwk: string
-  pinnedAt: string
-  /** The e-mail address of a person whom this machine removed. */
-  removedAs?: string
-  /** Whether the signed directory has listed this key. If it lists the key no longer, a signer has ended it. */
-  wasListed?: true
-}
-
-/** The known keys by server and organization, then by principal. */
-interface PinsFile {
-  version: 1
-  keys: Record<string, Record<string, Pin>>
-}
-
 export type PinState = 'pinned' | 'new' | 'changed'
-
-const pinsPath = () => join(configFolder(), 'known-keys.json')
 
 /**
  * Compares each of the server's own keys with the one seen before, and remembers new ones. Nobody can read out the
@@ -145,14 +122,9 @@ export function pinState(session: Session, orgId: string, { principalId, publicK
   return known.publicKeyJwk === canonical(publicKeyJwk) ? 'pinned' : 'changed'
 }
 
-export const findPin = (session: Session, orgId: string, principalId: string): Pin | undefined =>
-  readPins().keys[placeOf(session, orgId)]?.[principalId]
-
 /** Whether this machine knows the name as the name of another principal. */
 export const isPinnedToAnother = (session: Session, orgId: string, name: string, principalId: string): boolean =>
-  Object.entries(readPins().keys[placeOf(session, orgId)] ?? {}).some(
-    ([id, known]) => isSameName(id, known.name, name) && id !== principalId,
-  )
+  Object.entries(pinsOf(session, orgId)).some(([id, known]) => isSameName(id, known.name, name) && id !== principalId)
 
 /**
  * Remembers a key as the one to expect from now on. A name belongs to one person or one token: a principal that had the
@@ -196,8 +168,6 @@ export function wasRemovedAs(session: Session, orgId: string, principalId: strin
   return removedAs !== undefined && isSameName(principalId, removedAs, email)
 }
 
-type Pins = Record<string, Pin>
-
 /** Takes the name from every other principal of the same kind. */
 const withoutName = (pins: Pins, principalId: string, name: string): Pins =>
   Object.fromEntries(
@@ -207,47 +177,16 @@ const withoutName = (pins: Pins, principalId: string, name: string): Pins =>
     }),
   )
 
-function changePins(session: Session, orgId: string, edit: (pins: Pins) => Pins): void {
-  const path = pinsPath()
-  withLock(`${path}.lock`, () => {
-    const file = readPins()
-    const place = placeOf(session, orgId)
-    file.keys[place] = edit(file.keys[place] ?? {})
-    writePrivate(path, `${JSON.stringify(file, null, 2)}\n`)
-  })
-}
-
 /** Loads the word list only when words are shown, because `skerry run` never shows any. */
 export async function wordsOf(publicKeyJwk: string): Promise<string> {
   const { fingerprintWords } = await import('@skerry/crypto/fingerprint-words')
   return fingerprintWords(publicKeyJwk)
 }
 
-const placeOf = (session: Session, orgId: string) => `${session.settings.url} ${orgId}`
-
 const nameOf = ({ name, principalId }: PinnedGrantee) => name ?? principalId
 
 /** Normalizes a JWK, because a server may write the same key in different ways. */
 export const canonical = (publicKeyJwk: string) => formatPublicKeyJwk(parsePublicKeyJwk(publicKeyJwk))
-
-/** A broken file is refused, because starting again with an empty file would accept any key. */
-function readPins(): PinsFile {
-  const path = pinsPath()
-  const text = readIfThere(path)
-  if (text === null) return { version: 1, keys: {} }
-  if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600)
-  try {
-    const file = JSON.parse(text) as PinsFile
-    if (file.version === 1 && typeof file.keys === 'object' && file.keys !== null) return file
-  } catch {
-    // The error below reports it.
-  }
-  throw new Failure(
-    'failure',
-    `${path} is not a list of known keys`,
-    'restore the file, or move it away and compare the keys again',
-  )
-}
 
 async function changed(session: Session, orgId: string, grantee: PinnedGrantee): Promise<Failure> {
   const known = findPin(session, orgId, grantee.principalId)!

@@ -1,8 +1,9 @@
 import { registerRestored, registrationOf, type TokenRegistration } from '@skerry/sdk/tokens'
 import { Failure, usage } from '../failure.ts'
 import { readCredential, readTextFile } from '../input.ts'
+import { findPin } from '../known-keys.ts'
 import { note, type Output, writeJson } from '../output.ts'
-import { findPin, pin } from '../pins.ts'
+import { pin } from '../pins.ts'
 import { openSession } from '../session.ts'
 import type { Flags } from '../settings.ts'
 
