@@ -1,5 +1,13 @@
 import { SkerryError } from '@skerry/sdk/errors'
-import { notifyManager, QueryClient, type QueryKey, queryOptions, type UseQueryResult } from '@tanstack/react-query'
+import {
+  CancelledError,
+  type FetchQueryOptions,
+  notifyManager,
+  QueryClient,
+  type QueryKey,
+  queryOptions,
+  type UseQueryResult,
+} from '@tanstack/react-query'
 import { api } from './api.ts'
 import { Cancelled } from './prompts.ts'
 
@@ -23,6 +31,19 @@ export const queryClient = new QueryClient({
     },
   },
 })
+
+/**
+ * Asks the server now. A request that is already on its way may be answered as of before the last write, so it is replaced. If
+ * somebody leaves a page that shows the same query, the request is cancelled; it is then made again.
+ */
+export async function fetchNow<T, K extends QueryKey>(options: FetchQueryOptions<T, Error, T, K>): Promise<T> {
+  const query = queryClient.getQueryCache().build(queryClient, queryClient.defaultQueryOptions(options))
+  const fetch = () => query.fetch(options, { cancelRefetch: true })
+  return fetch().catch((error) => {
+    if (error instanceof CancelledError) return fetch()
+    throw error
+  })
+}
 
 /** The queries that a change makes stale: all queries whose key begins with this one. */
 export interface Stale {

@@ -1,6 +1,6 @@
 import { showActionToast } from '../passing/action-toast.tsx'
 import { nameOfMember } from '../people/member.ts'
-import { queryClient } from '../queries.ts'
+import { fetchNow, queryClient } from '../queries.ts'
 import { membersQuery } from '../secrets/use-name-of.ts'
 import { nameOfLeaver, offboardingQuery } from './queries.ts'
 
@@ -25,7 +25,7 @@ export async function tellOfRow(
   show: (offboardingId: string) => void,
 ): Promise<void> {
   if (actorId === ownId) return
-  const { offboarding, rows } = await queryClient.fetchQuery({ ...offboardingQuery(orgId, resourceId), staleTime: 0 })
+  const { offboarding, rows } = await fetchNow(offboardingQuery(orgId, resourceId))
   const own = rows.filter(
     (row) => row.assigneeId === ownId && row.state === 'waiting' && row.environmentId === (environmentId ?? null),
   )

@@ -6,7 +6,7 @@ import { type RecentChange, useLive } from '../live/state.ts'
 import { rowActions, tellOfRow } from '../offboarding/tell-of-row.ts'
 import { nameOfMember } from '../people/member.ts'
 import { Cancelled } from '../prompts.ts'
-import { queryClient } from '../queries.ts'
+import { fetchNow, queryClient } from '../queries.ts'
 import { ownersQuery } from '../requests/queries.ts'
 import { membersQuery } from '../secrets/use-name-of.ts'
 import { describeProblem } from '../ui/problem.tsx'
@@ -71,7 +71,7 @@ async function tell(orgId: string, change: RecentChange, openers: Openers): Prom
 }
 
 async function findMember(orgId: string, userId: string) {
-  const { members } = await queryClient.fetchQuery({ ...membersQuery(orgId), staleTime: 0 })
+  const { members } = await fetchNow(membersQuery(orgId))
   return members.find((one) => one.userId === userId)
 }
 

@@ -4,7 +4,7 @@ import { RefusedError } from '@skerry/sdk/errors'
 import { queryOptions } from '@tanstack/react-query'
 import { api } from '../api.ts'
 import { branchesOf, noteShown } from '../envs/meanings.ts'
-import { queryClient } from '../queries.ts'
+import { fetchNow } from '../queries.ts'
 
 export type Secret = Answer<typeof secretEndpoints.list>['secrets'][number]
 
@@ -97,7 +97,7 @@ export const sealedQuery = (orgId: string, envId: string) =>
 
 /** Loads the environment's secrets from the server again, and updates the cache. */
 export const reloadSealed = (orgId: string, envId: string): Promise<Sealed | null> =>
-  queryClient.fetchQuery({ ...sealedQuery(orgId, envId), staleTime: 0 })
+  fetchNow(sealedQuery(orgId, envId))
 
 export const granteesQuery = (orgId: string, envId: string) =>
   queryOptions({
