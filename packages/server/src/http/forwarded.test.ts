@@ -25,6 +25,13 @@ test.each([
   expect(await warningsAfter(trusted, forwarded)).toBe(times)
 })
 
+test('a trusted proxy that sends only Forwarded causes a warning that names the header to send', async () => {
+  const world = await openWorld({ SKERRY_TRUSTED_PROXIES: 'loopback' })
+  onTestFinished(world.close)
+  for (let call = 0; call < 2; call++) await world.call(health.live, { headers: { forwarded: 'for=198.51.100.7' } })
+  expect(world.log.filter((line) => line.includes('let the proxy send X-Forwarded-For'))).toHaveLength(1)
+})
+
 test('a request that is answered from memory counts too', async () => {
   const world = await openWorld()
   onTestFinished(world.close)

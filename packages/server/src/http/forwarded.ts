@@ -14,23 +14,27 @@ export function openTrustedProxies({ trustedProxies }: Pick<Config, 'trustedProx
   return networksOf(trustedProxies.flatMap((range) => namedRanges[range] ?? range))
 }
 
+const untrusted =
+  'a proxy that is not trusted forwards the addresses of its callers, so all of them share one rate limit: add the proxy to SKERRY_TRUSTED_PROXIES'
+const unread =
+  'a proxy sends Forwarded, which this server does not read, so all its callers share one rate limit: let the proxy send X-Forwarded-For'
+
 /**
- * Warns once when an untrusted proxy forwards the addresses of its callers. All its callers then share one rate limit
- * and one address in the audit log. Only the address of the peer is compared with the list, because a caller on the
- * proxy's own host has the same address as the proxy. The listener is on the server, below Fastify, so that it sees
- * requests that are answered from memory.
+ * Warns once when a proxy forwards the addresses of its callers and is not trusted, or names them in a header that is not
+ * read. All its callers then share one rate limit and one address in the audit log. Only the address of the peer is
+ * compared with the list, because a caller on the proxy's own host has the same address as the proxy. The listener is on
+ * the server, below Fastify, so that it sees requests that are answered from memory.
  */
-export function warnOfUntrustedProxies(server: Server, { config, log }: Context): void {
+export function warnOfProxies(server: Server, { config, log }: Context): void {
   const proxies = openTrustedProxies(config)
   const look = ({ headers, socket }: IncomingMessage) => {
-    const isForwarded = headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined
+    const isRead = headers['x-forwarded-for'] !== undefined
     const { remoteAddress } = socket
-    if (!isForwarded || remoteAddress === undefined || proxies.has(remoteAddress)) return
+    if (!(isRead || headers.forwarded !== undefined) || remoteAddress === undefined) return
+    const isTrusted = proxies.has(remoteAddress)
+    if (isTrusted && isRead) return
     server.off('request', look)
-    log.warn(
-      'a proxy that is not trusted forwards the addresses of its callers, so all of them share one rate limit: add the proxy to SKERRY_TRUSTED_PROXIES',
-      { proxy: remoteAddress },
-    )
+    log.warn(isTrusted ? unread : untrusted, { proxy: remoteAddress })
   }
   server.on('request', look)
 }

@@ -16,7 +16,7 @@ import type { Context } from './context.ts'
 import { allowOrigins } from './cors.ts'
 import { EventStream, sendEvents } from './event-stream.ts'
 import { serveFastPaths } from './fast-path.ts'
-import { warnOfUntrustedProxies } from './forwarded.ts'
+import { warnOfProxies } from './forwarded.ts'
 import { type InFlight, openInFlight, tooManyInFlight } from './in-flight.ts'
 import { type LargeBodies, openLargeBodies } from './large-bodies.ts'
 import { nestsDeeper } from './nesting.ts'
@@ -75,7 +75,7 @@ export function serve<C extends Context>(
   app.decorateRequest('identified', null)
   acceptBodies(app)
   boundConnections(app.server, context)
-  warnOfUntrustedProxies(app.server, context)
+  warnOfProxies(app.server, context)
   allowOrigins(app, context)
   const noSuchPath = () => fail('not_found', 'no such path')
   // Runs before the body is read. A thief who tries a decoy may not know our paths, so unknown paths are checked, too.
