@@ -33,7 +33,7 @@ const remedies: Partial<Record<Code, string>> = {
   policy_malformed: publishAgain,
   policy_kid_mismatch: publishAgain,
   policy_unsupported: 'upgrade this program',
-  policy_other_org: 'check the organization of the token that the proxy uses',
+  policy_other_org: 'check the token of the proxy, and `org` in the settings of the proxy',
   policy_other_agent: 'check the name of the agent in the settings of the proxy',
   policy_invalid: 'correct the rules of the policy. The message names the wrong field',
   unsupported_prefix: 'check that you gave the right text. It must start with the prefix that the message names',

@@ -20,6 +20,9 @@ const own = [
   'SKERRY_TASK',
 ]
 
+/** The variables of this command that name a file. Each of these files contains a credential. */
+export const fileVariables = own.filter((name) => name.endsWith('_FILE'))
+
 /** Variables of the server, the executor and the tests of this project, which may be set in the same environment. */
 const others = [
   ...['HOST', 'PORT', 'BASE_URL', 'ALLOW_PLAINTEXT', 'TRUSTED_PROXIES', 'DATABASE_URL', 'DATABASE_POOL'],

@@ -21,6 +21,8 @@ test('only the frame, and commands without a frame, open a session', () => {
     'completion-values.ts',
     'frame.ts',
     'proxy/run.ts',
+    // Needs a session only with --agent.
+    'proxy/settings.ts',
     // Asks with the other stored credentials which of them can read.
     'reading-profile.ts',
     'run/prepare.ts',

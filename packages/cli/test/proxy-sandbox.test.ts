@@ -67,6 +67,23 @@ describe.skipIf(isQuick || missing !== undefined)('skerry proxy run --sandbox', 
     expect(stdout + stderr).not.toContain(machine.env.SKERRY_TOKEN)
   })
 
+  it.each([
+    ['SKERRY_TOKEN_FILE', '-u SKERRY_TOKEN'],
+    ['SKERRY_PASSPHRASE_FILE', ''],
+  ])('hides the file that %s names, also behind a symbolic link', async (variable, without) => {
+    await machine.write('credential', `${machine.env.SKERRY_TOKEN}\n`)
+    await machine.shell('ln -sf credential link')
+    await machine.write('program.sh', 'cat link credential; echo ended')
+    const inside = (file: string) =>
+      machine.shell(`env ${without} ${variable}=${file} skerry proxy run --sandbox -- sh program.sh`)
+    const { stdout, stderr } = await inside('link')
+    expect(stdout, stderr).toBe('ended\n')
+    expect(stderr).toMatch(/cat: link: Permission denied\ncat: credential: Permission denied/)
+    // A pipe has no path that could be hidden.
+    const piped = await inside('<(cat credential)')
+    expect(piped.stdout, piped.stderr).toMatch(/ended\n$/)
+  })
+
   it('hides the same when it is started in the root folder', async () => {
     const settings = join(machine.project, 'skerry-proxy.toml')
     const look = `ls -A /run ${machine.project}; cat /proc/*/environ`

@@ -258,6 +258,26 @@ describe.skipIf(isQuick)('on the command line,', () => {
       expect([policy.in, requireTask]).toEqual([['header'], true])
     })
 
+    it('writes the organization of the agent, so that no policy of another organization is accepted', async () => {
+      const { id } = JSON.parse(await alice.ok('skerry org ls --json')).orgs[0]
+      const options = `--agent builder --signer ${signer}`
+      for (const on of [machine, alice]) {
+        const init = await on.shell(`skerry proxy init --file agent.toml --force ${options}`)
+        expect(init.code, init.stderr).toBe(0)
+        expect(parseConfig(await on.read('agent.toml'), on.project).policy.org).toBe(id)
+      }
+      const { stdout } = await machine.shell(`skerry proxy compose --image skerry ${options}`)
+      const { configs } = parse(stdout)
+      expect(parseConfig(configs['skerry-proxy'].content, '/skerry').policy.org).toBe(id)
+    })
+
+    it('needs a credential with --agent, and none with --preset', async () => {
+      const init = (options: string) =>
+        machine.shell(`env -u SKERRY_TOKEN skerry proxy init --file bare.toml --force ${options}`)
+      expect(await init(`--agent builder --signer ${signer}`)).toMatchObject({ code: 3 })
+      expect(await init('--preset openai')).toMatchObject({ code: 0 })
+    })
+
     it.each([
       ['', 'no preset and no agent is named'],
       ['--preset none', 'there is no preset none'],

@@ -56,18 +56,21 @@ function fillTarget(target: string, give: ValueIn): string {
   const marked = decodeMarkers(target)
   const query = marked.indexOf('?')
   const end = query === -1 ? marked.length : query
-  const path = put(
-    marked.slice(0, end),
-    (name) => give(name, 'path'),
-    (value) => encodeFor(value).replaceAll('?', '%3F'),
-  )
+  const path = put(marked.slice(0, end), (name) => give(name, 'path'), encodeForPath)
   if (isAmbiguousPath(path) && !isAmbiguousPath(marked.slice(0, end)))
     throw new Refusal(403, 'bad_value', 'the value of a secret would change which path is requested')
-  return path + put(marked.slice(end), (name) => give(name, 'query'), encodeFor)
+  return path + put(marked.slice(end), (name) => give(name, 'query'), encodeForQuery)
 }
 
-/** Percent-encodes the characters that a request target cannot contain. Other characters stay as they were stored. */
-const encodeFor = (value: string) =>
+/**
+ * Percent-encodes a value for a path. The rule was checked before the value was known, so a value must stay in its
+ * segment. A `%2f` in a value is encoded again, because an upstream would decode it to a `/`. A value with any character
+ * to encode is encoded as `encodeURIComponent` does: the redaction finds this form in an answer.
+ */
+const encodeForPath = (value: string) => (/[^\w!$&'()*+,.:=@~-]/.test(value) ? encodeURIComponent(value) : value)
+
+/** Percent-encodes the characters that a query cannot contain. Other characters stay as they were stored. */
+const encodeForQuery = (value: string) =>
   value.replace(/[^\x21\x24\x26-\x3b\x3d\x3f-\x5b\x5d\x5f\x61-\x7a\x7e%]|%(?![0-9A-Fa-f]{2})/gu, (one) =>
     encodeURIComponent(one),
   )

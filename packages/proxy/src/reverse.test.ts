@@ -134,7 +134,19 @@ describe('a placeholder is filled in', () => {
   test('in a path and a query, however the client encodes the braces', async () => {
     const { ask, upstream } = await routed(undefined, { API_KEY: 'a b/c?d&é' })
     await ask('/api/{{skerry:API_KEY}}/x?k={{skerry:API_KEY}}&l=%7B%7Bskerry%3AAPI_KEY%7D%7D')
-    expect(upstream.got[0]?.url).toBe('/a%20b/c%3Fd&%C3%A9/x?k=a%20b/c?d&%C3%A9&l=a%20b/c?d&%C3%A9')
+    expect(upstream.got[0]?.url).toBe('/a%20b%2Fc%3Fd%26%C3%A9/x?k=a%20b/c?d&%C3%A9&l=a%20b/c?d&%C3%A9')
+  })
+
+  test.each([
+    ['1/admin', '1%2Fadmin'],
+    ['1%2fadmin', '1%252fadmin'],
+    ['1?admin#admin', '1%3Fadmin%23admin'],
+    ['1\\admin;admin', '1%5Cadmin%3Badmin'],
+    ['123:AAH-_.~@', '123:AAH-_.~@'],
+  ])('in a path, where the value %s stays in its segment', async (value, sent) => {
+    const { ask, upstream } = await routed('allow = ["API_KEY"]\npaths = ["/v1/*/open"]', { API_KEY: value })
+    expect((await ask('/api/v1/{{skerry:API_KEY}}/open')).status).toBe(200)
+    expect(upstream.got.map(({ url }) => url)).toEqual([`/v1/${sent}/open`])
   })
 
   test('in a body, also across two chunks, encoded for the type of the body', async () => {
@@ -233,6 +245,16 @@ describe('the proxy refuses, and sends nothing for,', () => {
     expect((await ask('/api/{{skerry:API_KEY}}/x')).status).toBe(403)
     expect(upstream.got).toEqual([])
   })
+
+  test.each(['..', '../admin', '..%2fadmin', '%2e%2e', '..;'])(
+    'a path with the value %s, because an upstream could read another path',
+    async (value) => {
+      const { ask, upstream } = await routed('allow = ["API_KEY"]\npaths = ["/v1/*/open"]', { API_KEY: value })
+      const answer = await ask('/api/v1/{{skerry:API_KEY}}/open')
+      expect([answer.status, answer.headers.get('x-skerry-refusal')]).toEqual([403, 'bad_value'])
+      expect(upstream.got).toEqual([])
+    },
+  )
 
   test('no text that only looks like a placeholder: it is sent as it is', async () => {
     const { ask, upstream } = await routed()

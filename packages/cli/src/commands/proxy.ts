@@ -9,9 +9,7 @@ import { run } from '../proxy/run.ts'
 const presets = `ready rules for ${presetNames.join(', ')}; repeatable`
 
 export function register(command: Command): void {
-  command
-    .command('init')
-    .description('Write the settings of a proxy to skerry-proxy.toml')
+  leaf(command, 'init', 'Write the settings of a proxy to skerry-proxy.toml')
     .option('--preset <name>', presets, gather)
     .option('--agent <slug>', 'use the signed policy of this agent')
     .option(
@@ -21,17 +19,12 @@ export function register(command: Command): void {
     )
     .option('--file <path>', 'file to write', 'skerry-proxy.toml')
     .option('--force', 'replace an existing file')
-    .option('--json', 'print machine-readable output to stdout')
-    .option('--debug', 'print the stack trace of an error')
     .action(withoutSession(init))
-  command
-    .command('compose')
-    .description('Print a Docker Compose file in which an agent reaches the network only through a proxy')
+  leaf(command, 'compose', 'Print a Docker Compose file in which an agent reaches the network only through a proxy')
     .option('--image <name>', 'image with the skerry command')
     .option('--preset <name>', presets, gather)
     .option('--agent <slug>', 'use the signed policy of this agent')
     .option('--signer <thumbprint>', 'key that may sign the policy; repeatable', gather)
-    .option('--debug', 'print the stack trace of an error')
     .action(compose)
   explained(addressed(leaf(command, 'run [program...]', 'Run a proxy, or a program behind a proxy')), runHelp)
     .usage('[-- <program> [arguments...]]')

@@ -1,7 +1,7 @@
 import { usage } from '../failure.ts'
 import { writeData } from '../output.ts'
 import { bundleVariables, proxyVariables } from './child-environment.ts'
-import { readSettings, type Wished, wishedSettings } from './settings.ts'
+import { type Wished, wishedSettings } from './settings.ts'
 
 interface Options extends Wished {
   image?: string
@@ -24,8 +24,8 @@ export async function compose({ image, ...wished }: Options): Promise<void> {
     throw usage('--image must be the name of an image, such as registry.example.com/skerry:1')
   const authority = { cert: certificate, key: `${kept}/skerry-proxy-ca-key.pem` }
   // Other hosts are denied and not tunnelled, because services trust only the certificate of the proxy.
-  const settings = wishedSettings(wished, { address: '0.0.0.0', unmatched: 'deny', authority })
-  readSettings(settings, '--preset', '/skerry')
+  const place = { address: '0.0.0.0', unmatched: 'deny', authority } as const
+  const settings = await wishedSettings(wished, { file: '--preset', folder: '/skerry', place })
   writeData(composeFile(image, settings))
 }
 

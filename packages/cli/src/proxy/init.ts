@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path'
 import { checkWritable, type Overwriting, readableByAll, writeNamed } from '../files.ts'
 import { note, type Output } from '../output.ts'
-import { readSettings, type Wished, wishedSettings } from './settings.ts'
+import { type Wished, wishedSettings } from './settings.ts'
 
 interface Options extends Wished, Overwriting {
   file: string
@@ -11,8 +11,7 @@ interface Options extends Wished, Overwriting {
 export async function init(flags: Options): Promise<Output> {
   checkWritable(flags.file, flags)
   const path = resolve(flags.file)
-  const settings = wishedSettings(flags)
-  readSettings(settings, flags.file, dirname(path))
+  const settings = await wishedSettings(flags, { file: flags.file, folder: dirname(path) })
   writeNamed(flags.file, settings, { force: flags.force, mode: readableByAll })
   return {
     json: { file: path },

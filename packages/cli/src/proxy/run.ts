@@ -3,6 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { idPrefixes } from '@skerry/contract/prefixes'
 import type { Config } from '@skerry/proxy/config/config'
 import type { ProxyDeps, RunningProxy } from '@skerry/proxy/start'
+import type { Resolved } from '@skerry/sdk'
 import { createPolicySource, type PolicySource } from '@skerry/sdk/internal/policy-source'
 import { diskCache } from '@skerry/sdk/node/disk-cache'
 import { Failure, toFailure, usage } from '../failure.ts'
@@ -129,7 +130,7 @@ async function start(
     resolved,
     task,
     client: session.client,
-    sources: await sourcesOf(config, session, cache),
+    sources: await sourcesOf(config, session, { resolved, store: cache }),
     controlToken: SKERRY_PROXY_CONTROL_TOKEN || SEEKRIT_PROXY_CONTROL_TOKEN,
     telemetry: await telemetryOf(process.env),
     // A program behind the proxy has the terminal for itself, so nothing is asked there.
@@ -152,7 +153,7 @@ async function telemetryOf(env: NodeJS.ProcessEnv): Promise<ProxyDeps['telemetry
 async function sourcesOf(
   { policy, agents, cache: { maxAge } }: Config,
   session: Session,
-  store: ReturnType<typeof diskCache> | undefined,
+  { resolved, store }: { resolved: Resolved; store: ReturnType<typeof diskCache> | undefined },
 ): Promise<Map<string, PolicySource>> {
   if (policy.source === 'file') return new Map()
   const signers = mustVerify(session)
@@ -164,7 +165,7 @@ async function sourcesOf(
     client: session.client,
     principalId: session.principal.id,
     signers,
-    org: policy.org ?? undefined,
+    org: policy.org ?? (await orgOf(session, resolved)),
     ceiling: policy.ceiling.length > 0 ? policy.ceiling : undefined,
     acceptRollback: policy.acceptRollback,
     store: memoryHere(),
@@ -172,6 +173,15 @@ async function sourcesOf(
     ...(store ? { cache: { store, token, maxAgeSeconds: maxAge } } : {}),
   }
   return new Map(agents.map((agent) => [agent, createPolicySource({ ...shared, agent })]))
+}
+
+/**
+ * Returns the organization whose policies the proxy accepts if its settings name none. Another organization may have an
+ * agent of the same slug. The known state of this machine refuses a different organization than before.
+ */
+async function orgOf(session: Session, { scope }: Resolved): Promise<string> {
+  // A person may be in several organizations, so the name in the settings decides.
+  return session.principal.type === 'user' ? (await session.org()).id : scope.orgId
 }
 
 function tell({ reverse, forward, control, certificatePath }: RunningProxy): void {

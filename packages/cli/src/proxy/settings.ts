@@ -1,7 +1,9 @@
 import { type Config, parseConfig } from '@skerry/proxy/config/config'
 import { ConfigError } from '@skerry/proxy/config/read'
-import { usage } from '../failure.ts'
+import { Failure, usage } from '../failure.ts'
 import { pageAddress } from '../help/page-address.ts'
+import { openSession } from '../session.ts'
+import type { Flags } from '../settings.ts'
 import { type PresetName, presetNames, presets } from './presets.ts'
 
 /** Checks that the typed names are presets. */
@@ -57,21 +59,25 @@ export function presetSettings(names: readonly PresetName[], place = onThisMachi
   return [opening(place), ...routes, forwarding(place), ...hosts].join('')
 }
 
+/** The agent whose policy the proxy enforces. */
+interface Enforced {
+  agent: string
+  signers: readonly string[]
+  /** Id of its organization. Undefined while only the options are checked. */
+  org: string | undefined
+}
+
 /**
  * The rules come from the agent's policy on the server. The proxy accepts only a policy that one of `signers` has
- * signed.
+ * signed for the agent of this organization.
  */
-function agentSettings(
-  agent: string,
-  signers: readonly string[],
-  names: readonly PresetName[],
-  place = onThisMachine,
-): string {
+function agentSettings({ agent, signers, org }: Enforced, names: readonly PresetName[], place: Place): string {
   const routes = names.map((name) => `\n[[route]]\nprefix = "/${name}"\nupstream = "https://${presets[name].host}"\n`)
   const policy = `
 [policy]
 source = "server"
 agent = "${agent}"
+${org === undefined ? '' : `# The organization of the agent. Another organization may have an agent of the same slug.\norg = "${org}"\n`}\
 # The keys of the admins who may sign the policy. A person who can change this line decides what agents may do.
 signers = [${signers.map((one) => `"${one}"`).join(', ')}]
 ${inHeader}
@@ -86,20 +92,42 @@ const taskRule = `# A program shows its task in x-skerry-ticket, or is started w
 require_task = true
 `
 
-/** The options that say which settings to write. */
-export interface Wished {
+/** The options that say which settings to write. The shared options find the organization of `agent`. */
+export interface Wished extends Flags {
   preset?: string[]
   agent?: string
   signer?: string[]
 }
 
-/** @throws Failure if the options do not say what is allowed. */
-export function wishedSettings({ preset = [], agent, signer = [] }: Wished, place = onThisMachine): string {
+/** The file of the settings for messages, and the folder that its paths begin at. */
+interface Target {
+  file: string
+  folder: string
+  place?: Place
+}
+
+/**
+ * Returns the settings that the options ask for. All options are checked before the organization of an agent is looked
+ * up, so that a mistake on the command line costs no request.
+ *
+ * @throws Failure if the options do not say what is allowed.
+ */
+export async function wishedSettings(wished: Wished, { file, folder, place = onThisMachine }: Target): Promise<string> {
+  const settings = settingsIn(undefined, wished, place)
+  readSettings(settings, file, folder)
+  if (wished.agent === undefined) return settings
+  const { id } = await (await openSession(wished)).org()
+  // Any other text from the server could write settings of its own into the file.
+  if (!/^\w+$/.test(id)) throw new Failure('failure', 'the server shows an organization whose id is malformed')
+  return settingsIn(id, wished, place)
+}
+
+function settingsIn(org: string | undefined, { preset = [], agent, signer = [] }: Wished, place: Place): string {
   const names = presetsOf(preset)
   if (agent !== undefined) {
     if (signer.length === 0)
       throw usage('--agent needs --signer', '`skerry agent policy publish` prints its thumbprint')
-    return agentSettings(agent, signer, names, place)
+    return agentSettings({ agent, signers: signer, org }, names, place)
   }
   if (signer.length > 0) throw usage('--signer needs --agent')
   if (names.length === 0) throw usage('no preset and no agent is named', 'use --preset or --agent')

@@ -68,5 +68,11 @@ export function bubblewrapArguments({ cwd, readable, hidden }: View): string[] {
   ]
 }
 
-/** Resolves symbolic links, because a mount must cover their targets. */
-const there = (paths: readonly string[]) => [...new Set(paths.filter(existsSync).map((path) => realpathSync(path)))]
+/**
+ * Resolves symbolic links, because a mount must cover their targets. Leaves out missing files and the pipe of
+ * `<(command)`: the link to a pipe leads to a path that does not exist.
+ */
+const there = (paths: readonly string[]) => {
+  const targets = paths.filter(existsSync).map((path) => realpathSync(path))
+  return [...new Set(targets)].filter(existsSync)
+}

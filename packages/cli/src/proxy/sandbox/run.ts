@@ -11,6 +11,7 @@ import { cacheFolder, configFolder, stateFolder } from '../../folders.js'
 import { privateFolder } from '../../leases/private-folder.ts'
 import { ownFile } from '../../own-file.ts'
 import { type Ending, onSignals, startFailure } from '../../run/child.ts'
+import { fileVariables } from '../../variables.ts'
 import type { ChildEnvironment } from '../child-environment.ts'
 import { bubblewrapArguments } from './bubblewrap.ts'
 import { keyringFilter } from './keyring-filter.ts'
@@ -70,7 +71,7 @@ export async function runSandboxed(sandboxed: Sandboxed): Promise<Ending> {
 function hiddenFor({ cache, control, forward }: Config) {
   const folders = [configFolder(), stateFolder(), cacheFolder(), ...(cache.dir === null ? [] : [cache.dir])]
   for (const folder of folders) makePrivateFolder(folder)
-  const files = [forward?.caKey, control?.socket, process.env.SKERRY_PASSPHRASE_FILE]
+  const files = [forward?.caKey, control?.socket, ...fileVariables.map((name) => process.env[name])]
   return { folders, files: files.filter((path) => typeof path === 'string') }
 }
 
