@@ -215,8 +215,8 @@ class MongodbSession implements LeaseSession<'mongodb'> {
 
   /**
    * Ends running operations first, because a dropped account’s connections stay open until their next operation. If the
-   * admin account lacks the right, `verify` has noted it, and the account is only removed. The
-   * name proves that the account is the lease’s own: it is derived from the lease’s id, which only the ledger issues.
+   * admin account lacks the right, `verify` has noted it, and the account is only removed. The name proves that the
+   * account is the lease’s own: it is derived from the lease’s id, which only the ledger issues.
    */
   async revoke({ id, resourceRef }: LeaseAccountRef): Promise<Removal> {
     if (resourceRef !== mongodbUserName(id))
