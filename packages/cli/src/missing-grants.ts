@@ -16,6 +16,7 @@ import { mismatchOf, type ReaderFlags } from './reader-names.ts'
 import { acceptSeveral } from './readers.ts'
 import type { Session } from './session.ts'
 import type { Confirmable } from './settings.ts'
+import { notedTime } from './times.ts'
 import { trustedHolder } from './trusted-holder.ts'
 import { count } from './units.ts'
 
@@ -105,10 +106,20 @@ export async function completeAccess(
   await showPairs(session, orgId, ready)
   const granted = ready.length === 0 ? [] : await grantShown(session, orgId, ready, flags)
   if (keyless.length > 0) note(`${namesOf(keyless)} must run \`skerry keys init\` before they can get a key`)
-  if (unheld.length > 0) note(`you do not have the key of ${labelsOf(unheld)}; another admin must grant the rest`)
+  noteUnheld(unheld)
   if (keyless.length + unheld.length + doubtful.length + ready.length === 0)
     note(isFiltered ? 'no key that you named is missing' : 'no key is missing')
   return { granted, left: [...keyless, ...unheld, ...doubtful] }
+}
+
+function noteUnheld(unheld: readonly MissingGrant[]): void {
+  // A server of an earlier release does not send `heldUntil`.
+  const [without, forTime] = [unheld.filter((one) => !one.heldUntil), unheld.filter((one) => one.heldUntil)]
+  if (without.length > 0) note(`you do not have the key of ${labelsOf(without)}; another admin must grant the rest`)
+  for (const [label, until] of new Map(forTime.map((one) => [one.label, one.heldUntil ?? ''])))
+    note(
+      `you have the key of ${label} only until ${notedTime(until)}; another admin must grant it, or you grant it for a shorter time with \`skerry grant --for\``,
+    )
 }
 
 /**
@@ -165,7 +176,7 @@ async function grantShown(session: Session, orgId: string, ready: Ready[], flags
 
 const reasonWords: Readonly<Record<NonNullable<GrantedRow['reason']>, string>> = {
   no_environment: 'the environment was deleted',
-  not_held: 'you no longer have its key',
+  not_held: 'you no longer have its key, or you have it only for a time',
   key_replaced: 'its key was replaced meanwhile; run `skerry access complete` again',
   no_principal: 'the person is no longer a member, or has no key',
   public_key_changed: 'the public key of the person has changed; compare it again',

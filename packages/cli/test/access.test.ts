@@ -34,6 +34,22 @@ describe('the key of a member', () => {
     await alice.ok(`skerry members trust ${bob.email} --yes && skerry grant ${bob.email} --env staging`)
   })
 
+  it('is not granted by an admin with temporary access, who is told when this access ends', async () => {
+    const carol = await newKeyHolder(server, `carol-${count}@example.com`)
+    await alice.ok(`skerry members role ${bob.email} admin --yes && skerry invite create ${carol.email}`)
+    await carol.ok('skerry invite accept')
+    await alice.ok(`skerry grant ${bob.email} --env staging --for 8h --reader ${bob.email}`)
+    await alice.ok(`skerry access plan ${carol.email} shop/staging shop/development`)
+    const complete = 'skerry access complete shop/staging shop/development'
+    const { code, stderr } = await bob.shell(`${complete} --member ${carol.email} --yes`)
+    expect([code, stderr]).toEqual([
+      expect.any(Number),
+      expect.stringMatching(/you have the key of shop\/staging only until .*; another admin must grant it/),
+    ])
+    expect(stderr).toContain('you do not have the key of shop/development; another admin must grant the rest')
+    await carol.remove()
+  })
+
   it('is replaced after the removal with the command that is named', async () => {
     await alice.ok(`skerry grant ${bob.email} --env staging --reader ${bob.email}`)
     await alice.ok('skerry env protect staging --self-approval --yes')

@@ -30,8 +30,8 @@ describe.skipIf(isQuick)('recovery on the command line', () => {
     expect(code).toBeGreaterThan(0)
   }
 
-  async function invited(email: string): Promise<PersonMachine> {
-    await admin.ok(`skerry invite create ${email}`)
+  async function invited(email: string, role = 'member'): Promise<PersonMachine> {
+    await admin.ok(`skerry invite create ${email} --role ${role}`)
     const person = await newKeyHolder(server, email)
     await person.ok('skerry invite accept')
     const { slug } = (await json(person, 'skerry org ls')).orgs[0]
@@ -156,6 +156,20 @@ describe.skipIf(isQuick)('recovery on the command line', () => {
       expect((await contribute(by(0), id, await wordsOf(newcomer))).code).toBeGreaterThan(0)
       await refused(newcomer, `skerry recovery complete ${id}`, 'is cancelled')
     })
+  })
+
+  test('a second admin gets the open request of the first one, which either of them may cancel', async () => {
+    const id = await request(newcomer)
+    const other = await invited('other-admin@example.com', 'admin')
+    const again = await other.shell(`skerry recovery request ${newcomer.email}`)
+    expect([again.code, again.stdout]).toEqual([0, `${id}\n`])
+    expect(again.stderr).toMatch(
+      /the request that admin@example\.com opened .* is still open, so no new one was made\n/,
+    )
+    const { requests } = await json(admin, 'skerry recovery status')
+    expect(requests.filter(({ status }: { status: string }) => status === 'open')).toMatchObject([{ id }])
+    await other.ok(`skerry recovery cancel ${id} --yes`)
+    await other.remove()
   })
 
   describe('a person who forgot the passphrase', () => {

@@ -58,6 +58,23 @@ describe('a directory', () => {
     expect(JSON.parse(await ada.read('skerry.json'))).toMatchObject({ pin, env: 'staging' })
   })
 
+  test('lets nobody but a signer publish a policy, because proxies would refuse it', async () => {
+    await ada.ok('skerry trust init --yes && skerry agent create builder')
+    const bob = await newAdmin(ada)
+    for (const person of [ada, bob]) await person.write('rules.json', '[]')
+    const publish = 'skerry agent policy publish builder --file rules.json --yes'
+    await ada.ok(publish)
+    for (const command of [publish, 'skerry agent policy rollback builder 1 --yes']) {
+      const { code, stderr } = await bob.shell(command)
+      expect([code, stderr]).toEqual([3, expect.stringContaining('your key is not the key of a signer')])
+    }
+    expect(JSON.parse(await ada.ok('skerry agent policy history builder --json')).policies).toHaveLength(1)
+    await ada.ok('skerry trust sign --yes')
+    await addSigner(ada, bob)
+    await bob.ok(publish)
+    await bob.remove()
+  })
+
   test('stays signed while a signer re-keys, grants, composes, creates and deletes', async () => {
     await ada.ok('skerry trust init --yes')
     const bob = await newAdmin(ada)

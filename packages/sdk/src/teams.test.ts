@@ -28,6 +28,7 @@ const missingOf = (environmentId: string, more: Partial<MissingGrant> = {}): Mis
   teamIds: [],
   planned: true,
   held: true,
+  heldUntil: null,
   ...more,
 })
 

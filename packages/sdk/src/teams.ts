@@ -21,7 +21,7 @@ export { listMissingGrants, type MissingFilter, type MissingGrant } from './gran
  *
  * - `done`: this client granted the key. `already`: another client granted it before.
  * - `uncompared`: nobody has compared the person's public key. `without_keyring`: the person has no keyring yet.
- * - `not_held`: you do not have the key of the environment. `conflict`: the server refused the grant. `reason` says
+ * - `not_held`: you do not have the key of the environment, or only for a time. `conflict`: the server refused the grant. `reason` says
  *   why.
  */
 export type GrantOutcome = 'done' | 'already' | 'uncompared' | 'without_keyring' | 'not_held' | 'conflict'

@@ -9,6 +9,7 @@ import { parseDuration } from '../duration.ts'
 import { Failure, usage } from '../failure.ts'
 import { checkWritable, type Overwriting, readableByAll, writeNamed } from '../files.ts'
 import type { SignedIn } from '../frame.ts'
+import { mustVerifyIn } from '../known-directories.ts'
 import { note, type Output, warn, writeLine, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { Session } from '../session.ts'
@@ -120,16 +121,17 @@ export async function rollback(
 
 /** Whether this person signed the bundle. The expiry does not matter here. */
 async function isSignedBy(
-  { point }: PolicySigner,
+  signer: PolicySigner,
   bundle: string,
   { orgId, agent }: { orgId: string; agent: Agent },
 ): Promise<boolean> {
-  const own = await fingerprint(formatPublicKeyJwk(point))
-  return verifyPolicy(bundle, { signers: [own], agent: agent.id, org: orgId, now: 0 }).then(
+  return verifyPolicy(bundle, { signers: [await kidOf(signer)], agent: agent.id, org: orgId, now: 0 }).then(
     () => true,
     () => false,
   )
 }
+
+const kidOf = ({ point }: PolicySigner): Promise<string> => fingerprint(formatPublicKeyJwk(point))
 
 async function signAndPublish(
   session: Session,
@@ -141,6 +143,10 @@ async function signAndPublish(
   // may differ.
   const longest = limits.policyExpiryMaxSeconds - 60
   const signer = await signerOf(session)
+  if (mustVerifyIn(session, orgId)) {
+    const { requirePolicySigner } = await import('../trust/policy-signers.ts')
+    await requirePolicySigner(session, orgId, await kidOf(signer))
+  }
   // Printed before the question and not as output, because the user must read the rules first.
   if (!flags.json) printRules(rules)
   await confirmOrRefuse(

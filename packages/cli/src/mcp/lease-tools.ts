@@ -56,7 +56,7 @@ export const leaseTools: Tool[] = databases.flatMap((database) => [
   }),
   tool({
     name: `revoke_${database.word}_lease`,
-    description: `End a lease on a ${database.label} target: its account is removed and its sessions end.`,
+    description: `End a lease on a ${database.label} target: its account is removed. Its sessions end too, if the admin account of the target may end them.`,
     input: { lease: fields.lease },
     does: 'destroy',
     run: async ({ lease }, { json }) => told(await json(['lease', 'revoke', lease, '--yes'])),

@@ -37,7 +37,7 @@ export async function request(
   if (pending) {
     const unchanged = flags.reason === undefined ? '' : '; its reason did not change'
     note(
-      `the request that you opened ${formatAgo(pending.createdAt, Date.now())} is still open, so no new one was made${unchanged}`,
+      `the request that ${await openerName(session, pending)} opened ${formatAgo(pending.createdAt, Date.now())} is still open, so no new one was made${unchanged}`,
     )
     return tellOpened(session, pending)
   }
@@ -53,23 +53,27 @@ export async function request(
   return tellOpened(session, request)
 }
 
-/** Finds the open request of the same person for the same key. The server lists the oldest requests first. */
+/**
+ * Finds the open request for the same person and key, whoever opened it. A second one would divide the shares between the two.
+ * The server lists the oldest requests first.
+ */
 async function findPending(
-  { client, principal }: Session,
+  { client }: Session,
   orgId: string,
   { principalId, publicKeyJwk }: Pick<Grantee, 'principalId' | 'publicKeyJwk'>,
 ): Promise<RecoveryRequest | undefined> {
-  const isSame = ({ status, drill, targetId, targetPublicKeyJwk, requestedById }: RecoveryRequest) =>
-    status === 'open' &&
-    !drill &&
-    targetId === principalId &&
-    requestedById === principal.id &&
-    canonical(targetPublicKeyJwk) === canonical(publicKeyJwk)
+  const isSame = ({ status, drill, targetId, targetPublicKeyJwk }: RecoveryRequest) =>
+    status === 'open' && !drill && targetId === principalId && canonical(targetPublicKeyJwk) === canonical(publicKeyJwk)
   for await (const { requests } of eachPage((query) => client.recoveryRequests.list({ params: { orgId }, query }))) {
     const found = requests.find(isSame)
     if (found) return found
   }
   return undefined
+}
+
+async function openerName(session: Session, { requestedById }: RecoveryRequest): Promise<string> {
+  if (requestedById === session.principal.id) return 'you'
+  return (await openDirectory(session, [requestedById]))(requestedById) ?? requestedById
 }
 
 /**

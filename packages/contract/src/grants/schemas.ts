@@ -66,7 +66,14 @@ export const MissingGrant = Strict({
   publicKeyJwk: Nullable(Type.String({ description: 'null if the person has no keyring yet' })),
   teamIds: Type.Array(Id('team'), { description: 'Teams because of which the person should have this key' }),
   planned: Type.Boolean({ description: 'True if the key is planned for the person without a team' }),
-  held: Type.Boolean({ description: 'True if the caller has the key and can grant it' }),
+  held: Type.Boolean({ description: 'True if the caller has the key without an end, and can grant it' }),
+  heldUntil: Nullable(
+    Type.String({
+      ...Instant,
+      description:
+        'When the caller’s temporary access to the environment ends. The caller cannot grant the key for longer',
+    }),
+  ),
 })
 
 export const GivenGrant = Strict({

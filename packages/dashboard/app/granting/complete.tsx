@@ -58,7 +58,7 @@ function People({ people }: { people: readonly WaitingPerson[] }) {
   )
 }
 
-function Person({ person: { receiver, ready, names, unheld, hasTwoKeys } }: { person: WaitingPerson }) {
+function Person({ person: { receiver, ready, names, unheld, heldForTime, hasTwoKeys } }: { person: WaitingPerson }) {
   const { label } = receiver
   return (
     <>
@@ -78,6 +78,7 @@ function Person({ person: { receiver, ready, names, unheld, hasTwoKeys } }: { pe
       {unheld.length > 0 && (
         <li className="help">
           <b>{label}</b> waits for someone who holds the key of {unheld.join(', ')}
+          {heldForTime.length > 0 && `. You hold the key of ${heldForTime.join(', ')} only for a time.`}
         </li>
       )}
     </>

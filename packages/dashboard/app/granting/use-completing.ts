@@ -17,6 +17,8 @@ export interface WaitingPerson {
   ready: WantedGrant[]
   /** Names of environments whose key this person does not hold. */
   unheld: string[]
+  /** The part of `unheld` that this person holds for a time, and so cannot grant without an end. */
+  heldForTime: string[]
   /** The server lists another public key than among the members. Nothing is granted to it. */
   hasTwoKeys: boolean
   names: string[]
@@ -75,6 +77,7 @@ function waitingPerson(
     ),
     names: held.map(nameOf),
     unheld: own.filter((row) => !row.held).map(nameOf),
+    heldForTime: own.filter((row) => !row.held && row.heldUntil).map(nameOf),
     hasTwoKeys,
   }
 }

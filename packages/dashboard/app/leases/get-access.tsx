@@ -78,7 +78,7 @@ export function GetAccessDialog(props: {
       {target && (
         <Select
           label="For"
-          description="The access and its sessions end by themselves after this time."
+          description="The access ends by itself after this time."
           data={allowed.map((seconds) => ({ value: String(seconds), label: durationText(seconds) }))}
           value={String(ttlSeconds)}
           allowDeselect={false}

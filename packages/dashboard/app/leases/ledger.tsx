@@ -63,7 +63,7 @@ function useEndings(orgId: string) {
   const revoking = useConfirm((lease: Lease) => ({
     title: `Revoke ${nameOfLease(lease)}?`,
     text: leaseFacts[lease.provider].revocable
-      ? 'Its account is removed now, and its sessions end.'
+      ? 'Its account is removed now. Its sessions end too, if the admin account of the target may end them.'
       : 'The target cannot take the credential back: it works until it expires. The ledger shows that you revoked it.',
     confirm: 'Revoke',
     onConfirm: async () => {

@@ -27,6 +27,9 @@ const roles = { readonly: 'read', readwrite: 'readWrite' } as const
 /** With one of these rights, a lease could create accounts, or grant rights to accounts, that outlive it. */
 const lasting = ['createUser', 'createRole', 'grantRole', 'anyAction']
 
+/** Each of these rights on the cluster allows `killAllSessions`. */
+const killing = ['killAnySession', 'anyAction']
+
 /** Error codes of MongoDB. */
 const codes = { userNotFound: 11, unauthorized: 13, authenticationFailed: 18, roleNotFound: 31, duplicateUser: 51003 }
 
@@ -132,6 +135,7 @@ class MongodbSession implements LeaseSession<'mongodb'> {
       throw new ProviderError('unsupported', `${server}: this server is a secondary; use the primary`)
     await this.command({ usersInfo: { user: this.admin.user, db: this.source } })
     const notes = await this.checkRoles()
+    notes.push(...(await this.checkKillRight()))
     if (hello.msg === 'isdbgrid')
       notes.push('Routers of a sharded cluster may accept an account for up to 30 seconds after it was removed.')
     if (hello.setName !== undefined)
@@ -162,6 +166,20 @@ class MongodbSession implements LeaseSession<'mongodb'> {
       if (!(error instanceof MongodbFailure && error.code === codes.unauthorized)) throw error
       return ['The admin account lacks viewRole, so Skerry could not check whether the roles of leases exist.']
     }
+  }
+
+  /** Checks the right to end running operations, without which `revoke` only removes the account. */
+  private async checkKillRight(): Promise<string[]> {
+    const { authInfo } = await this.command({ connectionStatus: 1, showPrivileges: true })
+    const privileges = ((authInfo as Document).authenticatedUserPrivileges ?? []) as Privilege[]
+    const mayKill = privileges.some(
+      ({ resource, actions }) =>
+        (resource.cluster || resource.anyResource) && killing.some((action) => actions.includes(action)),
+    )
+    if (mayKill) return []
+    return [
+      'The admin account lacks killAnySession: an operation that runs when its lease ends continues until it is done.',
+    ]
   }
 
   async create(lease: Lease<'mongodb'>): Promise<Issued<'mongodb'>> {
@@ -196,8 +214,9 @@ class MongodbSession implements LeaseSession<'mongodb'> {
   }
 
   /**
-   * Ends running operations first, because a dropped account’s connections stay open until their next operation. The
-   * name proves that the account is the lease’s own: it is derived from the lease’s id, which only the ledger issues.
+   * Ends running operations first, because a dropped account’s connections stay open until their next operation. If the
+   * admin account lacks the right, `verify` has noted it, and the account is only removed. The name proves that the
+   * account is the lease’s own: it is derived from the lease’s id, which only the ledger issues.
    */
   async revoke({ id, resourceRef }: LeaseAccountRef): Promise<Removal> {
     if (resourceRef !== mongodbUserName(id))
@@ -245,6 +264,11 @@ class MongodbSession implements LeaseSession<'mongodb'> {
 
 interface UserInfo {
   user: string
+}
+
+interface Privilege {
+  resource: { cluster?: boolean; anyResource?: boolean }
+  actions: string[]
 }
 
 const reasons: Readonly<Record<number, ProviderError['reason']>> = {

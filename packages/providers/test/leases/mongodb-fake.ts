@@ -5,7 +5,7 @@ import { createServer as createTlsServer } from 'node:tls'
 import { BSON } from 'mongodb'
 
 // A mongod on the wire, with the commands for accounts: OP_MSG (and OP_QUERY for the first hello), SCRAM-SHA-256,
-// createUser, usersInfo, killAllSessions, dropUser; find and insert for those accounts, as their roles allow. It
+// createUser, usersInfo, connectionStatus, killAllSessions, dropUser; find and insert for those accounts, as their roles allow. It
 // refuses fields that the documentation of a command does not name. Not the real service.
 
 interface Account {
@@ -55,6 +55,7 @@ const fields: Record<string, readonly string[]> = {
   dropUser: ['writeConcern'],
   usersInfo: ['showCredentials', 'showCustomData', 'showPrivileges', 'filter'],
   killAllSessions: [],
+  connectionStatus: ['showPrivileges'],
   rolesInfo: ['showAuthenticationRestrictions', 'showBuiltinRoles', 'showPrivileges'],
   ping: [],
   buildInfo: [],
@@ -194,6 +195,7 @@ function answer(fake: MongodbFake, { $db, lsid: _, $readPreference: __, ...comma
   if ($db !== 'admin') throw new Refusal(13, 'accounts of this suite live in admin')
   if (name === 'usersInfo') return { users: users(fake, command) }
   if (name === 'killAllSessions') return {}
+  if (name === 'connectionStatus') return connectionStatus(fake, command)
   if (name === 'rolesInfo') return { roles: rolesInfo(command) }
   if (fake.secondary) throw new Refusal(10107, 'not primary')
   return name === 'createUser' ? createUser(fake, command) : dropUser(fake, command)
@@ -235,6 +237,20 @@ const ownActions: Readonly<Record<string, readonly string[]>> = {
 }
 
 const isRole = ({ role }: { role: string }) => Object.hasOwn(ownActions, role)
+
+/** The admin account has the roles `userAdmin` and, unless it may not end sessions, a role with `killAnySession`. */
+function connectionStatus(fake: MongodbFake, { showPrivileges }: Doc): Doc {
+  const authenticatedUserPrivileges = [
+    { resource: { db: 'admin', collection: '' }, actions: ['createUser', 'dropUser', 'grantRole', 'viewUser'] },
+    ...(fake.forbidden.has('killAllSessions') ? [] : [{ resource: { cluster: true }, actions: ['killAnySession'] }]),
+  ]
+  return {
+    authInfo: {
+      authenticatedUsers: [{ user: 'skerry', db: 'admin' }],
+      ...(showPrivileges ? { authenticatedUserPrivileges } : {}),
+    },
+  }
+}
 
 function rolesInfo({ rolesInfo, showPrivileges }: Doc): Doc[] {
   const privileges = (role: string) => [{ resource: { db: 'shop', collection: '' }, actions: ownActions[role] ?? [] }]

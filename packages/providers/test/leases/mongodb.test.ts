@@ -79,10 +79,12 @@ databaseConformance('mongodb', undefined, mongodbScene, ({ scene, open, mint }) 
     expect(fake.commands).toEqual(['usersInfo', 'killAllSessions', 'dropUser'])
   })
 
-  it('the account is removed even if the admin may not end sessions', async () => {
-    scene().fake.forbidden.add('killAllSessions')
+  it('the account is removed even if the admin may not end sessions, which a note says', async () => {
     const { lease, name, ref } = mint()
     const session = await open()
+    expect((await session.verify()).notes).toEqual([])
+    scene().fake.forbidden.add('killAllSessions')
+    expect((await session.verify()).notes).toEqual([expect.stringContaining('lacks killAnySession')])
     await session.create(lease)
     await session.revoke(ref)
     expect(await scene().exists(name)).toBe(false)

@@ -4,7 +4,7 @@ import type { Sql } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
 import type { Principal } from '../../kernel/principal.ts'
 import { environmentLabel, labelJoins } from '../../model/environments/label.ts'
-import { grantEnd, grantInForce } from '../../model/grants/table.ts'
+import { grantEnd, grantInForce, ownGrant } from '../../model/grants/table.ts'
 import { isNotExcluded } from '../../model/teams/table.ts'
 import type { Org } from '../orgs/scope.ts'
 
@@ -37,6 +37,7 @@ export const listMissing = (
             bool_or(d.team_id is null) as planned,
             exists (select from key_grants k where k.org_id = e.org_id and k.environment_id = e.id
                        and k.principal_type = $2 and k.principal_id = $3 and ${grantEnd} is null) as held,
+            (select ${grantEnd} from key_grants k where ${ownGrant('$2', '$3', '$10')}) as held_until,
             e.created_at as environment_created_at
        from due d
        join environments e on e.org_id = $1 and e.id = d.environment_id

@@ -114,6 +114,20 @@ describe('a temporary grant', () => {
     expect((await give(other, { seconds: span })).status).toBe(201)
   })
 
+  test('of an admin is shown in the list of missing keys, until it ends', async () => {
+    const place = await newPlace()
+    const [admin, other] = [await newMember(world, tenant, 'admin'), await newMember(world, tenant)]
+    const { endsAt } = (await grant(admin, { seconds: span }, place)).body.grant
+    const plan = { params: { orgId, userId: other.id }, body: { environmentIds: [place] } }
+    await world.call(grants.plan, { as: tenant.admin.as, ...plan })
+    const listed = async ({ as }: Actor) =>
+      (await world.call(grants.missing, { as, params: { orgId }, query: { userId: other.id } })).body.missing
+    expect(await listed(admin)).toMatchObject([{ environmentId: place, held: false, heldUntil: endsAt }])
+    expect(await listed(tenant.admin)).toMatchObject([{ environmentId: place, held: true, heldUntil: null }])
+    world.clock.advance(span)
+    expect(await listed(admin)).toMatchObject([{ environmentId: place, held: false, heldUntil: null }])
+  })
+
   test('lasts between five minutes and ninety days', async () => {
     const person = await newMember(world, tenant)
     for (const seconds of [0, limits.grantSecondsMin - 1, limits.grantSecondsMax + 1, 300.5, '300', null])
