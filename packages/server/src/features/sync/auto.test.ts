@@ -187,40 +187,6 @@ describe('an automatic binding', () => {
     const { nextTryAt } = (await bindingOf(binding.id)) ?? {}
     expect(Date.parse(nextTryAt as string) - world.clock.now().getTime()).toBeGreaterThan(7100_000)
   })
-
-  test('pushes a change of such a pause when the pause has ended, and not earlier', async () => {
-    const [env, connection, app] = [
-      await vaultedEnv(world, tenant),
-      await connect(world, tenant, platform),
-      newAppName(),
-    ]
-    await write(world, tenant, env, 'A', '1')
-    const asked = Promise.withResolvers<void>()
-    const written = Promise.withResolvers<void>()
-    platform.answer(async () => {
-      asked.resolve()
-      await written.promise
-      return { status: 429, headers: { 'retry-after': '7200' }, body: { error: 'slow down' } }
-    })
-    const binding = await bind(world, tenant, connection, [env], app, auto)
-    // One change comes during the push that is refused, and another one after it.
-    await asked.promise
-    await write(world, tenant, env, 'B', '2')
-    await sweep(world.server.context)
-    expect(await runsOf(binding.id)).toHaveLength(2)
-    written.resolve()
-    await expect.poll(async () => (await bindingOf(binding.id))?.nextTryAt ?? null).not.toBeNull()
-    platform.answer(null)
-    await write(world, tenant, env, 'C', '3')
-    await sweep(world.server.context)
-    await expect.poll(async () => (await runsOf(binding.id)).map(({ status }) => status)).toEqual(['failed'])
-    await sleep(1500)
-    expect(held(app)).toEqual({})
-    world.clock.advance(7300)
-    await sweep(world.server.context)
-    await expect.poll(() => held(app)).toEqual({ A: '1', B: '2', C: '3' })
-    expect((await runsOf(binding.id)).map(({ trigger }) => trigger)).toEqual(['retry', 'change'])
-  })
 })
 
 describe('admins are mailed', () => {

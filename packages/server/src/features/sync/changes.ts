@@ -5,7 +5,6 @@ import { type Evictions, instant } from '../../kernel/context.ts'
 import { deleteUnreadGrants } from '../../model/grants/write.ts'
 import { changesAtOnce, listConcerned, takeChanges, takeEndings } from './change-store.ts'
 import { insertOwnRun, performRun } from './run-job.ts'
-import { isPaused } from './scope.ts'
 import { digestNow } from './state.ts'
 
 /**
@@ -59,12 +58,9 @@ async function queueConcerned(
 ): Promise<number> {
   const environmentIds = changes.flatMap(({ environmentId }) => environmentId ?? [])
   const all = environmentIds.length < changes.length
-  const now = instant(context)
   let queued = 0
   for (const binding of await listConcerned(db, orgId, environmentIds, all)) {
-    // The next try pushes the change too. An earlier push would ignore the pause that the provider asked for.
-    if (isPaused(binding, now)) continue
-    if ((await digestNow(db, binding, now)) === binding.takenDigest) continue
+    if ((await digestNow(db, binding, instant(context))) === binding.takenDigest) continue
     const runId = await insertOwnRun(context, db, binding, 'change')
     await context.queue.enqueue(db, performRun, { orgId, runId })
     queued++

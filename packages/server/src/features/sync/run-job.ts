@@ -12,7 +12,6 @@ import { finish, type Next, nothingDone, type Outcome } from './outcome.ts'
 import { makePlan } from './plan.ts'
 import { pushAll, Stopped } from './push.ts'
 import {
-  deleteRun,
   holdPlaces,
   insertRun,
   listWaitingFor,
@@ -22,7 +21,7 @@ import {
   type TakenRun,
   takeRun,
 } from './run-store.ts'
-import { type Binding, findBinding, findConnection, isPaused, type Run } from './scope.ts'
+import { type Binding, findBinding, findConnection, type Run } from './scope.ts'
 import { describe, openDestination, placesThere, providerError } from './session.ts'
 import { digestNow, readValues, stateOf, Unreadable } from './state.ts'
 
@@ -82,7 +81,7 @@ export async function scheduleNext(context: Context, orgId: string, runId: strin
 const beginRetry = (context: Context, orgId: string, bindingId: string): Promise<string | null> =>
   context.db.transaction(async (tx) => {
     const binding = await findBinding(tx, { id: orgId }, bindingId)
-    if (!binding?.enabled || binding.nextTryAt === null || isPaused(binding, instant(context))) return null
+    if (!binding?.enabled || binding.nextTryAt === null || binding.nextTryAt > instant(context)) return null
     return insertOwnRun(context, tx, binding, 'retry')
   })
 
@@ -120,11 +119,6 @@ async function take(
       const binding = await findBinding(tx, { id: orgId }, run.bindingId)
       const connection = binding && (await findConnection(tx, { id: orgId }, binding.connectionId))
       if (!binding || !connection) return { gone: run }
-      // The run before it has failed while this one waited. The next try pushes the change.
-      if (run.trigger === 'change' && isPaused(binding, instant(context))) {
-        await deleteRun(tx, orgId, runId)
-        return null
-      }
       const held = await holdPlaces(tx, orgId, binding.places, runId)
       if (held.length < binding.places.length) throw new Busy()
       await takeRun(tx, orgId, runId, instant(context))

@@ -86,9 +86,6 @@ export const lockOpenRun = (db: Tx, orgId: string, runId: string) =>
 export const takeRun = (db: Tx, orgId: string, runId: string, now: string) =>
   db.rows('update sync_runs set taken_at = $3 where org_id = $1 and id = $2', [orgId, runId, now])
 
-export const deleteRun = (db: Tx, orgId: string, runId: string) =>
-  db.rows('delete from sync_runs where org_id = $1 and id = $2', [orgId, runId])
-
 /** A place becomes free this long after its server last renewed it. */
 export const heldSeconds = 10
 

@@ -21,10 +21,6 @@ export type Binding = Checked<
   }
 >
 
-/** Whether the last push failed and the next try is not due yet. The pause is at least as long as the provider asked for. */
-export const isPaused = ({ nextTryAt }: Pick<Binding, 'nextTryAt'>, now: string): boolean =>
-  nextTryAt !== null && nextTryAt > now
-
 export type Run = Static<typeof RunRow> & { orgId: string }
 
 export type OnConnection = InOrg & { connection: Connection }
