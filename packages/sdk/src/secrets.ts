@@ -70,7 +70,8 @@ export interface Grantee {
  * @throws RefusedError `forbidden` if the caller has no grant, `not_found`; DecryptionError if the grant is not for
  *   this private key; RollbackError if the holder remembers another key for this environment; UnavailableError; the
  *   errors of an object that unwraps keys. With a directory: CryptoError `directory_…`, and `not_authentic` or
- *   `authentic_expired` for a branch; SkerryError `invalid_request` if `directory.name` is missing.
+ *   `authentic_expired` for a branch; SkerryError `invalid_request` if `holder.directory`
+ *   has a pin, and neither `name` nor `token` says which environment is meant.
  * @example const key = await environmentKey(client, { orgId, envId }, privateKey)
  */
 export async function environmentKey(

@@ -30,7 +30,10 @@ export interface VaultSettings
   connectUrl?: string
 }
 
-/** A link for a person. With `sessionId`, you can later get the result. */
+/**
+ * A link for a person. `session(sessionId)` of `Vault` returns the state of the link, such as whether the person has
+ * connected the account.
+ */
 export interface VaultLink {
   url: string
   sessionId: string

@@ -96,9 +96,9 @@ function registerKeys(command: Command): void {
   ).action(signedIn(rotate))
   confirmable(leaf(command, 'disable <key>', 'Stop all use of a managed key')).action(signedIn(disable))
   leaf(command, 'enable <key>', 'Allow the use of a disabled managed key').action(signedIn(enable))
-  confirmable(leaf(command, 'rm <key>', 'Delete a managed key; nobody can decrypt its ciphertext again')).action(
-    signedIn(remove),
-  )
+  confirmable(
+    leaf(command, 'rm <key>', 'Delete a managed key for good; the server gives it to nobody any more'),
+  ).action(signedIn(remove))
   confirmable(leaf(command, 'trust <key>', 'Accept a managed key that changed on the server')).action(signedIn(trust))
 }
 
