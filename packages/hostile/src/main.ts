@@ -40,6 +40,8 @@ try {
   const unexpected = cells.filter((cell) => !isExpected(cell))
   for (const { attack, client, situation, outcome } of unexpected)
     console.error(`not allowed by the threat model: ${attack.id}, ${client}, with ${situation}: ${outcome.seen}`)
+  if (unexpected.length === 0)
+    console.error(`the threat model allows all ${cells.length} outcomes; docs/hostile-server.md says why for each`)
   process.exitCode = unexpected.length === 0 ? 0 : 1
   if (values.only === undefined) compareOrWrite({ tables: formatTables(cells, groups), paper: formatPaper() })
 } finally {

@@ -43,7 +43,7 @@ describe('an invitation by a stranger', () => {
     await bob.ok('skerry org create "Own"')
     expect((await stranger.skerry(['invite', 'create', bob.email, '--role', 'admin'])).code).toBe(0)
     expect(await bob.ok('skerry org ls')).toMatch(/^SLUG.*\nown +Own +owner +\S+\n$/)
-    expect(await bob.ok('skerry invite mine')).toMatch(/^stranger +Stranger +admin +a program +/m)
+    expect(await bob.ok('skerry invite mine')).toMatch(/^stranger +Stranger +admin +a token or a machine client +/m)
     const { stderr } = await bob.shell('skerry invite decline stranger --yes; skerry invite accept stranger')
     expect(stderr).toBe(
       'declined the invitation of stranger\n' +

@@ -13,13 +13,13 @@ const joined = async () => {
   return { email: body.user?.email as string, slugs: body.orgs.map(({ slug }) => slug) }
 }
 
-test('a stranger’s invitation shows that a program asks, makes nobody a member, and is gone after it was declined', async () => {
+test('a stranger’s invitation shows that no person invited, makes nobody a member, and is gone after it was declined', async () => {
   const before = await joined()
   const stranger = await signUp(world)
   await invitePerson(world, stranger, before.email, 'admin')
   await page.goto('/account/invitations')
   const asking = row(page, new RegExp(stranger.slug))
-  await asking.getByText('a program').waitFor()
+  await asking.getByText('a token or a machine client').waitFor()
   expect(await axeProblems(page)).toEqual([])
   expect(await joined()).toEqual(before)
   await asking.getByRole('button', { name: 'Decline' }).click()

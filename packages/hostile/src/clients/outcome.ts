@@ -15,4 +15,8 @@ export function outcomeOf({ failed, values, told }: Seen, honest: string): Outco
   return { seen: line === '' ? 'accepted' : 'warned', line }
 }
 
+/** The line that says why a command failed; warnings and the words of keys come before it. */
+export const reasonOf = (stderr: string): string =>
+  stderr.split('\n').find((line) => line.startsWith('skerry: ')) ?? firstLine(stderr)
+
 export const firstLine = (text: string): string => text.split('\n').find((line) => line.trim() !== '') ?? ''

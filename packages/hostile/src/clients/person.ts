@@ -3,7 +3,7 @@ import { newPersonMachine, passphrase } from '../../../cli/test/people.ts'
 import type { Act } from '../attack.ts'
 import { aliceEmail, bobEmail, honestValue, type Stage } from '../stage.ts'
 import { fillMachine, type Open } from './client.ts'
-import { firstLine } from './outcome.ts'
+import { firstLine, reasonOf } from './outcome.ts'
 
 type PersonAct = Exclude<Act, 'run' | 'branch' | 'store'>
 
@@ -44,7 +44,7 @@ export const person: Open = async (stage, attack, situation) => {
     act: async () => {
       const { code, stdout, stderr } = await machine.shell(commands[act](stage))
       const line = firstLine(stderr)
-      if (code !== 0) return { seen: 'refused', line }
+      if (code !== 0) return { seen: 'refused', line: reasonOf(stderr) }
       if (act === 'unlock' && stdout.trim() === honestValue) return { seen: 'unharmed', line }
       return { seen: stderr.includes('warning: ') ? 'warned' : 'accepted', line }
     },
