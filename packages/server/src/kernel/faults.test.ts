@@ -45,6 +45,22 @@ test('all connection errors of an outage share one log line, and other errors ar
   await faults.stop()
 })
 
+test('a database that still answers one probe while it shuts down counts as an outage', async () => {
+  let answersLeft = 1
+  const { lines, faults } = open(() => answersLeft-- > 0)
+  faults.warn('job failed', broken())
+  await until('the line about it', () => lines.length === 1)
+  expect(lines[0]?.message).toContain('the database does not answer')
+  await faults.stop()
+})
+
+test('an error that waits for a probe is logged if the server stops', async () => {
+  const { lines, faults } = open(() => true)
+  faults.warn('job failed', broken())
+  await faults.stop()
+  expect(lines.map(({ message }) => message)).toEqual(['job failed'])
+})
+
 test('a server that stops during an outage stops at once', async () => {
   const { lines, faults } = open(() => false)
   faults.error('request failed', broken())

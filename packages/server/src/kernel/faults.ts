@@ -24,6 +24,8 @@ interface Waiting {
 }
 
 const probeEveryMs = 1000
+/** A database that shuts down may answer once more on a connection that it has not closed yet, so it is asked again. */
+const confirmAfterMs = 250
 /** How many errors are kept until the first probe answers. More errors would add no information. */
 const waitingMax = 20
 
@@ -42,9 +44,10 @@ export function openFaults(probes: Sql, log: Log): Faults {
       () => true,
       () => false,
     )
+  const wait = (ms: number) => pause(ms, undefined, { signal: stopping.signal, ref: false })
   /** A single broken connection looks like an outage. A probe finds out which it is. */
   const probe = async (error: unknown) => {
-    if (await answers()) {
+    if ((await answers()) && (await wait(confirmAfterMs).then(answers))) {
       for (const one of waiting.splice(0)) write(one)
       return
     }
@@ -53,7 +56,7 @@ export function openFaults(probes: Sql, log: Log): Faults {
     waiting.length = 0
     const { error: name, code } = describe(error)
     log.error('the database does not answer: requests fail and jobs wait until it is back', { error: name, code })
-    do await pause(probeEveryMs, undefined, { signal: stopping.signal, ref: false })
+    do await wait(probeEveryMs)
     while (!(await answers()))
     log.warn('the database answers again', { seconds: Math.round((performance.now() - sinceMs) / 1000) })
   }
