@@ -48,7 +48,7 @@ const people = ['me', 'orgs', 'members', 'envs', 'rekey', 'grants', 'resolve'].m
 const claims = ['mfa-policy', 'me/cli-session-bearers', 'me/keys-factor', 'me/recovery-kit'].map(
   (name) => `**/${name}.test.ts`,
 )
-// They move the clock past the ten minutes that the bearer of a session is valid.
+// Suites that move the clock past the ten minutes that the bearer of a session is valid.
 const outlasting = ['ended', 'temporary'].map((name) => `packages/server/src/features/grants/${name}.test.ts`)
 
 const browser = ['packages/{dashboard,connect}/test/**/*.test.ts']

@@ -51,7 +51,7 @@ describe.skipIf(isQuick)('skerry audit', () => {
     const { publicKey, privateKey } = generateKeyPairSync('ed25519')
     const raw = publicKey.export({ type: 'spki', format: 'der' }).subarray(-32)
     const signer = { keyId: '', publicKey: raw, sign: (text: string) => sign(null, Buffer.from(text), privateKey) }
-    // This machine verified a longer log on the server before the restore, which had another key.
+    // Before the restore, the machine verified a longer log, signed with another key.
     const longer = signCheckpoint(signer, orgId, Number(size) + 100, Buffer.from(root, 'base64'))
     writeFileSync(file, JSON.stringify({ note: longer, publicKey: raw.toString('base64url') }))
     for (const command of ['audit checkpoint', 'audit verify'])

@@ -236,6 +236,17 @@ describe('a lying server', () => {
     await dialogOf(page).getByRole('button', { name: 'Cancel' }).click()
   }
 
+  /** Opens the page anew, and chooses a person who should get the key of Production. */
+  const chooseForGrant = async (person: string) => {
+    await page.reload()
+    await steps.unlockWithPassphrase(page)
+    await openApp(page, 'Web shop')
+    await openEnvironment(page, 'Production')
+    await page.getByRole('button', { name: 'Grant access' }).click()
+    await dialogOf(page).getByLabel('To').click()
+    await page.getByRole('option', { name: person }).click()
+  }
+
   test('with its own key as the key of a colleague gets nothing, even if the person says that they compared it', async () => {
     const { publicKeyJwk } = await generateKeyPair()
     await join(walk, linus)
@@ -249,13 +260,7 @@ describe('a lying server', () => {
     }))
     // A new browser has compared nothing.
     await page.evaluate(() => localStorage.removeItem('skerry-known-keys'))
-    await page.reload()
-    await steps.unlockWithPassphrase(page)
-    await openApp(page, 'Web shop')
-    await openEnvironment(page, 'Production')
-    await page.getByRole('button', { name: 'Grant access' }).click()
-    await dialogOf(page).getByLabel('To').click()
-    await page.getByRole('option', { name: linus }).click()
+    await chooseForGrant(linus)
     await dialogOf(page).getByLabel('I compared these words').check()
     const grant = () => dialogOf(page).getByRole('button', { name: 'Grant' }).click()
     await refused(grant, `The server shows another key of ${linus} than the one in the signed directory`)
@@ -272,13 +277,7 @@ describe('a lying server', () => {
     const { body } = await world.call(orgs.members, { as: owner.bearer(), params })
     await ok(`skerry members rm ${edsger} --yes`)
     await lie('**/members*', () => body)
-    await page.reload()
-    await steps.unlockWithPassphrase(page)
-    await openApp(page, 'Web shop')
-    await openEnvironment(page, 'Production')
-    await page.getByRole('button', { name: 'Grant access' }).click()
-    await dialogOf(page).getByLabel('To').click()
-    await page.getByRole('option', { name: edsger }).click()
+    await chooseForGrant(edsger)
     const grant = () => dialogOf(page).getByRole('button', { name: 'Grant' }).click()
     await refused(grant, 'was in the signed directory, and is there no longer')
   })

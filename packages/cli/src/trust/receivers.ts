@@ -62,7 +62,7 @@ function labelOf({ name, wantedName, principalId }: Receiver): string {
   return called === null || called === principalId ? principalId : `${called} (${principalId})`
 }
 
-/** This machine knows the key, but a signer has ended the entry since. */
+/** The refusal of a receiver whose key this machine knows, and whose entry a signer has ended since. */
 function hasEnded(receiver: Receiver): Failure {
   const name = receiver.wantedName ?? receiver.name ?? receiver.principalId
   return new Failure(

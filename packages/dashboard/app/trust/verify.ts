@@ -67,7 +67,7 @@ export const requireListed = (orgId: string, receivers: readonly Receiver[]): Pr
     noteListed(listings.filter(({ state }) => state === 'listed').map(({ receiver }) => receiver.principalId))
   })
 
-/** This browser knows the key, but a signer has ended the entry since. */
+/** The refusal of a receiver whose key this browser knows, and whose entry a signer has ended since. */
 const endedWords = ({ principalId }: Receiver): string =>
   `${principalId} was in the signed directory, and is there no longer. If your team added this person again, compare the words on the page Members`
 
