@@ -66,6 +66,7 @@ export const navigation: readonly ChapterRows[] = [
       ['docs/command-line/leaving.md'],
       ['docs/command-line/directory.md'],
       ['docs/command-line/leases.md'],
+      ['docs/command-line/encrypt.md'],
       ['docs/command-line/assistants.md'],
       ['docs/command-line/names.md'],
     ],

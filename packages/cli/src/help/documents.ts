@@ -46,7 +46,7 @@ export const documents: Readonly<Record<string, string>> = {
   rotation: 'docs/rotation.md',
   provisioner: 'docs/leases.md#a-provisioner-in-your-own-network',
   sync: 'docs/sync.md#at-the-command-line',
-  kms: 'docs/kms.md',
+  kms: 'docs/command-line/encrypt.md',
   vault: 'docs/vault.md',
   agent: 'docs/agents.md',
   proxy: 'docs/proxy.md',
