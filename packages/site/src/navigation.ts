@@ -63,6 +63,7 @@ export const navigation: readonly ChapterRows[] = [
       ['docs/integrations.md'],
       ['docs/agents.md', 'Agents'],
       ['docs/proxy.md', 'The proxy'],
+      ['docs/proxy-settings.md', 'Settings of the proxy'],
       ['docs/vault.md'],
       ['docs/executor.md'],
     ],
