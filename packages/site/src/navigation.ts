@@ -65,7 +65,12 @@ export const navigation: readonly ChapterRows[] = [
       ['docs/proxy.md', 'The proxy'],
       ['docs/proxy-settings.md', 'Settings of the proxy'],
       ['docs/vault.md'],
+      ['docs/vault-backend.md', 'The vault in your backend'],
+      ['docs/vault-webhooks.md'],
       ['docs/executor.md'],
+      ['docs/executor-requests.md'],
+      ['docs/executor-browser.md'],
+      ['docs/vault-protocol.md'],
     ],
   },
   {
