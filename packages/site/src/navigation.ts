@@ -146,6 +146,8 @@ export const navigation: readonly ChapterRows[] = [
       ['docs/entities.md'],
       ['docs/suites.md'],
       ['docs/contributing/lease-target.md'],
+      ['docs/contributing/sync-destination.md'],
+      ['docs/contributing/sync-tests.md'],
       ['bench/README.md', 'Benchmarks'],
     ],
   },

@@ -4,8 +4,8 @@ import { type SyncTag, syncProviders } from '@skerry/contract/sync/providers'
 import { syncVendors } from '@skerry/contract/vendors'
 import { describe, expect, it } from 'vitest'
 
-// “Adding a destination” in docs/sync.md lists the files and rows of a destination. The test counts them in the tree
-// for every tag, so that the page and the tree agree.
+// docs/contributing/sync-destination.md lists the files and rows of a destination. The test counts them in the tree for
+// every tag, so that the page and the tree agree.
 
 const root = join(import.meta.dirname, '../../../..')
 const tags = Object.keys(syncProviders) as SyncTag[]
@@ -13,9 +13,8 @@ const tags = Object.keys(syncProviders) as SyncTag[]
 /** File -> `new`, `made`, or the number of rows: `1 row`. */
 type Takes = Record<string, string>
 
-const page = readFileSync(join(root, 'docs/sync.md'), 'utf8')
-/** The text before the next subheading, because tables after it are about other things. */
-const section = page.split('\n## Adding a destination')[1]?.split('\n### ')[0] ?? ''
+const contributing = (page: string) => readFileSync(join(root, 'docs/contributing', page), 'utf8')
+const section = contributing('sync-destination.md').split('\n## Files and rows')[1]?.split('\n## ')[0] ?? ''
 const listed: Takes = Object.fromEntries(
   [...section.matchAll(/^\| `([^`]+)` \| ([^|]+) \|/gm)].map(([, file = '', takes = '']) => [file, takes]),
 )
@@ -93,7 +92,7 @@ it('the table of undocumented facts names only existing destinations, each once'
 })
 
 it('the page says for every fake when and with what it was compared, or that it was not', () => {
-  const table = page.split('## What the fakes were compared with')[1]?.split('\n## ')[0] ?? ''
+  const table = contributing('sync-tests.md').split('## What the fakes were compared with')[1] ?? ''
   const rows = [...table.matchAll(/^\| ([^|-][^|]*) \| (\d{4}-\d{2}-\d{2}|not compared) \| ([^|]+) \|/gm)]
   const names = [...tags.map((tag) => syncVendors[tag].name), 'leases: AWS', 'leases: Google Cloud']
   expect(rows.map(([, fake]) => fake).sort()).toEqual(names.sort())
