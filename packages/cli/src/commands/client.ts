@@ -1,6 +1,7 @@
 import type { Answer } from '@skerry/contract/endpoint'
 import type { machineClients } from '@skerry/contract/machine-clients/endpoints'
 import type { Command } from 'commander'
+import { tellOpenChanges } from '../changes/proposer.ts'
 import { findOne } from '../find-one.ts'
 import { type InOrg, inOrg, type SignedIn, signedIn } from '../frame.ts'
 import { type EndLeases, endingLeases, leasesInQuestion, liveLeasesOf, settleLeases } from '../leases/outliving.ts'
@@ -120,6 +121,7 @@ async function revoke(id: string, { session, flags }: SignedIn<Confirmable & End
   await confirmOrRefuse(`revokes machine client ${labelOf(found)}${leases}`, flags)
   await session.client.machineClients.revoke({ params: paramsOf(found) })
   note(`revoked machine client ${found.id}; service tokens that it made go on working: see \`skerry token ls\``)
+  const changes = await tellOpenChanges(session, { id: found.id, label: found.name })
   const live = await settleLeases(session, { id: found.id, label: found.name }, flags)
-  return { json: { revoked: found.id, leases: live } }
+  return { json: { revoked: found.id, leases: live, changes } }
 }

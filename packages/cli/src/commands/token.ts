@@ -1,5 +1,6 @@
 import { createServiceToken } from '@skerry/sdk/tokens'
 import { type Command, Option } from 'commander'
+import { tellOpenChanges } from '../changes/proposer.ts'
 import { findCurrentParent } from '../current-place.ts'
 import { openDirectory } from '../directory.ts'
 import { parseEnd } from '../duration.ts'
@@ -242,8 +243,9 @@ async function revoke(id: string, { session, flags }: SignedIn<EndOptions>): Pro
   forgetToken(session, token)
   note(`revoked token ${token.name}; its holder may have kept values that it read`)
   hintRekey(session, token.name, await heldByIfKnown(session, token.id))
+  const changes = await tellOpenChanges(session, { id: token.id, label: token.name })
   const live = await settleLeases(session, { id: token.id, label: token.name }, flags)
-  return { json: { revoked: token.id, leases: live } }
+  return { json: { revoked: token.id, leases: live, changes } }
 }
 
 /** Forgets the token under its name, because the server could still show a revoked token under that name. */
@@ -267,6 +269,7 @@ async function remove(id: string, { session, flags }: SignedIn<EndOptions>): Pro
   forgetToken(session, token)
   note(`deleted token ${token.name}`)
   hintRekey(session, token.name, holdings)
+  const changes = await tellOpenChanges(session, { id: token.id, label: token.name })
   const live = await settleLeases(session, { id: token.id, label: token.name }, flags)
-  return { json: { deleted: token.id, leases: live } }
+  return { json: { deleted: token.id, leases: live, changes } }
 }
