@@ -217,11 +217,8 @@ describe('a token without the key', () => {
 
 test('a change of a revoked token is named when the token is revoked, listed, shown and approved', async () => {
   const { token } = JSON.parse(await ok('skerry token create thief --json'))
-  const id = JSON.parse(
-    await ok(
-      `echo -n planted | SKERRY_TOKEN=${token} skerry secrets set OF_A_THIEF --json`,
-    ),
-  ).changeRequest.id
+  const id = JSON.parse(await ok(`echo -n planted | SKERRY_TOKEN=${token} skerry secrets set OF_A_THIEF --json`))
+    .changeRequest.id
   expect(await ok(`skerry changes show ${id}`)).not.toContain('proposer:')
   const revoked = await machine.shell('skerry token revoke thief --yes')
   expect(revoked.stderr).toContain(

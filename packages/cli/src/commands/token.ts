@@ -5,6 +5,7 @@ import { findCurrentParent } from '../current-place.ts'
 import { openDirectory } from '../directory.ts'
 import { parseEnd } from '../duration.ts'
 import { Failure, toFailure, usage } from '../failure.ts'
+import { checkWritable, writeNamed } from '../files.ts'
 import { type InOrg, inOrg, type SignedIn, signedIn, withoutSession } from '../frame.ts'
 import { grantAll, type OpenPlace, openWithGroups } from '../grants.ts'
 import { heldByIfKnown, hintRekey } from '../holdings.ts'
@@ -32,6 +33,7 @@ interface CreateOptions extends Flags {
   format: 'skerry' | 'classic'
   expires?: string
   withoutPin?: boolean
+  file?: string
 }
 
 export function register(command: Command): void {
@@ -56,6 +58,7 @@ export function register(command: Command): void {
         .default('skerry'),
     )
     .option('--expires <when>', 'for example 12h, 30d or 2030-01-31 (default: never)')
+    .option('--file <path>', 'write the token to this new file, which only you can read, instead of showing it')
     .option('--without-pin', 'print the token without the pin of the signed directory')
     .action(inOrg(create, parseCreate))
   leaf(command, 'show <token>', 'Show a service token').action(signedIn(show))
@@ -100,10 +103,11 @@ async function create(
   const problem = await grantTo(session, places, serviceToken.id, parsed.publicKeyJwk)
   const token = await pinnedToken(session, orgId, made.token, { bound: bound ? place : undefined, flags })
 
+  if (flags.file !== undefined) writeNamed(flags.file, `${token}\n`, {})
   const granted = problem ? [] : places.map(({ label }) => label)
   return {
-    json: { token, serviceToken, granted },
-    text: () => writeLine(token),
+    json: { ...(flags.file === undefined ? { token } : { tokenFile: flags.file }), serviceToken, granted },
+    text: () => (flags.file === undefined ? writeLine(token) : undefined),
     after: () => {
       if (problem) {
         warn('the token exists, but not every key was granted to it')
@@ -113,7 +117,10 @@ async function create(
           `run \`skerry grant ${serviceToken.id} ${placeOptions(place!.label)}\``,
         )
       }
-      note(`created token ${name} (${serviceToken.id}); it is shown only once`)
+      const where =
+        flags.file === undefined ? 'it is shown only once' : `it is in ${flags.file}, and shown nowhere else`
+      note(`created ${flags.admin ? 'admin ' : ''}token ${name} (${serviceToken.id}); ${where}`)
+      if (flags.admin) note('administers the organization: members, tokens, leases and protection')
       // The name could be one that a shell takes apart, or the address of a member.
       note(useOf(granted, flags, /^[\w.-]+$/.test(name) ? name : serviceToken.id))
       if (flags.format === 'skerry')
@@ -151,6 +158,7 @@ function parseCreate(flags: CreateOptions, argument: string | undefined) {
   const name = argumentOr(argument, flags.name, 'name of the token')
   const expiresAt =
     flags.expires === undefined ? null : new Date(Date.now() + parseEnd(flags.expires, '--expires') * 1000)
+  checkWritable(flags.file, {})
   if (flags.provisioner && (flags.admin || flags.unbound || flags.app !== undefined || flags.env !== undefined))
     throw usage('--provisioner cannot be used with --admin, --unbound, --app or --env')
   return { name, expiresAt }

@@ -40,6 +40,15 @@ function SignIn() {
         </Text>
       </StandalonePage>
     )
+  if (data.setUpNeeded && data.signup === 'closed')
+    return (
+      <StandalonePage title="Set this server up">
+        <Text size="sm">
+          Open the link that the server wrote to its log when it started. It makes an organization, and you become its
+          owner. The link works for 24 hours, and each start of the server makes another one.
+        </Text>
+      </StandalonePage>
+    )
   if (data.setUpNeeded)
     return (
       <StandalonePage title="Set this server up">
@@ -53,7 +62,7 @@ function SignIn() {
         </Text>
       </StandalonePage>
     )
-  return <BuiltIn returnTo={returnTo} />
+  return <BuiltIn returnTo={returnTo} sendsMail={data.mail !== 'outbox'} />
 }
 
 function External({ returnTo, failed }: { returnTo: string; failed: boolean }) {
@@ -73,7 +82,7 @@ function External({ returnTo, failed }: { returnTo: string; failed: boolean }) {
   )
 }
 
-function BuiltIn({ returnTo }: { returnTo: string }) {
+function BuiltIn({ returnTo, sendsMail }: { returnTo: string; sendsMail: boolean }) {
   const router = useRouter()
   const form = useApiForm('signIn', 'requestLink', { email: '' })
   const [sentTo, setSentTo] = useState<string | null>(null)
@@ -90,9 +99,12 @@ function BuiltIn({ returnTo }: { returnTo: string }) {
   })
   if (sentTo)
     return (
-      <StandalonePage title="Check your mail">
+      <StandalonePage title={sendsMail ? 'Check your mail' : 'Ask for your link'}>
         <Text size="sm">
-          If {sentTo} belongs to someone here, a link to sign in is on its way. It works once, for 15 minutes.
+          {sendsMail
+            ? `If ${sentTo} belongs to someone here, a link to sign in is on its way. `
+            : `This server sends no mail. If ${sentTo} belongs to someone here, your link is in the folder “outbox” of the server’s data directory. Ask the operator of the server for it. `}
+          It works once, for 15 minutes.
         </Text>
         <Anchor component="button" type="button" size="sm" onClick={() => setSentTo(null)}>
           Use another address
