@@ -193,7 +193,7 @@ interface AcceptFlags extends Flags {
 
 /** A link in a mail or the dashboard may have accepted the invitation already. */
 const acceptedWithoutCode =
-  'if you have accepted it already, for example with the link in the mail, ask the person who invited you to compare the words of `skerry keys fingerprint`'
+  'if you have accepted it already, for example with the link in the mail, ask the person who invited you to compare your words: `skerry keys fingerprint` shows them, and so does Keyring in your account in the dashboard'
 
 const readCode = async ({ code }: AcceptFlags): Promise<string | undefined> =>
   code ? readCredential('Joining code') : undefined
