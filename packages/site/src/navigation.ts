@@ -54,6 +54,7 @@ export const navigation: readonly ChapterRows[] = [
     rows: [
       ['docs/command-line.md', 'The command line'],
       ['docs/kms.md'],
+      ['docs/kms-gateway.md'],
       ['docs/live.md'],
       ['docs/serve.md'],
       ['docs/integrations.md'],
@@ -122,6 +123,7 @@ export const navigation: readonly ChapterRows[] = [
       ['docs/hostile-server.md'],
       ['docs/hostile.md'],
       ['docs/directory-format.md'],
+      ['docs/kms-format.md'],
       ['SECURITY.md', 'Report a weakness'],
     ],
   },

@@ -47,6 +47,7 @@ export const documents: Readonly<Record<string, string>> = {
   provisioner: 'docs/leases/own-network.md',
   sync: 'docs/sync.md#at-the-command-line',
   kms: 'docs/kms.md',
+  'kms gateway': 'docs/kms-gateway.md',
   vault: 'docs/vault.md',
   agent: 'docs/agents.md',
   proxy: 'docs/proxy.md',
