@@ -48,7 +48,7 @@ export const machines = [
     title: 'Pass secrets to Terraform',
     words: 'tf_var prefix infrastructure opentofu variables iac pulumi',
     steps: [['skerry run --prefix TF_VAR_ -- terraform apply', 'Put TF_VAR_ before each name']],
-    document: 'docs/command-line.md#which-values-a-program-gets',
+    document: 'docs/command-line/run.md#which-values-a-program-gets',
   },
   {
     title: 'Automate administration',
@@ -182,7 +182,7 @@ export const machines = [
       ['skerry mcp', 'Let the editor start this command as a server'],
       ['skerry token create editor --app shop --env development', 'Give it a token of one environment'],
     ],
-    document: 'docs/command-line.md#assistants',
+    document: 'docs/command-line/assistants.md',
   },
   {
     title: 'Encrypt data with a managed key',
