@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { seal } from '../../server/src/features/audit-proof/seal.ts'
 import { operate } from '../../server/test/operate.ts'
 import { type AppPlatform, startAppPlatform } from '../../server/test/services/app-platform.ts'
 import { openWorld, start, type World } from '../../server/test/world.ts'
@@ -24,7 +25,10 @@ beforeAll(async () => {
   await ok('skerry sync bind fly --to appName=shop --mode manual --yes')
   await ok('skerry rotation create SESSION_KEY --every 1d --now --yes')
   await ok('ssh-keygen -q -t ed25519 -N "" -C "" -f ssh-ca && skerry lease target create hosts --file ssh-ca --yes')
+  await seal(world.server.context)
+  await ok('skerry audit verify && skerry audit checkpoint > before && skerry audit checkpoint --json > before.json')
   await dropLeaked()
+  await seal(world.server.context)
 })
 afterAll(async () => {
   await machine?.remove()
@@ -79,4 +83,24 @@ test('a lease target gets its admin credential again', async () => {
 test('an environment gets a new key, which the readers of the server know', async () => {
   await ok('skerry env rekey --yes')
   await ok('skerry sync run fly && skerry rotation run SESSION_KEY --yes')
+})
+
+test('a checkpoint that was signed with the earlier key is compared once that key is known', async () => {
+  const changed = await machine.shell('skerry audit checkpoint --compare before')
+  expect([changed.code, changed.stderr]).toEqual([3, expect.stringContaining('signs with a different key than before')])
+  await ok('skerry audit verify --restored')
+  const known = await machine.shell('skerry audit checkpoint --compare before')
+  expect([known.code, known.stderr]).toEqual([0, expect.stringContaining('both belong to the same audit log')])
+  const compare = (more = '') =>
+    machine.shell(`XDG_STATE_HOME=$HOME/other skerry audit checkpoint --compare before ${more}`)
+  const unknown = await compare()
+  expect([unknown.code, unknown.stderr]).toEqual([
+    3,
+    expect.stringMatching(/before is signed with a key that this machine does not know.*earlier key with --key/s),
+  ])
+  const { publicKey } = JSON.parse(await machine.read('before.json'))
+  expect(await compare(`--key ${publicKey}`)).toMatchObject({ code: 0 })
+  expect((await compare('--key short')).stderr).toContain('--key must be the 43-character key')
+  const forged = await machine.shell(`sed '2s/.*/1/' before > forged && skerry audit checkpoint --compare forged`)
+  expect(forged.stderr).toContain('the checkpoint is not signed with the server’s key')
 })
