@@ -35,7 +35,7 @@ export async function opensDatabase(db: Sql, serverKey: ServerKey): Promise<bool
   return true
 }
 
-export interface Place {
+interface Place {
   table: string
   key: readonly string[]
   column: string
