@@ -19,7 +19,7 @@ interface Facts<T> {
 }
 
 /** A file in which this machine remembers something of each organization, to compare it with later answers of the server. */
-export interface OrgMemory<T> {
+interface OrgMemory<T> {
   find: (url: string, orgId: string) => T | undefined
   /** Whether the file has an entry of any organization of the server. */
   hasServer: (url: string) => boolean
