@@ -10,7 +10,7 @@ import { describe, expect, test } from 'vitest'
 import { recordTrips } from '../../server/src/features/honey-tokens/trips.ts'
 import { dialogOf, openApp, pickTool, value } from './apps-steps.ts'
 import { queued } from './changes-steps.ts'
-import { joinsWithKey, protect, putSecret, unprotect } from './org-steps.ts'
+import { axeProblems, joinsWithKey, protect, putSecret, unprotect } from './org-steps.ts'
 import { grantTo, leaks, openPair } from './scene.ts'
 import * as steps from './steps.ts'
 
@@ -143,6 +143,7 @@ describe('the page Audit log', async () => {
     await shows(() => rename('Shop one'), note('1 new entry'))
     await shows(() => rename('Shop two'), note('2 new entries'))
     expect(await row('Shop one').count()).toBe(0)
+    expect(await axeProblems(page)).toEqual([])
     await shown.click()
     await row('Shop one').waitFor()
     await row('Shop two').waitFor()
