@@ -6,7 +6,7 @@ import { parseEnd } from '../duration.ts'
 import { Failure, toFailure, usage } from '../failure.ts'
 import { type InOrg, inOrg, type SignedIn, signedIn, withoutSession } from '../frame.ts'
 import { grantAll, type OpenPlace, openWithGroups } from '../grants.ts'
-import { heldByIfKnown, hintRekey } from '../holdings.ts'
+import { heldByIfKnown, heldLabel, hintRekey, listAccess } from '../holdings.ts'
 import { mustVerifyIn } from '../known-directories.ts'
 import { forgetReader } from '../known-readers.ts'
 import { placeOptions } from '../labels.ts'
@@ -19,7 +19,7 @@ import { confirmOrRefuse } from '../prompt.ts'
 import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { shownTime } from '../times.ts'
-import { findToken, listTokens, tokenState, wantedTokenName } from '../tokens/find.ts'
+import { findToken, isLive, listTokens, tokenState, wantedTokenName } from '../tokens/find.ts'
 import { openMakers } from '../tokens/made-by.ts'
 import { registerAgain } from '../tokens/register.ts'
 import { typedHolder } from '../typed-names.ts'
@@ -60,7 +60,7 @@ export function register(command: Command): void {
     .option(...branchesOption)
     .option('--without-pin', 'print the token without the pin of the signed directory')
     .action(inOrg(create, parseCreate))
-  leaf(command, 'show <token>', 'Show a service token').action(signedIn(show))
+  leaf(command, 'show <token>', 'Show a service token, and the environments that it can read').action(signedIn(show))
   leaf(command, 'rename <token> <name>', 'Change the name of a service token').action(signedIn(rename))
   endingLeases(confirmable(leaf(command, 'revoke <token>', 'Make a service token invalid; the list keeps it'))).action(
     signedIn(revoke),
@@ -216,8 +216,11 @@ async function list({ session, orgId }: InOrg): Promise<Output> {
 
 async function show(id: string, { session }: SignedIn): Promise<Output> {
   const token = await findToken(session, id)
+  const access = (await listAccess(session, token.orgId, { branches: true })).filter(
+    ({ principalId }) => principalId === token.id,
+  )
   return {
-    json: { token },
+    json: { token, access },
     text: async () => {
       writeLine(`${token.id} (${token.name})`)
       writeLine(
@@ -225,12 +228,19 @@ async function show(id: string, { session }: SignedIn): Promise<Output> {
       )
       const maker = (await openMakers(session, [token.createdById]))(token.createdById)
       if (maker !== '') writeLine(`made by ${maker}`)
-      const { environmentId } = token
-      if (environmentId === null) return writeLine('not bound to an environment')
-      const label = (await openDirectory(session, [environmentId]))(environmentId)
-      writeLine(`bound to ${label ?? environmentId}`)
+      writeLine(await boundTo(session, token.environmentId))
+      const isRead = isLive(token)
+      const labels = access.map((one) => (isRead ? heldLabel(one) : one.label)).sort()
+      if (labels.length === 0) writeLine('can read no environment')
+      else writeLine(`${isRead ? 'can read' : 'had the key of'} ${labels.join(', ')}`)
     },
   }
+}
+
+async function boundTo(session: Session, environmentId: string | null): Promise<string> {
+  if (environmentId === null) return 'not bound to an environment'
+  const label = (await openDirectory(session, [environmentId]))(environmentId)
+  return `bound to ${label ?? environmentId}`
 }
 
 async function rename(id: string, name: string, { session }: SignedIn): Promise<Output> {
