@@ -5,6 +5,7 @@ import { type Offboarding, type OffboardingRow, rekeyability } from '@skerry/sdk
 import { principalIdOf } from '../directory.ts'
 import { Failure, toFailure, usage } from '../failure.ts'
 import type { InOrg } from '../frame.ts'
+import { namedHolder } from '../known-holders.ts'
 import { forgetReader } from '../known-readers.ts'
 import { shellWord } from '../labels.ts'
 import { note, type Output, warn } from '../output.ts'
@@ -42,16 +43,16 @@ export async function offboard(who: string, { session, flags, orgId }: InOrg<Rek
   return { json: { offboarding: after, rekeyed, proposed } }
 }
 
-async function start(session: Session, orgId: string, who: string, { yes }: RekeyOptions): Promise<Offboarding> {
+async function start(session: Session, orgId: string, who: string, flags: RekeyOptions): Promise<Offboarding> {
   const userId = await principalIdOf(session, who, 'member')
   if (!userId.startsWith('usr_')) throw usage(`${who} is not a person`, 'name a member by e-mail address')
   const { preview } = await session.client.offboardings.preview({ params: { orgId, userId } })
-  const label = labelOf(preview)
+  const label = await namedHolder(session, { orgId, id: userId, shown: labelOf(preview) }, who, flags)
   notePreview(preview, label)
-  if (!yes) await confirmByName(label)
+  if (!flags.yes) await confirmByName(label)
   const { offboarding } = await session.client.offboardings.start(
     { params: { orgId }, body: { userId } },
-    typedHolder(who),
+    { typed: { ...typedHolder(who === userId ? who : label).typed, endedTokens: tokensIn(preview.revokes) } },
   )
   forgetReader(session, orgId, userId)
   noteRemovedPerson(session, orgId, userId, preview.email)
@@ -60,6 +61,10 @@ async function start(session: Session, orgId: string, who: string, { yes }: Reke
   if (revoked.length > 0) note(`revoked ${revokedWords(revoked)}`)
   return offboarding
 }
+
+/** The tokens that end with the person, as they were shown before the question. */
+const tokensIn = (revokes: Preview['revokes']): string[] =>
+  revokes.flatMap(({ kind, id }) => (kind === 'service_token' ? [id] : []))
 
 const kindWords = {
   service_token: 'the token',
