@@ -1,6 +1,6 @@
 import { isClient } from '@skerry/contract/grants/readers'
 import { isNamed } from '@skerry/contract/prefixes'
-import { slugsInOrder } from '@skerry/sdk/internal/directory/layer-steps'
+import { slugsInOrder } from '@skerry/sdk/internal/directory/group-order'
 import { grantEnvironment } from '@skerry/sdk/secrets'
 import type { Command } from 'commander'
 import { findCurrentParent } from '../current-place.ts'

@@ -23,8 +23,9 @@ beforeAll(async () => {
   await ada.ok('skerry keys unlock && skerry org create "Typed Names" && skerry init --yes --env development')
   await ada.ok('skerry app create billing && skerry env create production --app billing')
   await ada.ok('skerry group create one && skerry group create two && skerry group create three')
-  for (const group of ['one', 'two', 'three']) await ada.ok(`skerry env create development --group ${group}`)
-  await ada.ok('skerry compose set one --env development && skerry compose set two --env development')
+  await ada.ok('skerry env create layered')
+  for (const group of ['one', 'two', 'three']) await ada.ok(`skerry env create layered --group ${group}`)
+  await ada.ok('skerry compose set one --env layered && skerry compose set two --env layered')
   await ada.ok('skerry trust init --yes')
   bob = await joined('bob@example.com')
   carol = await joined('carol@example.com')
@@ -80,7 +81,7 @@ describe('the name of another object than this machine knows', () => {
       await refused(ada, `skerry ${command}`, 'as the application shop, and the server shows it as billing')
     liar.repent()
     swap(/\/groups(?:\?|\/\w+$|$)/, 'slug', 'one', 'two')
-    for (const command of ['group rm one --yes', 'group rename one First', 'compose rm one --env development --yes'])
+    for (const command of ['group rm one --yes', 'group rename one First', 'compose rm one --env layered --yes'])
       await refused(ada, `skerry ${command}`, 'as the group two, and the server shows it as one')
   })
 
@@ -124,7 +125,7 @@ describe('the name of another object than this machine knows', () => {
       await refused(ada, `skerry teams ${command}`, 'as the team support, and the server shows it as payments')
     liar.repent()
     await ada.ok('skerry client create old && skerry client create new')
-    swap(/\/machine-clients(?:\?|$)/, 'name', 'old', 'new')
+    swap(/\/clients(?:\?|$)/, 'name', 'old', 'new')
     await refused(ada, 'skerry client revoke old --yes', 'as the machine client new, and the server shows it as old')
   })
 
@@ -144,6 +145,8 @@ describe('the name of another object than this machine knows', () => {
     const elsewhere = `export XDG_STATE_HOME=$HOME/other XDG_CONFIG_HOME=$HOME/other-config`
     await ada.ok(`${elsewhere}; skerry app rm again --yes && skerry app create again`)
     await ada.ok(`${elsewhere}; skerry env create development --app again`)
+    // Starts to count the requests from here.
+    liar.lie(/^$/, (body) => body)
     await refused(ada, 'skerry app rename again Again', 'the application again is another one than before')
     await ada.ok('skerry env trust again/development --yes && skerry app rename again Again')
   })
@@ -165,6 +168,8 @@ describe('the id of an application or a group', () => {
     const made = await ada.shell(`skerry env create live --app ${id}`, fresh())
     expect(made.stderr).toContain('not signed: environment billing/live')
     expect(liar.received().filter((body) => body.includes('"head"'))).toEqual([])
+    liar.repent()
+    await ada.ok('skerry trust sign --yes')
   })
 })
 
@@ -246,22 +251,22 @@ describe('the order of the groups of an environment', () => {
         ? { ...body, groups: [{ groupId: three.id, slug: 'three', name: 'three', position: -1 }, ...body.groups] }
         : body,
     )
-    const { stderr } = await ada.shell('skerry compose set three --env development')
-    expect(stderr).toContain('includes one:development, two:development, three:development')
+    const { stderr } = await ada.shell('skerry compose set three --env layered')
+    expect(stderr).toContain('includes one:layered, two:layered, three:layered')
     liar.repent()
     await layersAre('the last')
-    await ada.ok('skerry compose rm three --env development --yes')
+    await ada.ok('skerry compose rm three --env layered --yes')
   })
 
   it('is shown before a position is signed', async () => {
     showPositions({ one: 5, two: 6 })
-    const command = 'skerry compose set three --position 3 --env development'
+    const command = 'skerry compose set three --position 3 --env layered'
     const { code, stderr } = await ada.shell(command)
     expect([code, stderr]).toEqual([2, expect.stringContaining('a later one overrides: three, one, two')])
     expect(liar.sent()).toEqual([])
     liar.repent()
     const done = await ada.shell(`${command} --yes`)
-    expect(done.stderr).toContain('includes one:development, two:development, three:development')
+    expect(done.stderr).toContain('includes one:layered, two:layered, three:layered')
     await layersAre('as shown')
   })
 })

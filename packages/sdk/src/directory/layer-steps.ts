@@ -1,4 +1,5 @@
 import type { DirectoryDraft } from './draft.ts'
+import { slugsInOrder } from './group-order.ts'
 import { ownerOf } from './named.ts'
 
 // The steps of edits that change the groups of an environment.
@@ -35,12 +36,6 @@ const listGroups = async (
   envId: string,
 ): Promise<readonly Composed[]> => (await client.composition.list({ params: { orgId, envId } })).groups
 
-/** The slugs of groups, lowest precedence first. */
-export const slugsInOrder = (groups: readonly Omit<Composed, 'groupId'>[]): string[] =>
-  groups
-    .toSorted((one, other) => one.position - other.position || (one.slug < other.slug ? -1 : 1))
-    .map(({ slug }) => slug)
-
 /**
  * Adds a group to the layers that were signed: as the last one, or where it was. Positions are the server's numbers, so a
  * place that the user chose by position is signed only if the user has seen the order that results.
@@ -57,9 +52,9 @@ export async function compose(
   const groups = await listGroups(draft, envId)
   const known = groups.find((one) => one.groupId === groupId)
   const slug = ownerOf(draft, known?.slug ?? (await client.groups.get({ params: { orgId, groupId } })).group.slug)
+  if (slug === undefined) return void draft.unsigned.add(key)
   const layerOf = (group: string) => `${group}:${key.slice(key.lastIndexOf('/') + 1)}`
-  const layer = slug === undefined ? undefined : layerOf(slug)
-  if (slug === undefined || layer === undefined) return void draft.unsigned.add(key)
+  const layer = layerOf(slug)
   await draft.claims([`environment/${layer}`])
   if (draft.claimOf(`environment/${layer}`) === undefined) return
   const rest = value.layers.filter((one) => one !== layer)
