@@ -11,6 +11,8 @@ interface Names<T> {
   /** The command that lists all: `skerry token ls`. */
   list: string
   nameOf: (row: T) => string | null
+  /** Whether the name is a slug, which never changes. */
+  isSlug?: boolean
 }
 
 /** Finds the row that the user names by its id, or by a name that only one row has. */
@@ -39,6 +41,7 @@ export function findKnown<T extends { id: string }>(
 ): T {
   const row = findOne(rows, wanted, names)
   const name = names.nameOf(row)
-  if (name !== null) checkKnownName(session, orgId, { noun: names.noun, wanted, id: row.id, name })
+  if (name !== null)
+    checkKnownName(session, orgId, { noun: names.noun, wanted, id: row.id, name, isSlug: names.isSlug })
   return row
 }

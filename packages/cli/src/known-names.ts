@@ -35,15 +35,23 @@ interface Wanted extends NamedObject {
   noun: string
   /** The name or the id that the user typed. */
   wanted: string
+  /** Whether the name is a slug, which never changes. */
+  isSlug?: boolean | undefined
 }
 
 /**
  * Refuses an object that this machine knows by another name, and a name that another object had before. The first object
- * of a name is remembered. An id that the user typed is the object itself, so nothing is refused or learned.
+ * of a name is remembered. An id that the user typed is the object itself, so only another slug is refused, and nothing is
+ * learned.
  */
-export function checkKnownName(session: Session, orgId: string, { noun, wanted, id, name }: Wanted): void {
-  if (wanted === id) return
+export function checkKnownName(session: Session, orgId: string, { noun, wanted, id, name, isSlug }: Wanted): void {
   const change = changeOfName(session, orgId, noun, { id, name })
+  if (wanted === id) {
+    const isOther = isSlug && (knownNameOf(session, orgId, id) ?? name) !== name
+    if (isOther)
+      throw new Failure('refused', `${change}; nothing was changed`, 'a slug never changes: do not trust the server')
+    return
+  }
   if (change !== undefined)
     throw new Failure(
       'refused',

@@ -62,7 +62,7 @@ function seen<T extends App | Group>(session: Session, orgId: string, found: T, 
 
 /** Refuses another application or group than this machine knows by this slug. Call it before a change. */
 export const checkOwner = (session: Session, noun: 'application' | 'group', found: App | Group, wanted: string): void =>
-  checkKnownName(session, found.orgId, { noun, wanted, id: found.id, name: found.slug })
+  checkKnownName(session, found.orgId, { noun, wanted, id: found.id, name: found.slug, isSlug: true })
 
 /** The application or the group of an environment, with the noun in messages. */
 export const ownerOfPlace = ({ environment: { applicationId, groupId }, label }: Place) => ({

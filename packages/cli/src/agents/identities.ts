@@ -69,6 +69,7 @@ export async function agentOf(session: Session, wanted: string): Promise<{ orgId
     noun: 'agent',
     list: 'skerry agent ls',
     nameOf: ({ slug }) => slug,
+    isSlug: true,
   })
   return { orgId, agent }
 }

@@ -193,7 +193,13 @@ async function remove(
     const next = orNearest(groupSlug, slugs, 'see `skerry compose ls`')
     throw new Failure('notFound', `${groupSlug} is not composed into ${label}`, next)
   }
-  checkKnownName(session, orgId, { noun: 'group', wanted: groupSlug, id: found.groupId, name: found.slug })
+  checkKnownName(session, orgId, {
+    noun: 'group',
+    wanted: groupSlug,
+    id: found.groupId,
+    name: found.slug,
+    isSlug: true,
+  })
   await confirmOrRefuse(`removes group ${found.slug} from ${label}`, flags)
   const { environments } = await session.client.groups.envs({ params: { orgId, groupId: found.groupId } })
   const params = { orgId, envId, groupId: found.groupId }

@@ -116,6 +116,9 @@ describe('the name of another object than this machine knows', () => {
       'rm builder --yes',
     ])
       await refused(ada, `skerry agent ${command}`, 'as the agent deployer, and the server shows it as builder')
+    const { agents } = liar.heard(/\/agents(?:\?|$)/)
+    const publish = `skerry agent policy publish ${agents[0].id} --file rules.json --yes`
+    await refused(ada, publish, 'a slug never changes: do not trust the server')
   })
 
   it('deletes no other team or machine client, and adds nobody to another team', async () => {
@@ -163,8 +166,11 @@ describe('the id of an application or a group', () => {
       apps: body.apps?.map((one: Json) => (one.id === id ? { ...one, slug: 'billing' } : one)),
     }))
     // The machine knows the slug of the id.
-    const known = await ada.shell(`skerry app rm ${id} --yes`)
-    expect(known).toMatchObject({ code: 5, stderr: expect.stringContaining('you named spare') })
+    await refused(
+      ada,
+      `skerry app rm ${id} --yes`,
+      `${id} as the application spare, and the server shows it as billing`,
+    )
     const made = await ada.shell(`skerry env create live --app ${id}`, fresh())
     expect(made.stderr).toContain('not signed: environment billing/live')
     expect(liar.received().filter((body) => body.includes('"head"'))).toEqual([])
