@@ -106,6 +106,12 @@ describe('a new managed key', () => {
     expect([...draft.entries.keys()]).toEqual(['key/receipts'])
   })
 
+  test('has the first version, whatever the server answers', async () => {
+    const key = { id: idOf('kms', 1), name: 'receipts', currentVersion: 7 }
+    await signAfter('kms.create', { name: 'receipts', grants }, { key })
+    expect(draft.entries.get('key/receipts')).toMatchObject({ versions: [{ version: 1 }] })
+  })
+
   test('with the name or the id of a signed one is not signed', async () => {
     const before = { id: idOf('kms', 1), readers: kids.ada, versions: [] }
     draft.set('key/invoices', before)
@@ -168,6 +174,19 @@ describe('a name that the user gave', () => {
     shown('shop')
     draft.typed = { owner: 'other' }
     await refused(signAfter(act, { slug: 'staging', wrappedDek: 'wd1' }, { environment: { id: staging } }))
+  })
+
+  test.each(['apps.delete', 'groups.delete'])('is needed to sign the ends that %s causes', async (act) => {
+    shown('shop')
+    await change(act, { appId: idOf('app', 1), groupId })
+    const unsigned = act === 'apps.delete' ? ['environment/shop/production'] : []
+    expect([[...draft.entries], [...draft.unsigned]]).toEqual([[], unsigned])
+  })
+
+  test('is needed to sign the environment that apps.createEnv makes', async () => {
+    shown('billing')
+    await signAfter('apps.createEnv', { slug: 'staging', wrappedDek: 'wd1' }, { environment: { id: staging } })
+    expect([[...draft.entries], [...draft.unsigned]]).toEqual([[], ['environment/billing/staging']])
   })
 
   test('signs the owner whom the server shows, if it is the same one', async () => {
@@ -235,6 +254,32 @@ describe('a name that the user gave', () => {
       draft.typed = { owner: 'shared' }
       await change('composition.delete', { groupId })
       expect(draft.entries.get('environment/shop/production')).toMatchObject({ layers: [] })
+    })
+
+    const add = async (position: number | undefined, groups?: string[]) => {
+      layered()
+      const key = 'environment/mail:production'
+      scene.claims.set(key, { key, value: {}, readers: null, signedReaders: null })
+      const mail = { groupId, slug: 'mail', name: 'mail', position: -1 }
+      show([mail, { ...shared, position: 5 }])
+      draft.typed = { owner: 'mail', groups }
+      await change('composition.set', {}, { groupId, ...(position === undefined ? {} : { position }) })
+      return draft.entries.get('environment/shop/production')
+    }
+
+    test('adds it as the last one, wherever the server shows it', async () => {
+      expect(await add(undefined)).toMatchObject({ layers: ['shared:production', 'mail:production'] })
+    })
+
+    test.each([
+      ['has not seen the order', undefined],
+      ['has seen another order', ['shared', 'mail']],
+    ])('gives it no position if the user %s', async (_, seen) => {
+      expect([await add(1, seen), [...draft.unsigned]]).toEqual([undefined, ['environment/shop/production']])
+    })
+
+    test('gives it the position whose order the user has seen', async () => {
+      expect(await add(1, ['mail', 'shared'])).toMatchObject({ layers: ['mail:production', 'shared:production'] })
     })
 
     test('is needed to take out a group that the server does not list', async () => {
@@ -389,7 +434,7 @@ describe('a person who leaves', () => {
   })
 
   const token = idOf('skt', 6)
-  const offboard = async (revoked: object[]) => {
+  const offboard = async (revoked: object[], endedTokens?: string[]) => {
     const { value } = scene.start.entries.get(entryKey) as { value: { readers: string } }
     const signed = [...both, [`token/${token}`, kids.eve] as [string, string]]
     const entry = { key: entryKey, value: { ...value, readers: await readersHash(signed) } } as never
@@ -398,6 +443,7 @@ describe('a person who leaves', () => {
     draft = new DirectoryDraft({ ...scene.start, entries }, draft.context)
     scene.claims.set(ci.key, { ...ci, readers: null, signedReaders: null })
     scene.claims.set(entryKey, { key: entryKey, value: {}, readers: signed, signedReaders: signed })
+    draft.typed = { endedTokens }
     const input = { params: { orgId }, body: { userId: bob } }
     await afterwardEdits['offboardings.start']!(input, draft, { offboarding: { revoked } })
   }
@@ -408,6 +454,15 @@ describe('a person who leaves', () => {
     expect(draft.entries.get(entryKey)).toMatchObject({ readers: await readersHash(both.slice(0, 1)) })
   })
 
+  test.each([
+    ['that the user has not seen', 'ci', []],
+    ['under another name than the signed one', 'robot', [token]],
+  ])('by an offboarding ends no token %s', async (_, name, seen) => {
+    await offboard([{ kind: 'service_token', id: token, name }], seen)
+    expect([...draft.entries.keys()]).toEqual([`person/${bob}`, entryKey])
+    expect([...draft.unsigned]).toEqual([`token/${token}`])
+  })
+
   test('by an offboarding takes nobody with them whom only the server leaves out', async () => {
     scene.claims.delete(`person/${ada}`)
     await offboard([{ kind: 'agent', id: token, name: 'ci' }])
@@ -416,18 +471,21 @@ describe('a person who leaves', () => {
   })
 })
 
-test('a branch that ends takes no token with it that is bound elsewhere', async () => {
-  const bound = [null, 'shop/staging', 'shop/production'].map((environment, at) => {
-    const entry = { key: `token/${idOf('skt', at + 1)}`, value: { name: 'ci', environment, kid: kids.eve } } as const
-    return [entry.key, entry] as const
-  })
-  draft = new DirectoryDraft({ ...scene.start, entries: new Map([...scene.start.entries, ...bound]) }, draft.context)
-  draft.typed = { environment: 'shop/production@pr-1' }
-  const tokens = bound.map(([entryKey]) => ({ id: entryKey.slice('token/'.length), environmentId: staging }))
-  scene.server.on('tokens.list', () => ({ text: JSON.stringify({ tokens, nextCursor: null }) }))
-  await changingEdits['envs.delete']!({ params: { orgId, envId: staging }, body: {} }, draft)
-  expect([...draft.entries]).toEqual([[bound[2]![0], null]])
-})
+test.each(['shop/production@pr-1', 'production@pr-1'])(
+  'the branch %s ends, and no token that is bound elsewhere',
+  async (environment) => {
+    const bound = [null, 'shop/staging', 'shop/production'].map((environment, at) => {
+      const entry = { key: `token/${idOf('skt', at + 1)}`, value: { name: 'ci', environment, kid: kids.eve } } as const
+      return [entry.key, entry] as const
+    })
+    draft = new DirectoryDraft({ ...scene.start, entries: new Map([...scene.start.entries, ...bound]) }, draft.context)
+    draft.typed = { environment }
+    const tokens = bound.map(([entryKey]) => ({ id: entryKey.slice('token/'.length), environmentId: staging }))
+    scene.server.on('tokens.list', () => ({ text: JSON.stringify({ tokens, nextCursor: null }) }))
+    await changingEdits['envs.delete']!({ params: { orgId, envId: staging }, body: {} }, draft)
+    expect([...draft.entries]).toEqual([[bound[2]![0], null]])
+  },
+)
 
 describe('an end that only the server shows', () => {
   const worker = `worker/${idOf('syn', 1)}` as const
@@ -437,7 +495,7 @@ describe('an end that only the server shows', () => {
     [worker, kids.eve],
     [`worker/${orgId}`, kids.bob],
   ]
-  const end = async (operation: string, readers: [string, string][]) => {
+  const end = async (operation: string, readers: [string, string][], typed: object = {}) => {
     const { value } = scene.start.entries.get(entryKey) as { value: { readers: string } }
     const entry = { key: entryKey, value: { ...value, readers: await readersHash(signed) } } as never
     const decoy = {
@@ -448,7 +506,7 @@ describe('an end that only the server shows', () => {
     draft = new DirectoryDraft({ ...scene.start, entries }, draft.context)
     scene.claims.set(entryKey, { key: entryKey, value: {}, readers, signedReaders: signed })
     scene.claims.delete(`person/${bob}`)
-    draft.typed = operation === 'honeyTokens.delete' ? { holderId: idOf('skt', 8) } : {}
+    draft.typed = operation === 'honeyTokens.delete' ? { holderId: idOf('skt', 8) } : typed
     await afterwardEdits[operation]!({ params: { orgId }, body: {} }, draft, {})
   }
   const without = (key: string) => signed.filter(([other]) => other !== key)
@@ -469,6 +527,11 @@ describe('an end that only the server shows', () => {
     await end(operation, without(left))
     expect([...draft.entries.keys()]).toEqual([entryKey])
     expect(draft.entries.get(entryKey)).toMatchObject({ readers: await readersHash(without(left)) })
+  })
+
+  test('is not signed for another sync connection than that of the binding', async () => {
+    await end('sync.deleteBinding', without(worker), { connectionId: idOf('syn', 2) })
+    expect([...draft.entries]).toEqual([])
   })
 
   test('leaves an entry unsigned if others end with it', async () => {
