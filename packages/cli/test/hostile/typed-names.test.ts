@@ -238,6 +238,26 @@ describe('the offboarding of a person', () => {
   })
 })
 
+describe('an offboarding that only the server shows', () => {
+  it('gives the person no new key, and does not count as signed', async () => {
+    const { principal } = JSON.parse(await bob.ok('skerry whoami --json'))
+    const asBobs = (one: Json) => one && { ...one, userId: principal.id, email: 'bob@example.com', finishedAt: null }
+    liar.lie(/\/offboardings(?:\?|\/ofb_\w+$|$)/, (body) => ({
+      ...body,
+      ...(body.offboarding && { offboarding: asBobs(body.offboarding) }),
+      ...(body.offboardings && { offboardings: body.offboardings.map(asBobs) }),
+    }))
+    liar.lie(/\/rows/, (body) => ({
+      ...body,
+      rows: body.rows.map((row: Json) => (row.label === 'shop/development' ? { ...row, state: 'waiting' } : row)),
+    }))
+    const { code, stderr } = await ada.shell('skerry members offboard bob@example.com --yes')
+    expect([code, stderr]).toEqual([1, expect.stringContaining('the signed directory still lists bob@example.com')])
+    expect(stderr).toContain('the server still lists bob@example.com as a reader of shop/development')
+    expect(liar.sent()).toEqual([])
+  })
+})
+
 describe('the order of the groups of an environment', () => {
   const layersAre = async (layers: string) => {
     const { unsigned } = JSON.parse(await ada.ok('skerry trust status --json'))

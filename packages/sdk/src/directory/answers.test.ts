@@ -56,6 +56,7 @@ describe('a new environment', () => {
   })
 
   test('has the name of the request', async () => {
+    draft.typed = { owner: 'shop' }
     await signAfter(
       'apps.createEnv',
       { slug: 'staging', wrappedDek: 'wd1' },
@@ -68,6 +69,7 @@ describe('a new environment', () => {
     ['the name of a signed one', { slug: 'production' }, shop],
     ['the id of a signed one', { slug: 'staging' }, { environment: { id: production, slug: 'staging' } }],
   ])('with %s is not signed', async (_, body, answer) => {
+    draft.typed = { owner: 'shop' }
     await signAfter('apps.createEnv', { ...body, wrappedDek: 'wd1' }, answer)
     expect([[...draft.entries], [...draft.unsigned]]).toEqual([[], [`environment/shop/${body.slug}`]])
   })
@@ -80,6 +82,7 @@ test('a new environment of a group is in no environment that the server names', 
   const value = { ...production.value, layers: ['shared:production'] }
   scene.claims.set(production.key, { ...production, value })
   const answer = { environment: { id: staging, slug: 'production' } }
+  draft.typed = { owner: 'shared' }
   await signAfter('groups.createEnv', { slug: 'production', wrappedDek: 'wd1' }, answer)
   expect([[...draft.entries.keys()], [...draft.unsigned]]).toEqual([
     ['environment/shared:production'],
