@@ -126,6 +126,10 @@ export const checkKnownNames = (session: Session, orgId: string, named: readonly
     meanings: { environments: named.map(({ label: name, envId: environmentId }) => ({ orgId, name, environmentId })) },
   })
 
+/** Does the same for an object that the server shows in an environment. Without a name, the label is the environment's id. */
+export const checkShownName = async (session: Session, orgId: string, label: string, envId: string): Promise<void> =>
+  label === envId ? undefined : checkNames(session, orgId, [{ label, envId }])
+
 /** Refuses an environment that both an argument and `--env` name. `--env` was an option of these commands before. */
 export function checkNamed(flags: Flags, named: string | undefined): void {
   if (named !== undefined && flags.env !== undefined) throw usage('you named the environment twice', 'leave out --env')

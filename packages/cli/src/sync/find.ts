@@ -6,7 +6,7 @@ import { findKnown } from '../find-one.ts'
 import { checkKnownName } from '../known-names.ts'
 import { orNearest } from '../nearest.ts'
 import { checkKeys } from '../pins.ts'
-import { listPlaces } from '../places.ts'
+import { checkShownName, listPlaces } from '../places.ts'
 import type { Session } from '../session.ts'
 
 /** Finds a connection by its id or name. */
@@ -57,6 +57,7 @@ export async function findBinding(session: Session, wanted: string): Promise<Bou
   }
   const { id, name } = found.connection
   if (wanted !== found.binding.id) checkKnownName(session, orgId, { noun: 'sync connection', wanted, id, name })
+  await checkShownName(session, orgId, found.label, found.binding.environmentId)
   return { orgId, ...found }
 }
 

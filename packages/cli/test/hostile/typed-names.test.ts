@@ -100,6 +100,13 @@ describe('the name of another object than this machine knows', () => {
     }))
     await refused(ada, 'skerry sync disconnect live --yes', 'the sync connection live is another one than before')
     liar.repent()
+    const bind = 'sync bind live --to appName=shop --env development --mode manual --yes --json'
+    const { binding } = JSON.parse(await ada.ok(`skerry ${bind}`))
+    swap(/\/apps\/\w+\/envs/, 'slug', 'development', 'layered')
+    for (const command of [`unbind ${binding.id} --yes`, `pause ${binding.id}`])
+      await refused(ada, `skerry sync ${command}`, 'is now the environment that was called shop/development')
+    liar.repent()
+    await ada.ok(`skerry sync unbind ${binding.id} --yes`)
     // A person who types the id has named the connection itself.
     swap(/\/sync\/connections/, 'name', 'live', 'test')
     await ada.ok(`skerry sync disconnect ${live.id} --yes`)
