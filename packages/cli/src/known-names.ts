@@ -61,6 +61,33 @@ export function checkKnownName(session: Session, orgId: string, { noun, wanted, 
   noteSeen(session, orgId, { id, name })
 }
 
+interface Owner {
+  id: string
+  orgId: string
+  slug: string
+}
+
+/** Refuses another application or group than this machine knows by this slug. Call it before a change. */
+export const checkOwner = (
+  session: Session,
+  noun: 'application' | 'group',
+  { id, orgId, slug }: Owner,
+  wanted: string,
+): void => checkKnownName(session, orgId, { noun, wanted, id, name: slug, isSlug: true })
+
+interface Owned {
+  environment: { applicationId: string | null; groupId: string | null }
+  /** `shop/production` or `shared:production`. */
+  label: string
+}
+
+/** The application or the group of an environment, with the noun in messages. */
+export const ownerOfPlace = ({ environment: { applicationId, groupId }, label }: Owned) => ({
+  noun: groupId === null ? 'application' : 'group',
+  id: groupId ?? applicationId ?? '',
+  name: label.split(/[/:]/, 1)[0]!,
+})
+
 /** Says how an object differs from the memory of this machine; undefined if it does not. */
 export function changeOfName(session: Session, orgId: string, noun: string, one: NamedObject): string | undefined {
   const names = namesOf(session, orgId)

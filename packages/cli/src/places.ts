@@ -4,7 +4,7 @@ import type { Environment } from '@skerry/sdk/environments'
 import { Failure, lacksKey, usage } from './failure.ts'
 import { whyNoBranch } from './git-branch.ts'
 import { mustVerify, mustVerifyIn } from './known-directories.ts'
-import { checkKnownName, noteSeen } from './known-names.ts'
+import { noteSeen } from './known-names.ts'
 import { placeOptions } from './labels.ts'
 import { orNearest } from './nearest.ts'
 import type { Session } from './session.ts'
@@ -59,17 +59,6 @@ function seen<T extends App | Group>(session: Session, orgId: string, found: T, 
   if (wanted !== found.id) noteSeen(session, orgId, { id: found.id, name: found.slug })
   return found
 }
-
-/** Refuses another application or group than this machine knows by this slug. Call it before a change. */
-export const checkOwner = (session: Session, noun: 'application' | 'group', found: App | Group, wanted: string): void =>
-  checkKnownName(session, found.orgId, { noun, wanted, id: found.id, name: found.slug, isSlug: true })
-
-/** The application or the group of an environment, with the noun in messages. */
-export const ownerOfPlace = ({ environment: { applicationId, groupId }, label }: Place) => ({
-  noun: groupId === null ? 'application' : 'group',
-  id: groupId ?? applicationId ?? '',
-  name: label.split(/[/:]/, 1)[0]!,
-})
 
 const slugsOf = (rows: readonly { slug: string }[]): string[] => rows.map(({ slug }) => slug)
 

@@ -6,7 +6,7 @@ import { unlessRefused } from '../directory.ts'
 import { usage } from '../failure.ts'
 import { warnOfLoss } from '../first-run/person.ts'
 import { type AtPlace, atNamed, type SignedIn, signedIn } from '../frame.ts'
-import { changeOfName, noteName } from '../known-names.ts'
+import { changeOfName, checkOwner, noteName, ownerOfPlace } from '../known-names.ts'
 import { noteKeyMade } from '../known-readers.ts'
 import { checkSlug } from '../names.ts'
 import {
@@ -21,7 +21,7 @@ import {
   queueing,
 } from '../options.ts'
 import { note, type Output, writeLine, writeTable } from '../output.ts'
-import { checkOwner, findApp, findGroup, ownerOfPlace, usualApp } from '../places.ts'
+import { findApp, findGroup, usualApp } from '../places.ts'
 import { typeName } from '../principals.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { ReaderFlags } from '../reader-names.ts'
