@@ -86,7 +86,7 @@ const ownGrant = ({ context: { own, orgId } }: DirectoryDraft, grants: readonly 
  *
  * @returns false if the name or the id belongs to a signed environment: a new one has neither.
  */
-export async function addEnvironment(
+async function addEnvironment(
   draft: DirectoryDraft,
   name: string,
   id: string,
