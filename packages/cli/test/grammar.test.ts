@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { globSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -151,10 +151,11 @@ describe('help', () => {
     expect(wrong).toEqual([])
   })
 
-  it('every command line of docs/first-week.md is valid', async () => {
-    const page = readFileSync(join(root, 'docs/first-week.md'), 'utf8')
-    const lines = [...page.matchAll(/^ {4}(skerry .*)$/gm)].map(([, line]) => line as string)
-    expect(lines.length).toBeGreaterThan(20)
+  it('every command line of docs/first-week.md and of the pages about the command line is valid', async () => {
+    const pages = ['docs/first-week.md', ...globSync('docs/command-line{,/*}.md', { cwd: root })]
+    const text = pages.map((page) => readFileSync(join(root, page), 'utf8')).join('\n')
+    const lines = [...text.matchAll(/^(?: {4})?((?:(?:echo|printf) .* \| )?skerry .*)$/gm)].map(([, line = '']) => line)
+    expect(lines.length).toBeGreaterThan(80)
     const problems = await Promise.all(lines.map(async (line) => [line, await problemOf(line)]))
     expect(problems.filter(([, problem]) => problem)).toEqual([])
   })

@@ -153,9 +153,9 @@ describe.skipIf(missingPostgres())('leases of PostgreSQL', () => {
       ['db2', '--yes', '--provider', 'aws'],
       '{}',
       2,
-      'a target of AWS needs --config',
+      'docs/leases/aws/ describes the file',
     ],
-    ['of a cloud by its tag', ['db2', '--yes', '--provider', 'cloud-b'], '{}', 2, 'a target of Google Cloud needs'],
+    ['of a cloud by its tag', ['db2', '--yes', '--provider', 'cloud-b'], '{}', 2, 'docs/leases/google-cloud/'],
     ['of a provider that is misspelled', ['db2', '--yes', '--provider', 'postgre'], '{}', 2, 'did you mean postgres?'],
     ['of no provider', ['db2', '--yes', '--provider', 'ftp'], '{}', 2, 'known: postgres, mysql, redis, ssh, aws'],
   ])('a target %s is refused, and not stored', async (_, args, input, code, message) => {

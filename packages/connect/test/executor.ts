@@ -23,7 +23,7 @@ function newPlanted(what: string): string {
   return `planted-${what}-${randomBytes(12).toString('hex')}`
 }
 
-/** An executor with a provider and a site behind it. It accepts exactly the requests that docs/vault.md describes. */
+/** An executor with a provider and a site behind it. It accepts exactly the requests that docs/vault-protocol.md describes. */
 export interface TestExecutor {
   origin: string
   thumbprint: string

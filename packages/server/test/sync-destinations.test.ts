@@ -15,9 +15,10 @@ import { signUp, type Tenant } from './tenant.ts'
 import { openWorld, type World } from './world.ts'
 
 // Runs every destination from the API to a strict fake of the service, so that decisions of the server and requests of
-// the adapter are tested together. The results are the table in docs/sync.md. SKERRY_WRITE_TABLE=1 writes it again.
+// the adapter are tested together. The results are the table in docs/contributing/sync-tests.md. SKERRY_WRITE_TABLE=1
+// writes it again.
 
-const page = join(import.meta.dirname, '../../../docs/sync.md')
+const page = join(import.meta.dirname, '../../../docs/contributing/sync-tests.md')
 const [begin, end] = ['<!-- The table is made by sync-destinations.test.ts. -->', '<!-- End of the table. -->']
 const columns = [
   'Destination',
@@ -205,7 +206,7 @@ describe('a destination, from the API to the service', () => {
     },
   )
 
-  test('has the row in the table of docs/sync.md that these tests give it', () => {
+  test('has the row in the table of docs/contributing/sync-tests.md that these tests give it', () => {
     expect([...rows.keys()]).toEqual(tried)
     const text = readFileSync(page, 'utf8')
     if (process.env.SKERRY_WRITE_TABLE) writeFileSync(page, withTable(text))

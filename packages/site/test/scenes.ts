@@ -37,6 +37,7 @@ esac
 export const scenes: Record<string, Scene> = {
   'README.md': { before: '' },
   'docs/quick-start.md': { before: '' },
+  'docs/command-line/start.md': { before: '' },
   'docs/guides/ci.md': { before: `${start} && ${set('DATABASE_URL', 'postgres://db/shop', 'production')}` },
   'docs/guides/leaked-token.md': {
     before: `${start} && ${set('DATABASE_URL', 'old', 'production')} && skerry token create ci --env production`,

@@ -75,4 +75,4 @@ const createHelp = `
 The program gets environment variables such as PGHOST, MYSQL_HOST, REDIS_HOST, DATABASE_URL, MONGODB_URI, AWS_ACCESS_KEY_ID or CLOUDSDK_AUTH_ACCESS_TOKEN. The lease ends with the program. Without a program, the variables are printed once. For SSH certificates see \`skerry ssh\`.`
 
 const createTargetHelp = `
-The admin credential is read from stdin, a file or a hidden prompt. For a database it is a connection string such as postgres://skerry:...@db.example.com/shop, for SSH a private key. Clouds need --config, a file that the page below describes. The server can read the credential, so create one for Skerry alone. With --provisioner only that service token can read it.`
+The admin credential is read from stdin, a file or a hidden prompt. For a database it is a connection string such as postgres://skerry:...@db.example.com/shop, for SSH a private key. Clouds need --config, a file with the settings; the page below links to an example. The server can read the credential, so create one for Skerry alone. With --provisioner only that service token can read it.`

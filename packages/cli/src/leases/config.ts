@@ -1,6 +1,6 @@
 import { leaseFacts } from '@skerry/contract/leases/facts'
 import type { LeaseConfig, LeaseTag } from '@skerry/contract/leases/providers'
-import { vendorName } from '@skerry/contract/vendors'
+import { vendorName, vendorSlug } from '@skerry/contract/vendors'
 import { parseDuration } from '../duration.ts'
 import { usage } from '../failure.ts'
 import { pageAddress } from '../help/page-address.ts'
@@ -38,7 +38,10 @@ export function buildConfig(adminSecret: string, options: ConfigOptions): LeaseC
   const tag = readLeaseProvider(provider)
   const own = options.config === undefined ? defaults[tag]?.(adminSecret, options) : {}
   if (own === undefined)
-    throw usage(`a target of ${vendorName(tag)} needs --config`, `${pageAddress('docs/leases.md')} describes the file`)
+    throw usage(
+      `a target of ${vendorName(tag)} needs --config`,
+      `${pageAddress(`docs/leases/${vendorSlug(tag)}.md`)} describes the file`,
+    )
   checkOptions(tag, options)
   return { executor: 'in_broker', ...own, ...written, ...optional(options), provider: tag } as LeaseConfig<LeaseTag>
 }

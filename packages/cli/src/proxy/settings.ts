@@ -28,7 +28,7 @@ const onThisMachine: Place = { address: '127.0.0.1', unmatched: 'tunnel' }
 
 const opening = ({
   address,
-}: Place) => `# The settings of \`skerry proxy run\`. ${pageAddress('docs/proxy.md')} describes all of them. This file contains no secret.
+}: Place) => `# The settings of \`skerry proxy run\`. ${pageAddress('docs/proxy-settings.md')} describes them. This file contains no secret.
 
 listen = "${address}:8080"
 `

@@ -5,13 +5,11 @@ import { exampleOf } from './reference-examples.ts'
 import { referenceTables, type Table } from './reference-tables.ts'
 import { type Field, rowsOf } from './reference-words.ts'
 
-/** The server's rules about who may call which operation. The contract does not have them. */
-export interface AccessFacts {
-  /** The name of the access of each operation, by method and path: `GET /v1/me`. */
-  names: ReadonlyMap<string, string>
-  /** The meaning of each word that these names consist of. */
-  words: Readonly<Record<string, string>>
-}
+/**
+ * The server's rules about who may call an operation, as sentences, by method and path: `GET /v1/me`. The contract does
+ * not have these rules.
+ */
+export type AccessRules = ReadonlyMap<string, string>
 
 export interface Operation {
   /** `apps.create`, as in the OpenAPI document. */
@@ -19,7 +17,7 @@ export interface Operation {
   method: string
   path: string
   summary: string
-  /** Empty if the server gave no access names. */
+  /** Who may call the operation, as sentences. Empty if the server gave no rules. */
   access: string
   /** Empty for a read that records nothing. */
   audit: string
@@ -46,20 +44,19 @@ const conventions = [
   'Bodies and answers are JSON in UTF-8, with `content-type: application/json`.',
   'Send the credential in the `Authorization` header. Use `Bearer` with a service token, a session JWT, a CLI session or ' +
     'an access token. Use `Basic` with the id and secret of a machine client.',
+  'Each operation says under “Access” who may call it. To a caller outside the organization, the answer is `not_found`.',
   'The server refuses a field or query parameter that an operation does not name.',
   'Long lists have pages, with the parameters `limit` and `cursor`. Send `nextCursor` of a page as the `cursor` of the next page. It is null on the last page.',
   'An instant is a time in ISO 8601, in UTC with milliseconds.',
   'Every answer has an `x-request-id`. You find the request under this id in the server’s log and in the audit log.',
 ]
 
-const noAccess: AccessFacts = { names: new Map(), words: {} }
-
 /**
- * Builds the reference as data, from the OpenAPI document and, if given, the access names.
+ * Builds the reference as data, from the OpenAPI document and, if given, the access rules.
  *
  * @example reference().sections[0]?.operations[0]?.path // '/health'
  */
-export function reference(access: AccessFacts = noAccess, document: OpenApiDocument = openApiDocument()): Reference {
+export function reference(access: AccessRules = new Map(), document: OpenApiDocument = openApiDocument()): Reference {
   const operations = Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({ path, method, operation: dereference(operation, document) })),
   )
@@ -74,7 +71,7 @@ export function reference(access: AccessFacts = noAccess, document: OpenApiDocum
     version: document.info.version,
     conventions,
     sections,
-    tables: [...accessTable(access), ...referenceTables()],
+    tables: referenceTables(),
   }
 }
 
@@ -97,21 +94,11 @@ function lookUp(pointer: string, document: OpenApiDocument): unknown {
   return found
 }
 
-function accessTable({ words }: AccessFacts): Table[] {
-  const rows = Object.entries(words).map(([word, meaning]) => [`\`${word}\``, meaning])
-  if (rows.length === 0) return []
-  const about =
-    'The access of an operation says who may call it. An access is a word, or a word with another access in brackets. ' +
-    'In the second case, the caller must fulfil both the access in brackets and the rule of the word. If the caller ' +
-    'does not belong to the organization, the answer is `not_found`.'
-  return [{ anchor: 'access', title: 'Access', about, columns: ['Word', 'Required of the caller'], rows }]
-}
-
 function operationOf(
   method: string,
   pathTemplate: string,
   operation: Whole<OpenApiOperation>,
-  access: AccessFacts,
+  access: AccessRules,
 ): Operation {
   const path = pathTemplate.replace(/\{(\w+)\}/g, ':$1')
   const body = operation.requestBody?.content['application/json']?.schema
@@ -120,7 +107,7 @@ function operationOf(
     method,
     path,
     summary: operation.summary,
-    access: access.names.get(`${method} ${path}`) ?? '',
+    access: access.get(`${method} ${path}`) ?? '',
     audit: auditWords(method, operation['x-skerry-audit']),
     fields: [
       ...operation.parameters.flatMap(parameterFields),

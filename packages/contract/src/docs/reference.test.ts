@@ -92,9 +92,9 @@ describe('the reference', () => {
   })
 
   test('shows who may call an operation, if the server says so', () => {
-    const access = { names: new Map([['GET /v1/orgs/:orgId/apps', 'member']]), words: { member: 'a member' } }
-    const [apps] = reference(access).sections.filter(({ anchor }) => anchor === 'apps')
-    expect(apps?.operations.map((operation) => operation.access).slice(0, 2)).toEqual(['member', ''])
+    const rules = new Map([['GET /v1/orgs/:orgId/apps', 'A member.']])
+    const [apps] = reference(rules).sections.filter(({ anchor }) => anchor === 'apps')
+    expect(apps?.operations.map((operation) => operation.access).slice(0, 2)).toEqual(['A member.', ''])
   })
 })
 

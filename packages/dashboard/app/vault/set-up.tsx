@@ -36,7 +36,8 @@ export function SetUp(props: { project: Project; executor: Executor | null; keys
           Make a platform key below. Your backend makes links with it.
         </Step>
         <Step {...step(4)} title="Connect the first account">
-          Make a link with your backend, and open it. <Anchor href="/docs/vault/">The documentation</Anchor> shows how.
+          Make a link with your backend, and open it. <Anchor href="/docs/vault-backend/">The documentation</Anchor>{' '}
+          shows how.
         </Step>
       </Steps>
     </Section>

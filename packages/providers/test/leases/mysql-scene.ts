@@ -15,7 +15,7 @@ export interface MysqlScene extends Scene<'mysql'>, Blockable {
   setOwnPassword(name: string, secret: string, next: string): Promise<void>
 }
 
-/** MariaDB with an admin account as docs/leases.md requires it. */
+/** MariaDB with an admin account as docs/leases/mysql.md requires it. */
 export async function mariadbScene(): Promise<MysqlScene> {
   const user = runAs('mysql', 'nobody')
   const folder = folderFor(user, 'mariadb')

@@ -14,8 +14,8 @@ export interface PostgresScene extends Scene<'postgres'>, Blockable {
 }
 
 /**
- * PostgreSQL with an admin account as docs/leases.md requires it: no superuser, but the owner of the objects that
- * leases use.
+ * PostgreSQL with an admin account as docs/leases/postgresql.md requires it: no superuser, but the owner of the objects
+ * that leases use.
  */
 export async function postgresScene(): Promise<PostgresScene> {
   const user = runAs('postgres', 'nobody')

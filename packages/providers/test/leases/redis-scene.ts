@@ -15,7 +15,7 @@ export interface RedisScene extends Scene<'redis'> {
   saved(): string
 }
 
-/** Redis with an ACL file and an admin account as docs/leases.md requires it. */
+/** Redis with an ACL file and an admin account as docs/leases/redis.md requires it. */
 export async function redisScene(): Promise<RedisScene> {
   const user = runAs('redis', 'nobody')
   const folder = folderFor(user, 'redis')

@@ -10,7 +10,7 @@ export interface Sshd extends Daemon {
   port: number
 }
 
-/** A host that accepts certificates of these authorities, set up as in docs/leases.md. */
+/** A host that accepts certificates of these authorities, set up as in docs/leases/ssh.md. */
 export async function startSshd(folder: Folder, authorities: string[]): Promise<Sshd> {
   const port = await freePort()
   const hostKey = `${folder.path}/host`

@@ -4,8 +4,8 @@ import { type SyncTag, syncProviders } from '@skerry/contract/sync/providers'
 import { syncVendors } from '@skerry/contract/vendors'
 import { describe, expect, it } from 'vitest'
 
-// “Adding a destination” in docs/sync.md lists the files and rows of a destination. The test counts them in the tree
-// for every tag, so that the page and the tree agree.
+// docs/contributing/sync-destination.md lists the files and rows of a destination. The test counts them in the tree for
+// every tag, so that the page and the tree agree.
 
 const root = join(import.meta.dirname, '../../../..')
 const tags = Object.keys(syncProviders) as SyncTag[]
@@ -13,9 +13,12 @@ const tags = Object.keys(syncProviders) as SyncTag[]
 /** File -> `new`, `made`, or the number of rows: `1 row`. */
 type Takes = Record<string, string>
 
-const page = readFileSync(join(root, 'docs/sync.md'), 'utf8')
-/** The text before the next subheading, because tables after it are about other things. */
-const section = page.split('\n## Adding a destination')[1]?.split('\n### ')[0] ?? ''
+const testsPage = 'docs/contributing/sync-tests.md'
+/** The text of a section of a page. */
+const sectionOf = (page: string, heading: string) =>
+  readFileSync(join(root, page), 'utf8').split(`\n## ${heading}`)[1]?.split('\n## ')[0] ?? ''
+
+const section = sectionOf('docs/contributing/sync-destination.md', 'Files and rows')
 const listed: Takes = Object.fromEntries(
   [...section.matchAll(/^\| `([^`]+)` \| ([^|]+) \|/gm)].map(([, file = '', takes = '']) => [file, takes]),
 )
@@ -62,9 +65,8 @@ function takenBy(tag: SyncTag): Takes {
 
 const taken = new Map(tags.map((tag) => [tag, takenBy(tag)]))
 
-/** Besides the three generated rows, a destination may have one by hand, about facts that no public document settles. */
-const settled = (takes: Takes): Takes =>
-  takes['docs/sync-destinations.md'] === '4 rows' ? { ...takes, 'docs/sync-destinations.md': '3 rows' } : takes
+/** Besides its row of results and its row of the comparison, a destination may have one about undocumented facts. */
+const settled = (takes: Takes): Takes => (takes[testsPage] === '3 rows' ? { ...takes, [testsPage]: '2 rows' } : takes)
 
 it.each(tags)('the files of %s have the slug of its vendor as their name', (tag) =>
   expect(fileNames.get(tag)).toBe(syncVendors[tag].slug),
@@ -84,8 +86,7 @@ describe('the page on adding a destination', () => {
 })
 
 it('the table of undocumented facts names only existing destinations, each once', () => {
-  const destinations = readFileSync(join(root, 'docs/sync-destinations.md'), 'utf8')
-  const section = destinations.split('## What no public document settles')[1]?.split('\n## ')[0] ?? ''
+  const section = sectionOf(testsPage, 'What no public document settles')
   const told = [...section.matchAll(/^\| (?!Destination )([^|-][^|]*) \|/gm)].map(([, name]) => name)
   const names = tags.map((tag): string => syncVendors[tag].name)
   expect(told.length).toBeGreaterThan(0)
@@ -93,7 +94,7 @@ it('the table of undocumented facts names only existing destinations, each once'
 })
 
 it('the page says for every fake when and with what it was compared, or that it was not', () => {
-  const table = page.split('## What the fakes were compared with')[1]?.split('\n## ')[0] ?? ''
+  const table = sectionOf(testsPage, 'What the fakes were compared with')
   const rows = [...table.matchAll(/^\| ([^|-][^|]*) \| (\d{4}-\d{2}-\d{2}|not compared) \| ([^|]+) \|/gm)]
   const names = [...tags.map((tag) => syncVendors[tag].name), 'leases: AWS', 'leases: Google Cloud']
   expect(rows.map(([, fake]) => fake).sort()).toEqual(names.sort())

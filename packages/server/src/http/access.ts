@@ -46,17 +46,14 @@ export const narrowed = <S extends object, N extends string, Narrowed extends ob
 /** No credential needed. The reason is written at the route. */
 export const open = (reason: string): Access<object> => ({
   name: `open: ${reason}`,
-  words: { open: 'No credential is needed. The text after the colon says why' },
+  words: { open: `No \`Authorization\` header is needed: ${reason}` },
   resolve: async () => ({}),
 })
 
 /** Counts the request against the rate limit of the caller's address. */
 export const limited = <S extends object>(rate: RateName, base: Access<S>): Access<S> => ({
   name: `limited(${rate}, ${base.name})`,
-  words: {
-    ...base.words,
-    limited: 'The access in brackets. Also, a rate limit applies to the IP address of the caller',
-  },
+  words: { ...base.words, limited: 'The server limits how often one IP address may call this' },
   resolve: async (call, params) => {
     call.context.limiter.take(rate, call.ipAddress, call.counted)
     return base.resolve(call, params)
@@ -133,7 +130,7 @@ export const awaitingSecondFactor = accessOf<{ principal: UserPrincipal }>(
 export const fresh = <S extends Caller, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed(
     'fresh',
-    'The access in brackets. Also, a person with a second factor must have entered it within the last ten minutes',
+    'A person with a second factor must have entered it within the last ten minutes',
     base,
     async (scope, { context }) => {
       if (scope.principal.type === 'user' && !isFresh(scope.principal.session, context.now()))
@@ -151,15 +148,10 @@ export const secondFactorNeeded =
 
 /** A caller who can have a key. A machine client cannot. */
 export const keyed = <S extends Caller, N extends string>(base: Access<S, N>): Access<S, N> =>
-  narrowed(
-    'keyed',
-    'The access in brackets. Also, the server refuses machine clients, because they cannot hold keys',
-    base,
-    async (scope) => {
-      checkKeyed(scope)
-      return scope
-    },
-  )
+  narrowed('keyed', 'The server refuses machine clients, because they cannot hold keys', base, async (scope) => {
+    checkKeyed(scope)
+    return scope
+  })
 
 export function checkKeyed({ principal }: Caller): void {
   if (principal.type === 'm2m') throw fail('forbidden', 'a machine client has no keys; use a service token instead')

@@ -1,11 +1,11 @@
 import { type Operation, type Reference, reference, type Section } from '@skerry/contract/docs/reference-model'
 import type { Table } from '@skerry/contract/docs/reference-tables'
 import { routes } from '../../../server/src/app.ts'
-import { accessFacts } from '../../../server/src/features/docs/access-words.ts'
+import { accessRules } from '../../../server/src/features/docs/access-rules.ts'
 
 /** The reference of the API as documents: one for each heading of the OpenAPI document, and an overview. */
 export function apiDocuments(): Record<string, string> {
-  const model = reference(accessFacts(routes))
+  const model = reference(accessRules(routes))
   const sections = model.sections.map((section) => [pathOf(section), sectionMarkdown(section)])
   return { 'docs/api/README.md': overview(model), ...Object.fromEntries(sections) }
 }
@@ -38,8 +38,8 @@ function sectionMarkdown({ title, operations }: Section): string {
 function operationMarkdown({ id, method, path, summary, access, audit, fields, answers, refusals }: Operation): string {
   const refuses = refusals.flatMap(([status, codes]) => codes.map((code) => `${status} \`${code}\``))
   const facts = [
-    ['Access', access && `\`${access}\``],
-    ['Audit', audit],
+    ['Access', access],
+    ['Recorded in the audit log as', audit],
     ['Errors', refuses.join(', ')],
   ].filter(([, value]) => value !== '')
   const rows = fields.map(({ name, required, in: place, type, note }) => [

@@ -64,7 +64,7 @@ export const access = [
       ['skerry members offboarding bob@example.com --report bob.md', 'Write a report'],
       ['skerry members offboarding bob@example.com --finish', 'Finish the list'],
     ],
-    document: 'docs/command-line.md#when-somebody-leaves',
+    document: 'docs/command-line/leaving.md',
   },
   {
     title: 'Give access for a limited time',
@@ -76,7 +76,7 @@ export const access = [
       ['skerry access map bob@example.com', 'See what the member can read, and until when'],
       ['skerry env rekey production', 'Replace the key when the access has ended'],
     ],
-    document: 'docs/command-line.md#temporary-access',
+    document: 'docs/command-line/access.md#temporary-access',
   },
   {
     title: 'Change what a member may do',
@@ -87,7 +87,7 @@ export const access = [
       ['skerry grant revoke bob@example.com --app shop --env production', 'Take the key from the member'],
       ['skerry env readers production', 'Check who can read it'],
     ],
-    document: 'docs/command-line.md#who-gets-a-key',
+    document: 'docs/command-line/access.md#give-access',
   },
   {
     title: 'Limit a token to reading',
@@ -101,7 +101,7 @@ export const access = [
       ['skerry token create ci --app shop --env production', 'Create a token that reads, and can only propose'],
       ['skerry changes ls', 'See what it proposed'],
     ],
-    document: 'docs/command-line.md#changes',
+    document: 'docs/command-line/changes.md',
   },
   {
     title: 'Recover from a forgotten passphrase',

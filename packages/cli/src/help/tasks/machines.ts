@@ -48,7 +48,7 @@ export const machines = [
     title: 'Pass secrets to Terraform',
     words: 'tf_var prefix infrastructure opentofu variables iac pulumi',
     steps: [['skerry run --prefix TF_VAR_ -- terraform apply', 'Put TF_VAR_ before each name']],
-    document: 'docs/command-line.md#which-values-a-program-gets',
+    document: 'docs/command-line/run.md#which-values-a-program-gets',
   },
   {
     title: 'Automate administration',
@@ -109,7 +109,7 @@ export const machines = [
       ['skerry lease target create hosts --file ssh_ca --principal deploy', 'Register the authority once'],
       ['skerry ssh hosts deploy@web-1.example.com', 'Sign in with a certificate of 5 minutes'],
     ],
-    document: 'docs/leases.md#ssh-certificates',
+    document: 'docs/leases/ssh.md',
   },
   {
     title: 'Get temporary AWS credentials',
@@ -118,7 +118,7 @@ export const machines = [
       ['skerry lease target create aws --config role.json --file access-key', 'Register a role once'],
       ['skerry lease create aws --ttl 1h -- aws s3 ls', 'Run a program with a session of the role'],
     ],
-    document: 'docs/leases.md',
+    document: 'docs/leases/aws.md',
   },
   {
     title: 'Create accounts from inside a private network',
@@ -128,7 +128,7 @@ export const machines = [
       ['skerry provisioner --allow db.internal:5432', 'Run it in the network, with SKERRY_TOKEN set'],
       ['skerry lease target create shop-db --provisioner inner-network', 'Register the database'],
     ],
-    document: 'docs/leases.md#a-provisioner-in-your-own-network',
+    document: 'docs/leases/own-network.md',
   },
   {
     title: 'Push secrets to GitHub Actions',
@@ -182,7 +182,7 @@ export const machines = [
       ['skerry mcp', 'Let the editor start this command as a server'],
       ['skerry token create editor --app shop --env development', 'Give it a token of one environment'],
     ],
-    document: 'docs/command-line.md#assistants',
+    document: 'docs/command-line/assistants.md',
   },
   {
     title: 'Encrypt data with a managed key',

@@ -54,6 +54,6 @@ export const moving = [
       ['skerry run -- npm start', 'Use this instead of op run'],
       ['skerry secrets substitute config.tpl --out config.yaml', 'Use this instead of op inject'],
     ],
-    document: 'docs/command-line.md#env-files',
+    document: 'docs/command-line/files.md#env-files',
   },
 ] as const

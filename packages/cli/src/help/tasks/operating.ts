@@ -35,7 +35,7 @@ export const operating = [
       ['skerry lease target trust shop-db', 'A lease target has another address or setting'],
       ['skerry recovery trust', 'The organization has another recovery key'],
     ],
-    document: 'docs/command-line.md#who-gets-a-key',
+    document: 'docs/command-line/access.md#who-gets-a-key',
   },
   {
     title: 'Search the audit log',
@@ -187,7 +187,7 @@ export const operating = [
       ['skerry completion bash > ~/.local/share/bash-completion/completions/skerry', 'Install it for bash'],
       ['skerry completion fish > ~/.config/fish/completions/skerry.fish', 'Install it for fish'],
     ],
-    document: 'docs/command-line.md#completion',
+    document: 'docs/command-line/names.md#completion',
   },
   {
     title: 'See and change your plan',

@@ -8,7 +8,7 @@ export const secrets = [
       ['skerry secrets get DATABASE_URL --reveal', 'Show the value'],
       ['skerry secrets ls', 'List all names'],
     ],
-    document: 'docs/command-line.md#values-in-secrets-list-export-and-diff',
+    document: 'docs/command-line/secrets.md',
   },
   {
     title: 'Run a program with secrets',
@@ -18,7 +18,7 @@ export const secrets = [
       ['skerry run --env staging -- npm test', 'Use another environment'],
       ['skerry shell', 'Start a shell with the secrets'],
     ],
-    document: 'docs/command-line.md#which-values-a-program-gets',
+    document: 'docs/command-line/run.md#which-values-a-program-gets',
   },
   {
     title: 'Import a .env file',
@@ -28,7 +28,7 @@ export const secrets = [
       ['skerry secrets import .env', 'Write the values'],
       ['rm .env', 'Delete the file, which is no longer needed'],
     ],
-    document: 'docs/command-line.md#env-files',
+    document: 'docs/command-line/files.md#import-a-file',
   },
   {
     title: 'Export a .env file',
@@ -37,7 +37,7 @@ export const secrets = [
       ['skerry secrets export --out .env', 'Write a file that only you can read'],
       ['skerry secrets export --env production --format json --out all.json', 'Choose another format'],
     ],
-    document: 'docs/command-line.md#env-files',
+    document: 'docs/command-line/files.md#export-to-a-file',
   },
   {
     title: 'Edit several secrets at once',
@@ -46,13 +46,13 @@ export const secrets = [
       ['skerry secrets edit', 'Edit all secrets of the environment in your editor'],
       ['skerry secrets edit DATABASE_URL REDIS_URL', 'Edit only these'],
     ],
-    document: 'docs/command-line.md#values-in-secrets-list-export-and-diff',
+    document: 'docs/command-line/secrets.md#editing',
   },
   {
     title: 'Fill a template file with secrets',
     words: 'substitute render inject config template envsubst nginx yaml placeholder consul-template',
     steps: [['skerry secrets substitute nginx.conf.tpl --out nginx.conf', 'Replace each ${NAME} in the template']],
-    document: 'docs/command-line.md#references',
+    document: 'docs/command-line/references.md#fill-in-a-file',
   },
   {
     title: 'Build a value from other secrets',
@@ -62,7 +62,7 @@ export const secrets = [
       ['skerry secrets get DATABASE_URL --reveal', 'Show the complete value'],
       ['skerry secrets get DATABASE_URL --stored --reveal', 'Show the stored text'],
     ],
-    document: 'docs/command-line.md#references',
+    document: 'docs/command-line/references.md#references',
   },
   {
     title: 'Create a random value',
@@ -71,7 +71,7 @@ export const secrets = [
       ['skerry secrets generate SESSION_KEY', 'Write a random value that nobody sees'],
       ['skerry secrets generate JWT_KEY --length 64 --overwrite', 'Replace a value with a longer one'],
     ],
-    document: 'docs/command-line.md#values-in-secrets-list-export-and-diff',
+    document: 'docs/command-line/secrets.md',
   },
   {
     title: 'See the history of a secret and restore a version',
@@ -80,7 +80,7 @@ export const secrets = [
       ['skerry secrets history DATABASE_URL --reveal', 'List the versions with their values'],
       ['skerry secrets restore DATABASE_URL 3', 'Make version 3 the current one again'],
     ],
-    document: 'docs/command-line.md#deleted-secrets',
+    document: 'docs/command-line/secrets.md#deleted-secrets',
   },
   {
     title: 'Say what a secret is for and when it expires',
@@ -89,7 +89,7 @@ export const secrets = [
       ['skerry secrets describe STRIPE_KEY --description "Charges cards"', 'Note what it is for, encrypted'],
       ['skerry secrets describe STRIPE_KEY --owner ada@example.com --expires 2027-03-01', 'Remind somebody of a date'],
     ],
-    document: 'docs/command-line.md#details-of-a-secret',
+    document: 'docs/command-line/secrets.md#details-of-a-secret',
   },
   {
     title: 'Use a value of your own',
@@ -100,7 +100,7 @@ export const secrets = [
       ['skerry secrets overrides', 'List your values'],
       ['skerry secrets override DATABASE_URL --remove', 'Get the shared value again'],
     ],
-    document: 'docs/command-line.md#personal-overrides',
+    document: 'docs/command-line/personal.md',
   },
   {
     title: 'Bring back a deleted secret',
@@ -109,7 +109,7 @@ export const secrets = [
       ['skerry secrets deleted', 'List the deleted secrets'],
       ['skerry secrets restore OLD_API_KEY', 'Bring one back with its versions'],
     ],
-    document: 'docs/command-line.md#deleted-secrets',
+    document: 'docs/command-line/secrets.md#deleted-secrets',
   },
   {
     title: 'Compare two environments',
@@ -119,7 +119,7 @@ export const secrets = [
       ['skerry secrets diff staging production --reveal', 'Show the values, too'],
       ['skerry secrets diff staging production --exit-code', 'Exit with 1 in a script if they differ'],
     ],
-    document: 'docs/command-line.md#values-in-secrets-list-export-and-diff',
+    document: 'docs/command-line/files.md#export-to-a-file',
   },
   {
     title: 'Copy secrets to another environment',
@@ -128,7 +128,7 @@ export const secrets = [
       ['skerry secrets diff staging production', 'Show what is missing'],
       ['skerry secrets copy STRIPE_KEY SMTP_URL --env staging --to production', 'Copy two secrets'],
     ],
-    document: 'docs/command-line.md#values-in-secrets-list-export-and-diff',
+    document: 'docs/command-line/secrets.md#copying',
   },
   {
     title: 'Create an environment',
@@ -150,7 +150,7 @@ export const secrets = [
       ['skerry secrets set SMTP_URL --group shared --env production', 'Write a secret of the group'],
       ['skerry compose set shared --app shop --env production --grant', 'Add the group to an application'],
     ],
-    document: 'docs/command-line.md#groups',
+    document: 'docs/command-line/groups.md',
   },
   {
     title: 'Give a preview deployment its own secrets',
@@ -173,7 +173,7 @@ export const secrets = [
       ['skerry changes show chg_7Kq2mXw4RtB9vLs1NdYf3c --reveal', 'Compare the values'],
       ['skerry changes approve chg_7Kq2mXw4RtB9vLs1NdYf3c', 'Approve it'],
     ],
-    document: 'docs/command-line.md#changes',
+    document: 'docs/command-line/changes.md',
   },
   {
     title: 'Change a protected environment in an emergency',
@@ -184,7 +184,7 @@ export const secrets = [
       ['skerry env protect production', 'Require approvals again'],
       ['skerry audit ls --since 1h', 'Check what was recorded'],
     ],
-    document: 'docs/command-line.md#changes',
+    document: 'docs/command-line/changes.md',
   },
   {
     title: 'Work without the server',
@@ -193,7 +193,7 @@ export const secrets = [
       ['skerry run --offline -- npm start', 'Use the copy of the last run'],
       ['skerry run --max-age 12h -- npm start', 'Accept a copy of up to 12 hours in an outage'],
     ],
-    document: 'docs/command-line.md#without-the-server',
+    document: 'docs/command-line/run.md#without-the-server',
   },
   {
     title: 'Resolve a conflict',
@@ -204,6 +204,6 @@ export const secrets = [
       ['skerry secrets get DATABASE_URL --reveal', 'See the value of now'],
       ['skerry secrets set DATABASE_URL --expected-version 5', 'Write, only if version 5 is still the current one'],
     ],
-    document: 'docs/command-line.md#conflicts',
+    document: 'docs/command-line/secrets.md#conflicts',
   },
 ] as const

@@ -80,6 +80,6 @@ export const start = [
       ['skerry env readers production', 'Show whether you can read an environment'],
       ['skerry secrets ls --debug', 'Print the stack trace of an error'],
     ],
-    document: 'docs/command-line.md#connections',
+    document: 'docs/command-line/names.md#connections',
   },
 ] as const

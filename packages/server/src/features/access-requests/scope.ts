@@ -48,7 +48,7 @@ export const accessRequest = <S extends InOrg, N extends string>(
 ): Access<S & OnRequest, N | 'accessRequestId'> =>
   narrowed(
     'accessRequest',
-    'The access in brackets. Also, the request for access must belong to the organization. A caller who is not an admin can use only their own requests',
+    'The request for access must belong to the organization. A caller who is not an admin can use only their own requests',
     base,
     async (scope: S, { db, context }, params: Record<N | 'accessRequestId', string>) => {
       const found = await findRequest(db, scope, params.accessRequestId, context.now().toISOString())
@@ -62,7 +62,7 @@ const isOwn = ({ principal }: InOrg, { userId }: AccessRequestRow): boolean =>
 
 /** Admits the person who asked. */
 export const own = <S extends OnRequest, N extends string>(base: Access<S, N>): Access<S, N> =>
-  narrowed('own', 'The access in brackets. Also, the caller must be the person who asked', base, async (scope) => {
+  narrowed('own', 'The caller must be the person who asked', base, async (scope) => {
     if (!isOwn(scope, scope.accessRequest)) throw fail('forbidden', 'only the person who asked may withdraw it')
     return scope
   })

@@ -23,7 +23,7 @@ const findAgent = (db: Sql, org: Org, agentId: string) =>
 export const agent = within<'agent', 'agentId', Agent>(
   'agent',
   'agentId',
-  'The access in brackets. Also, the agent must belong to the organization',
+  'The agent must belong to the organization',
   findAgent,
 )
 
@@ -60,7 +60,7 @@ export const agentRef = accessOf<OnAgent, 'agentRef'>(
 export const inReach = <S extends OnAgent, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed(
     'inReach',
-    'The access in brackets. Also, the server refuses a service token that is bound to another environment',
+    'The server refuses a service token that is bound to another environment',
     base,
     async (scope) => {
       checkReach(scope)
@@ -78,19 +78,14 @@ function checkReach({ principal, role, agent }: OnAgent): void {
 
 /** Allows callers who may give work to an agent that they can reach. */
 export const dispatcher = <S extends OnAgent, N extends string>(base: Access<S, N>): Access<S, N> =>
-  narrowed(
-    'dispatcher',
-    'The access in brackets. Also, the caller must be an admin, an admin token or a machine client',
-    base,
-    async (scope) => {
-      if (!isAdmin(scope)) throw fail('forbidden', 'this needs the admin role')
-      return scope
-    },
-  )
+  narrowed('dispatcher', 'The caller must be an admin, an admin token or a machine client', base, async (scope) => {
+    if (!isAdmin(scope)) throw fail('forbidden', 'this needs the admin role')
+    return scope
+  })
 
 /** Only a service token enforces a policy, so a person or a machine client cannot report activity. */
 export const reporter = <S extends OnAgent, N extends string>(base: Access<S, N>): Access<S, N> =>
-  narrowed('reporter', 'The access in brackets. Also, the caller must be a service token', base, async (scope) => {
+  narrowed('reporter', 'The caller must be a service token', base, async (scope) => {
     if (scope.principal.type !== 'service_token') throw fail('forbidden', 'only a service token may report activity')
     return scope
   })

@@ -23,7 +23,7 @@ const isBoundThere = async (db: Sql, app: App, bound: string): Promise<boolean> 
 export const app = <S extends InOrg, N extends string>(base: Access<S, N>): Access<S & { app: App }, N | 'appId'> =>
   narrowed(
     'app',
-    'The access in brackets. Also, the application must belong to the organization. A bound token can use only its own application',
+    'The application must belong to the organization. A bound token can use only its own application',
     base,
     async (scope: S, { db }, params: Record<N | 'appId', string>) => {
       const found = await findApp(db, scope.org, params.appId)

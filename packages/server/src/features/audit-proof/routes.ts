@@ -9,5 +9,5 @@ export const routes = [
   route(auditProof.inclusion, unbound(admin), inclusion, { heavy: 'search' }),
   route(auditProof.consistency, unbound(admin), consistency, { heavy: 'search' }),
   route(auditProof.leaves, unbound(admin), leaves, { heavy: 'search' }),
-  route(auditProof.exportKey, open('a public key'), exportKey),
+  route(auditProof.exportKey, open('the answer is a public key'), exportKey),
 ]

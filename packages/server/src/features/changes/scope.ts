@@ -7,7 +7,7 @@ import { fail } from '../../kernel/errors.ts'
 import type { Principal } from '../../kernel/principal.ts'
 import { notExpired } from '../../model/environments/table.ts'
 import { ownGrant } from '../../model/grants/table.ts'
-import { inReach } from '../envs/scope.ts'
+import { inReach, reachOfBoundTokens } from '../envs/scope.ts'
 import { type InOrg, isAdmin, type Org } from '../orgs/scope.ts'
 
 export type Change = Checked<
@@ -39,7 +39,7 @@ export const change = <S extends InOrg, N extends string>(
 ): Access<S & { change: Change }, N | 'changeRequestId'> =>
   narrowed(
     'change',
-    'The access in brackets. Also, the change request must belong to the organization. A bound token can use only change requests of its application',
+    `The change request must belong to the organization. ${reachOfBoundTokens(base, 'change requests')}`,
     base,
     async (scope: S, { db, context }, params: Record<N | 'changeRequestId', string>) => {
       const now = context.now().toISOString()
@@ -54,16 +54,11 @@ export const change = <S extends InOrg, N extends string>(
 export const proposerOrAdmin = <S extends InOrg & { change: Change }, N extends string>(
   base: Access<S, N>,
 ): Access<S, N> =>
-  narrowed(
-    'proposerOrAdmin',
-    'An admin, or the proposer of the change, who can also be a service token or a machine client',
-    base,
-    async (scope) => {
-      if (!isAdmin(scope) && !isProposer(scope.principal, scope.change))
-        throw fail('forbidden', 'only an admin or the proposer of the change may do this')
-      return scope
-    },
-  )
+  narrowed('proposerOrAdmin', 'The caller must be an admin, or must have proposed the change', base, async (scope) => {
+    if (!isAdmin(scope) && !isProposer(scope.principal, scope.change))
+      throw fail('forbidden', 'only an admin or the proposer of the change may do this')
+    return scope
+  })
 
 export const isProposer = ({ type, id }: Principal, change: Change): boolean =>
   type === change.proposedByType && id === change.proposedById

@@ -4,8 +4,8 @@ import { route } from '../../http/route.ts'
 import { approve, create, deny, get, poll } from './cli-login.ts'
 
 export const routes = [
-  route(cliLogin.create, limited('cliLogin', open('asks for a credential')), create),
-  route(cliLogin.poll, limited('cliLoginPoll', open('the code stands for the request')), poll),
+  route(cliLogin.create, limited('cliLogin', open('the call asks for a credential')), create),
+  route(cliLogin.poll, limited('cliLoginPoll', open('the code of the request is the credential')), poll),
   route(cliLogin.get, browser, get),
   route(cliLogin.approve, fresh(browser), approve),
   route(cliLogin.deny, browser, deny),

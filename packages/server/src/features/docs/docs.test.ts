@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openWorld } from '../../../test/world.ts'
 import { routes } from '../../app.ts'
 import type { BuiltPages } from '../../http/build.ts'
-import { accessFacts } from './access-words.ts'
+import { accessRules } from './access-rules.ts'
 import { mountDocs } from './docs.ts'
 
 const world = await openWorld()
@@ -127,7 +127,17 @@ function wordsOf(accessName: string): string[] {
   )
 }
 
-test('exactly the words that access names use are explained', () => {
-  const used = new Set(routes.flatMap(({ access }) => wordsOf(access.name)))
-  expect([...used].sort()).toEqual(Object.keys(accessFacts(routes).words).sort())
+test('the access of each route explains every word of its name', () => {
+  for (const { access } of routes) expect(Object.keys(access.words).sort()).toEqual(wordsOf(access.name).sort())
+})
+
+test('the reference says in sentences who may call an operation', () => {
+  const rules = accessRules(routes)
+  expect(rules.get('POST /v1/orgs/:orgId/sync/connections')).toBe(
+    'An owner or admin of the organization, an admin service token, or a machine client. ' +
+      'The server refuses a service token that is bound to an environment. ' +
+      'If plans are enforced, the plan must allow one more of `sync.connections`. ' +
+      'If plans are enforced, the plan must include `sync`.',
+  )
+  expect(rules.get('POST /v1/cli-login')).toMatch(/^No `Authorization` header is needed: .+\. The server limits /)
 })

@@ -71,11 +71,16 @@ export async function inReach<S extends InOrg>(db: Sql, scope: S, env: Pick<Env,
   return { ...scope, role: 'member' as const }
 }
 
+/** Says which objects a bound token can use, for the reference: the rule of `inReach`. */
+export const reachOfBoundTokens = ({ words }: Pick<Access<object>, 'words'>, objects: string): string =>
+  `A bound token can use only ${objects} of its application${'admin' in words ? '' : ' and of the groups that its environment includes'}`
+
 /** Finds an environment and the caller's own key grant. An expired environment counts as missing. */
 export const env = <S extends InOrg, N extends string>(base: Access<S, N>): Access<S & InEnv, N | 'envId'> =>
   narrowed(
     'env',
-    'The access in brackets. Also, the environment must belong to the organization and must not have expired. A bound token can use only environments of its application',
+    'The environment must belong to the organization, and must not have expired. ' +
+      reachOfBoundTokens(base, 'environments'),
     base,
     async (scope: S, { db, context }, params: Record<N | 'envId', string>) => {
       const found = await findEnv(db, scope.org, params.envId, scope.principal, context.now().toISOString())
@@ -108,7 +113,7 @@ async function checkGrant({ db }: Call, { principal, env }: InEnv): Promise<void
 export const grantee = <S extends InEnv, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed(
     'grantee',
-    'The access in brackets. Also, the caller needs a key grant on the environment. A machine client is refused',
+    'The caller needs a key grant on the environment. A machine client is refused',
     base,
     async (scope, call) => {
       checkKeyed(scope)
@@ -121,7 +126,7 @@ export const grantee = <S extends InEnv, N extends string>(base: Access<S, N>): 
 export const granteeOrMachine = <S extends InEnv, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed(
     'granteeOrMachine',
-    'The access in brackets. Also, the caller needs a key grant on the environment, or is a machine client',
+    'The caller needs a key grant on the environment, or is a machine client',
     base,
     async (scope, call) => {
       if (scope.principal.type !== 'm2m') await checkGrant(call, scope)
@@ -135,7 +140,7 @@ export const granteeOrMachine = <S extends InEnv, N extends string>(base: Access
 export const branchHolderOrAdmin = <S extends InEnv, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed(
     'branchHolderOrAdmin',
-    'An admin. For an unprotected branch, also a holder of a key grant on it',
+    'The caller must be an admin. For an unprotected branch, a holder of a key grant on it is enough',
     base,
     async (scope) => {
       if (isAdmin(scope)) return scope

@@ -12,7 +12,7 @@ export const grant = <S extends InEnv, N extends string>(
 ): Access<S & { grant: Grant }, N | 'grantId'> =>
   narrowed(
     'grant',
-    'The access in brackets. Also, the key grant must belong to the environment',
+    'The key grant must belong to the environment',
     base,
     async (scope: S, { db, context }, params: Record<N | 'grantId', string>) => {
       const found = await findGrant(db, scope.env, params.grantId, context.now().toISOString())

@@ -13,6 +13,6 @@ export const findGroup = (db: Sql, org: Org, groupId: string) =>
 export const group = within<'group', 'groupId', Group>(
   'group',
   'groupId',
-  'The access in brackets. Also, the group must belong to the organization',
+  'The group must belong to the organization',
   findGroup,
 )

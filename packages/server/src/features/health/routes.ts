@@ -4,7 +4,7 @@ import { route } from '../../http/route.ts'
 import { live, ready, readyWrites } from './health.ts'
 
 export const routes = [
-  route(health.live, open('liveness'), live),
-  route(health.ready, open('readiness'), ready),
-  route(health.readyWrites, open('readiness'), readyWrites),
+  route(health.live, open('monitors have no credential'), live),
+  route(health.ready, open('monitors have no credential'), ready),
+  route(health.readyWrites, open('monitors have no credential'), readyWrites),
 ]

@@ -19,7 +19,7 @@ const findHoneyToken = (db: Sql, org: Org, honeyTokenId: string) =>
 export const honeyToken = within<'honeyToken', 'honeyTokenId', HoneyToken>(
   'honeyToken',
   'honeyTokenId',
-  'The access in brackets. Also, the honey token must belong to the organization',
+  'The honey token must belong to the organization',
   findHoneyToken,
   'honey token',
 )

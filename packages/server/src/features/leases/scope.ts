@@ -39,14 +39,14 @@ export const findLease = (db: Sql, org: Pick<Org, 'id'>, leaseId: string) =>
 export const target = within<'target', 'targetId', LeaseTarget>(
   'target',
   'targetId',
-  'The access in brackets. Also, the lease target must belong to the organization',
+  'The lease target must belong to the organization',
   findTarget,
 )
 
 export const lease = within<'lease', 'leaseId', Lease>(
   'lease',
   'leaseId',
-  'The access in brackets. Also, the lease must belong to the organization',
+  'The lease must belong to the organization',
   findLease,
 )
 

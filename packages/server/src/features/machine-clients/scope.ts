@@ -20,7 +20,7 @@ const findClient = (db: Sql, org: Org, clientId: string) =>
 export const client = within<'client', 'clientId', Client>(
   'client',
   'clientId',
-  'The access in brackets. Also, the machine client must belong to the organization',
+  'The machine client must belong to the organization',
   findClient,
   'machine client',
 )

@@ -38,6 +38,6 @@ const findInvite = (db: Sql, org: Org, inviteId: string, now: string) =>
 export const invite = within<'invite', 'inviteId', Invite>(
   'invite',
   'inviteId',
-  'The access in brackets. Also, the invitation must belong to the organization',
+  'The invitation must belong to the organization',
   findInvite,
 )

@@ -29,6 +29,6 @@ export const findOffboarding = (db: Sql, org: Pick<Org, 'id'>, id: string, now: 
 export const offboarding = within<'offboarding', 'offboardingId', Offboarding>(
   'offboarding',
   'offboardingId',
-  'The access in brackets. Also, the offboarding must belong to the organization',
+  'The offboarding must belong to the organization',
   findOffboarding,
 )

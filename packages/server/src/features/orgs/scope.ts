@@ -69,15 +69,10 @@ export const admin = accessOf<InOrg, 'orgId'>(
  * `unbound`.
  */
 export const unbound = <S extends InOrg, N extends string>(base: Access<S, N>): Access<S, N> =>
-  narrowed(
-    'unbound',
-    'The access in brackets. Also, the server refuses a service token that is bound to an environment',
-    base,
-    async (scope) => {
-      if (boundTo(scope.principal) !== null) throw fail('forbidden', 'this token is bound to an environment')
-      return scope
-    },
-  )
+  narrowed('unbound', 'The server refuses a service token that is bound to an environment', base, async (scope) => {
+    if (boundTo(scope.principal) !== null) throw fail('forbidden', 'this token is bound to an environment')
+    return scope
+  })
 
 /** Admits a member in person, for actions that a token cannot do for them. */
 export const memberInPerson = accessOf<InOrg & { principal: UserPrincipal }, 'orgId'>(

@@ -16,7 +16,7 @@ export const override = <S extends InPerson, N extends string>(
 ): Access<S & OnOverride, N | 'overrideId'> =>
   narrowed(
     'override',
-    'The access in brackets. Also, the override must belong to the caller and the environment',
+    'The override must belong to the caller and the environment',
     base,
     async (scope: S, { db }, params: Record<N | 'overrideId', string>) => {
       const found = await findOverride(db, scope.env, scope.principal.id, params.overrideId)

@@ -55,16 +55,11 @@ const findRequest = (db: Sql, org: Org, id: string, now: string) =>
 
 /** Admits a caller only if the organization has set recovery up. */
 export const recovered = <S extends InOrg, N extends string>(base: Access<S, N>): Access<S & InRecovery, N> =>
-  narrowed(
-    'recovered',
-    'The access in brackets. Also, the organization must have set up recovery',
-    base,
-    async (scope: S, { db }) => {
-      const recovery = await findRecovery(db, scope.org)
-      if (!recovery) throw fail('not_found', 'recovery is not set up')
-      return { ...scope, recovery }
-    },
-  )
+  narrowed('recovered', 'The organization must have set up recovery', base, async (scope: S, { db }) => {
+    const recovery = await findRecovery(db, scope.org)
+    if (!recovery) throw fail('not_found', 'recovery is not set up')
+    return { ...scope, recovery }
+  })
 
 /** Admits only a member who holds a share of the recovery key. */
 export const custodian = <S extends InOrg, N extends string>(
@@ -72,7 +67,7 @@ export const custodian = <S extends InOrg, N extends string>(
 ): Access<S & { custodian: Custodian }, N> =>
   narrowed(
     'custodian',
-    'The access in brackets. Also, the caller must be a person who holds a share of the recovery key',
+    'The caller must be a person who holds a share of the recovery key',
     base,
     async (scope: S, { db }) => {
       const found = await findCustodian(db, scope.org, scope.principal.id)
@@ -84,7 +79,7 @@ export const custodian = <S extends InOrg, N extends string>(
 export const recoveryRequest = within<'recoveryRequest', 'recoveryRequestId', RecoveryRequest>(
   'recoveryRequest',
   'recoveryRequestId',
-  'The access in brackets. Also, the recovery request must belong to the organization',
+  'The recovery request must belong to the organization',
   findRequest,
   'recovery request',
 )
@@ -100,12 +95,17 @@ export const isCustodian = async (db: Sql, { org, principal }: InOrg): Promise<b
 
 /** Admits an admin, a custodian, or the target of any request, open or closed. */
 export const anyParty = <S extends InOrg, N extends string>(base: Access<S, N>): Access<S, N> =>
-  narrowed('anyParty', 'An admin, a custodian, or the target of a recovery request', base, async (scope: S, { db }) => {
-    const { org, principal } = scope
-    if (!isOrgAdmin(scope) && !(await isCustodian(db, scope)) && !(await isAnyTarget(db, org, principal)))
-      throw fail('forbidden', 'this needs the admin role, a share of the recovery key, or a recovery for you')
-    return scope
-  })
+  narrowed(
+    'anyParty',
+    'The caller must be an admin, a custodian, or the target of a recovery request',
+    base,
+    async (scope: S, { db }) => {
+      const { org, principal } = scope
+      if (!isOrgAdmin(scope) && !(await isCustodian(db, scope)) && !(await isAnyTarget(db, org, principal)))
+        throw fail('forbidden', 'this needs the admin role, a share of the recovery key, or a recovery for you')
+      return scope
+    },
+  )
 
 const isAnyTarget = async (db: Sql, org: Org, { type, id }: InOrg['principal']): Promise<boolean> =>
   (await db.row('select 1 from recovery_requests where org_id = $1 and target_type = $2 and target_id = $3 limit 1', [
@@ -118,7 +118,7 @@ const isAnyTarget = async (db: Sql, org: Org, { type, id }: InOrg['principal']):
 export const party = <S extends OnRequest, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed(
     'party',
-    'The access in brackets. Also, the caller must be an admin, the target of the request, or a custodian while the request is open',
+    'The caller must be an admin, the target of the request, or a custodian while the request is open',
     base,
     async (scope, { db }) => {
       const { recoveryRequest: request } = scope
@@ -132,22 +132,17 @@ export const party = <S extends OnRequest, N extends string>(base: Access<S, N>)
 
 /** Admits an admin, or the target of the request. */
 export const adminOrTarget = <S extends OnRequest, N extends string>(base: Access<S, N>): Access<S, N> =>
-  narrowed(
-    'adminOrTarget',
-    'The access in brackets. Also, the caller must be an admin or the target of the request',
-    base,
-    async (scope) => {
-      if (!isOrgAdmin(scope) && !isTarget(scope, scope.recoveryRequest))
-        throw fail('forbidden', 'only an admin or the person whom the recovery is for may do this')
-      return scope
-    },
-  )
+  narrowed('adminOrTarget', 'The caller must be an admin or the target of the request', base, async (scope) => {
+    if (!isOrgAdmin(scope) && !isTarget(scope, scope.recoveryRequest))
+      throw fail('forbidden', 'only an admin or the person whom the recovery is for may do this')
+    return scope
+  })
 
 /** Admits an admin, or the target of an open request to which enough custodians have given their shares. */
 export const adminOrReadyTarget = <S extends InOrg, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed(
     'adminOrReadyTarget',
-    'An admin, or the target of an open request to which enough custodians have contributed',
+    'The caller must be an admin, or the target of an open request to which enough custodians have contributed',
     base,
     async (scope: S, { db, context }) => {
       if (!isOrgAdmin(scope) && !(await isReadyTarget(db, scope, context.now().toISOString())))

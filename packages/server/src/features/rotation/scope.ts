@@ -25,7 +25,7 @@ const findRotation = (db: Sql, org: Pick<Org, 'id'>, rotationId: string) =>
 const found = within<'rotation', 'rotationId', Rotation>(
   'rotation',
   'rotationId',
-  'The access in brackets. Also, the rotation policy must belong to the organization',
+  'The rotation policy must belong to the organization',
   findRotation,
 )
 
@@ -39,7 +39,7 @@ export function checkBound(principal: Principal, environmentId: string): void {
 export const rotation = <N extends string>(base: Access<InOrg, N>): Access<OnRotation, N | 'rotationId'> =>
   narrowed(
     'ofOwnEnv',
-    'The access in brackets. Also, a bound service token can use only rotations of its environment',
+    'A bound service token can use only rotations of its environment',
     found(base),
     async (scope) => {
       checkBound(scope.principal, scope.rotation.environmentId)

@@ -10,13 +10,17 @@ import { refresh, signOut } from './refresh.ts'
 import { get, setUp } from './set-up.ts'
 
 export const routes = [
-  route(signIn.get, open('how to sign in'), get),
-  route(signIn.setUp, open('the body carries what the console showed'), setUp),
-  route(signIn.requestLink, limited('sign_in', open('begins a sign-in')), request),
-  route(signIn.showInvitation, limited('sign_in', open('the body carries what the mail holds')), showInvitation),
-  route(signIn.redeemLink, open('the body carries what the mail holds'), redeem),
-  route(signIn.passkeyOptions, limited('sign_in', open('begins a sign-in')), options),
-  route(signIn.passkey, open('the body carries what a passkey signed'), signInWithPasskey),
+  route(signIn.get, open('the answer says how to sign in'), get),
+  route(signIn.setUp, open('the token of the set-up link is the credential'), setUp),
+  route(signIn.requestLink, limited('sign_in', open('the call begins a sign-in')), request),
+  route(
+    signIn.showInvitation,
+    limited('sign_in', open('the token of the mailed link is the credential')),
+    showInvitation,
+  ),
+  route(signIn.redeemLink, open('the token of the mailed link is the credential'), redeem),
+  route(signIn.passkeyOptions, limited('sign_in', open('the call begins a sign-in')), options),
+  route(signIn.passkey, open('the signature of a passkey is the credential'), signInWithPasskey),
   route(signIn.refresh, open('the cookie is the credential'), refresh),
   route(signIn.signOut, open('the cookie is the credential'), signOut),
 ]

@@ -4,5 +4,5 @@ import { route } from '../../http/route.ts'
 import { create } from './signup.ts'
 
 export const routes = [
-  route(signup.create, limited('signup', open('creates the tenant that will hold credentials')), create),
+  route(signup.create, limited('signup', open('the call makes the first credential of an organization')), create),
 ]

@@ -66,7 +66,7 @@ export const findBinding = (db: Sql, org: Pick<Org, 'id'>, bindingId: string) =>
 export const connection = within<'connection', 'connectionId', Connection>(
   'connection',
   'connectionId',
-  'The access in brackets. Also, the sync connection must belong to the organization',
+  'The sync connection must belong to the organization',
   findConnection,
   'sync connection',
 )
@@ -74,7 +74,7 @@ export const connection = within<'connection', 'connectionId', Connection>(
 export const binding = within<'binding', 'bindingId', Binding>(
   'binding',
   'bindingId',
-  'The access in brackets. Also, the sync binding must belong to the organization',
+  'The sync binding must belong to the organization',
   findBinding,
   'sync binding',
 )

@@ -40,7 +40,7 @@ export const task = accessOf<OnTask, 'taskId'>(
 export const dispatcherOrAdmin = <S extends OnTask, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed(
     'dispatcherOrAdmin',
-    'The access in brackets. Also, the caller must be an admin, or must have dispatched the task',
+    'The caller must be an admin, or must have dispatched the task',
     base,
     async (scope) => {
       const { principal, task } = scope

@@ -19,6 +19,6 @@ export const findTeam = (db: Sql, org: Pick<Org, 'id'>, teamId: string) =>
 export const team = within<'team', 'teamId', Team>(
   'team',
   'teamId',
-  'The access in brackets. Also, the team must belong to the organization',
+  'The team must belong to the organization',
   findTeam,
 )

@@ -15,6 +15,6 @@ const findToken = (db: Sql, org: Org, tokenId: string) =>
 export const token = within<'token', 'tokenId', Token>(
   'token',
   'tokenId',
-  'The access in brackets. Also, the service token must belong to the organization',
+  'The service token must belong to the organization',
   findToken,
 )

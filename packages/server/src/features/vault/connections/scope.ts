@@ -39,7 +39,7 @@ export const connectionOf =
   <T extends S, N extends string>(base: Access<T, N>): Access<T & OnConnection, N | 'vaultConnectionId'> =>
     narrowed(
       'connection',
-      'The access in brackets. Also, the connection must belong to the project',
+      'The connection must belong to the project',
       base,
       async (scope: T, { db }, { vaultConnectionId }: Record<N | 'vaultConnectionId', string>) => {
         const connection = await findConnection(db, placeOf(scope), vaultConnectionId)

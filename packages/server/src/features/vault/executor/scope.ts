@@ -48,15 +48,10 @@ export const executorKey = accessOf<{ principal: ExecutorPrincipal }>(
 
 /** Counts the call against the rate limit for credentials that an executor reads. */
 export const releases = <S extends { principal: ExecutorPrincipal }>(base: Access<S>): Access<S> =>
-  narrowed(
-    'releases',
-    'The access in brackets. Also, a rate limit applies to releases of credentials',
-    base,
-    async (scope, call) => {
-      call.context.limiter.take('vaultRelease', scope.principal.id, call.counted)
-      return scope
-    },
-  )
+  narrowed('releases', 'A rate limit applies to releases of credentials', base, async (scope, call) => {
+    call.context.limiter.take('vaultRelease', scope.principal.id, call.counted)
+    return scope
+  })
 
 /** Finds the active executor of a project. An executor that was just disabled is refused like an unknown one. */
 export const executor = accessOf<ByExecutor>('executor', 'The active executor of a project', async (call) => {

@@ -36,7 +36,7 @@ const findKey = (db: Sql, { orgId, id }: Project, keyId: string) =>
 export const project = within<'project', 'projectId', Project>(
   'project',
   'projectId',
-  'The access in brackets. Also, the vault project must belong to the organization',
+  'The vault project must belong to the organization',
   findProject,
   'vault project',
 )
@@ -48,7 +48,7 @@ export const vaultKey = <S extends OnProject, N extends string>(
 ): Access<S & OnKey, N | 'vaultKeyId'> =>
   narrowed(
     'vaultKey',
-    'The access in brackets. Also, the platform key must belong to the project',
+    'The platform key must belong to the project',
     base,
     async (scope: S, { db }, { vaultKeyId }: Record<N | 'vaultKeyId', string>) => {
       const found = await findKey(db, scope.project, vaultKeyId)

@@ -44,7 +44,7 @@ const webhookOf =
   <T extends S, N extends string>(base: Access<T, N>): Access<T & OnWebhook, N | 'vaultWebhookId'> =>
     narrowed(
       'webhook',
-      'The access in brackets. Also, the webhook must belong to the project',
+      'The webhook must belong to the project',
       base,
       async (scope: T, { db }, { vaultWebhookId }: Record<N | 'vaultWebhookId', string>) => {
         const webhook = await findWebhook(db, placeOf(scope), vaultWebhookId)
@@ -63,7 +63,7 @@ export const delivery = <S extends OnWebhook, N extends string>(
 ): Access<S & OnDelivery, N | 'vaultDeliveryId'> =>
   narrowed(
     'delivery',
-    'The access in brackets. Also, the delivery must belong to the webhook',
+    'The delivery must belong to the webhook',
     base,
     async (scope: S, { db }, { vaultDeliveryId }: Record<N | 'vaultDeliveryId', string>) => {
       const found = await findDelivery(db, scope.webhook, vaultDeliveryId)
