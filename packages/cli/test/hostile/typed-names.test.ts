@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { type AppPlatform, startAppPlatform } from '../../../server/test/services/app-platform.ts'
 import { newKeyHolder, openPeopleServer, type PeopleServer, type PersonMachine } from '../people.ts'
 import { type Json, type Liar, openLiar } from './liar.ts'
 
@@ -8,6 +9,7 @@ import { type Json, type Liar, openLiar } from './liar.ts'
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
 
+let platform: AppPlatform
 let server: PeopleServer
 let liar: Liar
 /** Signs the directory. */
@@ -17,7 +19,8 @@ let bob: PersonMachine
 let carol: PersonMachine
 
 beforeAll(async () => {
-  server = await openPeopleServer()
+  platform = await startAppPlatform()
+  server = await openPeopleServer(platform.settings)
   liar = await openLiar(server.url)
   ada = await newKeyHolder(server, 'ada@example.com', liar.url)
   await ada.ok('skerry keys unlock && skerry org create "Typed Names" && skerry init --yes --env development')
@@ -37,6 +40,7 @@ afterAll(async () => {
   await Promise.all([ada, bob, carol].map((machine) => machine?.remove()))
   await liar.close()
   await server.close()
+  await platform.stop()
 })
 
 async function joined(email: string): Promise<PersonMachine> {
@@ -86,7 +90,7 @@ describe('the name of another object than this machine knows', () => {
   })
 
   it('deletes no other sync connection, and pushes nothing through it', async () => {
-    await ada.ok('echo token > platform')
+    await ada.write('platform', `${platform.token}\n`)
     for (const name of ['live', 'test']) await ada.ok(`skerry sync connect fly.io --name ${name} --file platform --yes`)
     swap(/\/sync\/connections/, 'name', 'live', 'test')
     for (const command of ['disconnect test --yes', 'rename test other', 'replace test --file platform --yes'])
@@ -228,7 +232,7 @@ describe('the offboarding of a person', () => {
   })
 
   it('ends no token that the person was not shown, and signs the end of a person named by display name', async () => {
-    const { serviceToken } = JSON.parse(await ada.ok('skerry token create robot --unbound --json'))
+    const { serviceToken } = JSON.parse(await ada.ok('skerry token create robot --unbound --admin --json'))
     showCarolAs({ name: 'Carol Smith' })
     const revoked = { kind: 'service_token', id: serviceToken.id, name: 'robot' }
     liar.lie(/\/offboardings(?:\?|$)/, (body) =>
