@@ -8,6 +8,7 @@ import { type InOrg, inOrg, type SignedIn, signedIn, withoutSession } from '../f
 import { grantAll, type OpenPlace, openWithGroups } from '../grants.ts'
 import { heldByIfKnown, heldLabel, hintRekey, listAccess } from '../holdings.ts'
 import { mustVerifyIn } from '../known-directories.ts'
+import { checkHolder } from '../known-holders.ts'
 import { forgetReader } from '../known-readers.ts'
 import { placeOptions } from '../labels.ts'
 import { type EndLeases, endingLeases, leasesInQuestion, liveLeasesOf, settleLeases } from '../leases/outliving.ts'
@@ -245,9 +246,10 @@ async function boundTo(session: Session, environmentId: string | null): Promise<
 
 async function rename(id: string, name: string, { session }: SignedIn): Promise<Output> {
   const { orgId, id: tokenId } = await findToken(session, id)
+  await checkHolder(session, orgId, tokenId, id)
   const { token } = await session.client.tokens.update({ params: { orgId, tokenId }, body: { name } }, typedHolder(id))
   const wantedName = wantedTokenName(id)
-  // The server could have shown another token under the old name, and that token must not get the new name.
+  // To a machine that knows neither, the server could have shown another token under the old name.
   const isKnown = wantedName === undefined || isPinnedAs(session, orgId, wantedName, tokenId)
   renamePin(session, orgId, tokenId, isKnown ? name : null)
   note(`renamed the token to ${token.name}`)
@@ -260,6 +262,7 @@ interface EndOptions extends Flags, EndLeases {
 
 async function revoke(id: string, { session, flags }: SignedIn<EndOptions>): Promise<Output> {
   const token = await findToken(session, id)
+  await checkHolder(session, token.orgId, token.id, id)
   const leases = leasesInQuestion(await liveLeasesOf(session, token.id), flags)
   await confirmOrRefuse(`revokes token ${token.name}${leases}. Every program that uses it loses access`, flags)
   await session.client.tokens.revoke({ params: { orgId: token.orgId, tokenId: token.id } }, typedHolder(id))
@@ -278,6 +281,7 @@ function forgetToken(session: Session, { orgId, id }: { orgId: string; id: strin
 
 async function remove(id: string, { session, flags }: SignedIn<EndOptions>): Promise<Output> {
   const token = await findToken(session, id)
+  await checkHolder(session, token.orgId, token.id, id)
   const leases = leasesInQuestion(await liveLeasesOf(session, token.id), flags)
   await confirmOrRefuse(
     `revokes and deletes token ${token.name} with its grants${leases}. Every program that uses it loses access`,

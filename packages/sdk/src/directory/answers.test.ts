@@ -43,6 +43,7 @@ describe('a new environment', () => {
   })
 
   test('has the name of the request', async () => {
+    draft.typed = { owner: 'shop' }
     await signAfter(
       'apps.createEnv',
       { slug: 'staging', wrappedDek: 'wd1' },
@@ -55,6 +56,7 @@ describe('a new environment', () => {
     ['the name of a signed one', { slug: 'production' }, shop],
     ['the id of a signed one', { slug: 'staging' }, { environment: { id: production, slug: 'staging' } }],
   ])('with %s is not signed', async (_, body, answer) => {
+    draft.typed = { owner: 'shop' }
     await signAfter('apps.createEnv', { ...body, wrappedDek: 'wd1' }, answer)
     expect([[...draft.entries], [...draft.unsigned]]).toEqual([[], [`environment/shop/${body.slug}`]])
   })
@@ -67,6 +69,7 @@ test('a new environment of a group is in no environment that the server names', 
   const value = { ...production.value, layers: ['shared:production'] }
   scene.claims.set(production.key, { ...production, value })
   const answer = { environment: { id: staging, slug: 'production' } }
+  draft.typed = { owner: 'shared' }
   await signAfter('groups.createEnv', { slug: 'production', wrappedDek: 'wd1' }, answer)
   expect([[...draft.entries.keys()], [...draft.unsigned]]).toEqual([
     ['environment/shared:production'],
@@ -91,6 +94,12 @@ describe('a new managed key', () => {
   test('has the name of the request', async () => {
     await create('receipts', idOf('kms', 1))
     expect([...draft.entries.keys()]).toEqual(['key/receipts'])
+  })
+
+  test('has the first version, whatever the server answers', async () => {
+    const key = { id: idOf('kms', 1), name: 'receipts', currentVersion: 7 }
+    await signAfter('kms.create', { name: 'receipts', grants }, { key })
+    expect(draft.entries.get('key/receipts')).toMatchObject({ versions: [{ version: 1 }] })
   })
 
   test('with the name or the id of a signed one is not signed', async () => {
@@ -155,6 +164,19 @@ describe('a name that the user gave', () => {
     shown('shop')
     draft.typed = { owner: 'other' }
     await refused(signAfter(act, { slug: 'staging', wrappedDek: 'wd1' }, { environment: { id: staging } }))
+  })
+
+  test.each(['apps.delete', 'groups.delete'])('is needed to sign the ends that %s causes', async (act) => {
+    shown('shop')
+    await change(act, { appId: idOf('app', 1), groupId })
+    const unsigned = act === 'apps.delete' ? ['environment/shop/production'] : []
+    expect([[...draft.entries], [...draft.unsigned]]).toEqual([[], unsigned])
+  })
+
+  test('is needed to sign the environment that apps.createEnv makes', async () => {
+    shown('billing')
+    await signAfter('apps.createEnv', { slug: 'staging', wrappedDek: 'wd1' }, { environment: { id: staging } })
+    expect([[...draft.entries], [...draft.unsigned]]).toEqual([[], ['environment/billing/staging']])
   })
 
   test('signs the owner whom the server shows, if it is the same one', async () => {
@@ -222,6 +244,32 @@ describe('a name that the user gave', () => {
       draft.typed = { owner: 'shared' }
       await change('composition.delete', { groupId })
       expect(draft.entries.get('environment/shop/production')).toMatchObject({ layers: [] })
+    })
+
+    const add = async (position: number | undefined, groups?: string[]) => {
+      layered()
+      const key = 'environment/mail:production'
+      scene.claims.set(key, { key, value: {}, readers: null, signedReaders: null })
+      const mail = { groupId, slug: 'mail', name: 'mail', position: -1 }
+      show([mail, { ...shared, position: 5 }])
+      draft.typed = { owner: 'mail', groups }
+      await change('composition.set', {}, { groupId, ...(position === undefined ? {} : { position }) })
+      return draft.entries.get('environment/shop/production')
+    }
+
+    test('adds it as the last one, wherever the server shows it', async () => {
+      expect(await add(undefined)).toMatchObject({ layers: ['shared:production', 'mail:production'] })
+    })
+
+    test.each([
+      ['has not seen the order', undefined],
+      ['has seen another order', ['shared', 'mail']],
+    ])('gives it no position if the user %s', async (_, seen) => {
+      expect([await add(1, seen), [...draft.unsigned]]).toEqual([undefined, ['environment/shop/production']])
+    })
+
+    test('gives it the position whose order the user has seen', async () => {
+      expect(await add(1, ['mail', 'shared'])).toMatchObject({ layers: ['mail:production', 'shared:production'] })
     })
 
     test('is needed to take out a group that the server does not list', async () => {

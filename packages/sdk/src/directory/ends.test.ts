@@ -53,7 +53,7 @@ describe('a person who leaves', () => {
   })
 
   const token = idOf('skt', 6)
-  const offboard = async (revoked: object[]) => {
+  const offboard = async (revoked: object[], endedTokens?: string[]) => {
     const { value } = scene.start.entries.get(entryKey) as { value: { readers: string } }
     const signed = [...both, [`token/${token}`, kids.eve] as [string, string]]
     const entry = { key: entryKey, value: { ...value, readers: await readersHash(signed) } } as never
@@ -62,6 +62,7 @@ describe('a person who leaves', () => {
     draft = new DirectoryDraft({ ...scene.start, entries }, draft.context)
     scene.claims.set(ci.key, { ...ci, readers: null, signedReaders: null })
     scene.claims.set(entryKey, { key: entryKey, value: {}, readers: signed, signedReaders: signed })
+    draft.typed = { endedTokens }
     const input = { params: { orgId }, body: { userId: bob } }
     await afterwardEdits['offboardings.start']!(input, draft, { offboarding: { revoked } })
   }
@@ -72,6 +73,15 @@ describe('a person who leaves', () => {
     expect(draft.entries.get(entryKey)).toMatchObject({ readers: await readersHash(both.slice(0, 1)) })
   })
 
+  test.each([
+    ['that the user has not seen', 'ci', []],
+    ['under another name than the signed one', 'robot', [token]],
+  ])('by an offboarding ends no token %s', async (_, name, seen) => {
+    await offboard([{ kind: 'service_token', id: token, name }], seen)
+    expect([...draft.entries.keys()]).toEqual([`person/${bob}`, entryKey])
+    expect([...draft.unsigned]).toEqual([`token/${token}`])
+  })
+
   test('by an offboarding takes nobody with them whom only the server leaves out', async () => {
     scene.claims.delete(`person/${ada}`)
     await offboard([{ kind: 'agent', id: token, name: 'ci' }])
@@ -80,18 +90,21 @@ describe('a person who leaves', () => {
   })
 })
 
-test('a branch that ends takes no token with it that is bound elsewhere', async () => {
-  const bound = [null, 'shop/staging', 'shop/production'].map((environment, at) => {
-    const entry = { key: `token/${idOf('skt', at + 1)}`, value: { name: 'ci', environment, kid: kids.eve } } as const
-    return [entry.key, entry] as const
-  })
-  draft = new DirectoryDraft({ ...scene.start, entries: new Map([...scene.start.entries, ...bound]) }, draft.context)
-  draft.typed = { environment: 'shop/production@pr-1' }
-  const tokens = bound.map(([entryKey]) => ({ id: entryKey.slice('token/'.length), environmentId: staging }))
-  scene.server.on('tokens.list', () => ({ text: JSON.stringify({ tokens, nextCursor: null }) }))
-  await changingEdits['envs.delete']!({ params: { orgId, envId: staging }, body: {} }, draft)
-  expect([...draft.entries]).toEqual([[bound[2]![0], null]])
-})
+test.each(['shop/production@pr-1', 'production@pr-1'])(
+  'the branch %s ends, and no token that is bound elsewhere',
+  async (environment) => {
+    const bound = [null, 'shop/staging', 'shop/production'].map((environment, at) => {
+      const entry = { key: `token/${idOf('skt', at + 1)}`, value: { name: 'ci', environment, kid: kids.eve } } as const
+      return [entry.key, entry] as const
+    })
+    draft = new DirectoryDraft({ ...scene.start, entries: new Map([...scene.start.entries, ...bound]) }, draft.context)
+    draft.typed = { environment }
+    const tokens = bound.map(([entryKey]) => ({ id: entryKey.slice('token/'.length), environmentId: staging }))
+    scene.server.on('tokens.list', () => ({ text: JSON.stringify({ tokens, nextCursor: null }) }))
+    await changingEdits['envs.delete']!({ params: { orgId, envId: staging }, body: {} }, draft)
+    expect([...draft.entries]).toEqual([[bound[2]![0], null]])
+  },
+)
 
 describe('an end that only the server shows', () => {
   const worker = `worker/${idOf('syn', 1)}` as const
@@ -101,7 +114,7 @@ describe('an end that only the server shows', () => {
     [worker, kids.eve],
     [`worker/${orgId}`, kids.bob],
   ]
-  const end = async (operation: string, readers: [string, string][]) => {
+  const end = async (operation: string, readers: [string, string][], typed: object = {}) => {
     const { value } = scene.start.entries.get(entryKey) as { value: { readers: string } }
     const entry = { key: entryKey, value: { ...value, readers: await readersHash(signed) } } as never
     const decoy = {
@@ -112,7 +125,7 @@ describe('an end that only the server shows', () => {
     draft = new DirectoryDraft({ ...scene.start, entries }, draft.context)
     scene.claims.set(entryKey, { key: entryKey, value: {}, readers, signedReaders: signed })
     scene.claims.delete(`person/${bob}`)
-    draft.typed = operation === 'honeyTokens.delete' ? { holderId: idOf('skt', 8) } : {}
+    draft.typed = operation === 'honeyTokens.delete' ? { holderId: idOf('skt', 8) } : typed
     await afterwardEdits[operation]!({ params: { orgId }, body: {} }, draft, {})
   }
   const without = (key: string) => signed.filter(([other]) => other !== key)
@@ -133,6 +146,11 @@ describe('an end that only the server shows', () => {
     await end(operation, without(left))
     expect([...draft.entries.keys()]).toEqual([entryKey])
     expect(draft.entries.get(entryKey)).toMatchObject({ readers: await readersHash(without(left)) })
+  })
+
+  test('is not signed for another sync connection than that of the binding', async () => {
+    await end('sync.deleteBinding', without(worker), { connectionId: idOf('syn', 2) })
+    expect([...draft.entries]).toEqual([])
   })
 
   test('leaves an entry unsigned if others end with it', async () => {
