@@ -4,13 +4,14 @@ import { logSink } from '@skerry/contract/log-sink/endpoints'
 import { me } from '@skerry/contract/me/endpoints'
 import { rotation } from '@skerry/contract/rotation/endpoints'
 import { secondFactor } from '@skerry/contract/second-factor/endpoints'
+import { signIn } from '@skerry/contract/sign-in/endpoints'
 import { sync } from '@skerry/contract/sync/endpoints'
 import { vaultWebhooks } from '@skerry/contract/vault/webhooks'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { seal } from '../src/features/audit-proof/seal.ts'
 import { sinkBody } from './log-sink-steps.ts'
 import { type Operated, operate as operateIn } from './operate.ts'
-import { setUp, signInByLink } from './people.ts'
+import { fromOwnPage, type SignedInBrowser, setUp, signInByLink } from './people.ts'
 import { generatedRotation, keyedEnv, newKeyedEnv, newRotation } from './rotation-steps.ts'
 import { stopSchedules } from './state.ts'
 import { bind, connect, deksFor, keyOf, type Vaulted, vaultedEnv, wrapped, write } from './sync-scene.ts'
@@ -42,6 +43,7 @@ let connectionId: string
 let bindingId: string
 let firstOrg: string
 let secret: string
+let browser: SignedInBrowser
 
 beforeEach(async () => {
   world = await openWorld(builtIn)
@@ -49,6 +51,7 @@ beforeEach(async () => {
   tenant = await signUp(world)
   await stopSchedules(world)
   const first = await setUp(world)
+  browser = first
   firstOrg = (await world.call(me.get, { as: first.as })).body.orgs[0]?.id as string
   secret = (await world.call(secondFactor.enrollTotp, { as: first.as })).body.secret
   await world.call(secondFactor.confirmTotp, { as: first.as, body: { code: totpCode(secret, world.clock.now()) } })
@@ -120,6 +123,9 @@ describe('data under a lost server key', () => {
     )
     await restart(nextKey)
 
+    // A browser that is signed in stays so.
+    const refreshed = await world.call(signIn.refresh, { headers: { cookie: browser.cookie, ...fromOwnPage } })
+    expect(refreshed.status).toBe(200)
     const { as } = await signInByLink(world, 'first@example.com')
     expect((await world.call(secondFactor.get, { as })).body).toMatchObject({ totp: false, recoveryCodesLeft: 0 })
     const ofFirst = { reason: 'lost', dropped: { 'signing-key': 1, 'totp-secret': 1, 'export-key': 1 } }

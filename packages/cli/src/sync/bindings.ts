@@ -16,6 +16,7 @@ import { findPlace } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
+import { notedTime } from '../times.ts'
 import { findProvider, readFields } from './fields.ts'
 import {
   type Bound,
@@ -157,9 +158,14 @@ export async function edit(
   if (flags.keys) await giveKeys(session, bound, flags)
   if (Object.keys(settings).length > 0 || flags.resume) await tellEdit(session, bound, settings, flags)
   const params = { orgId, bindingId: binding.id }
-  const answer = Object.keys(body).length > 0 ? await session.client.sync.updateBinding({ params, body }) : { binding }
+  const isChanged = Object.keys(body).length > 0
+  const answer = isChanged ? await session.client.sync.updateBinding({ params, body }) : { binding }
   const done = flags.pause ? 'paused' : flags.resume ? 'resumed' : 'changed'
   note(`${done} the pushes of ${bound.label} to ${connection.name}`)
+  // A change ends the pauses of the server itself.
+  const { nextTryAt } = answer.binding
+  if (isChanged && nextTryAt !== null)
+    note(`the destination asked Skerry to wait, so the next push starts at ${notedTime(nextTryAt)}`)
   return { json: answer }
 }
 

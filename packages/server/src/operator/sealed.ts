@@ -122,7 +122,7 @@ async function drop(operation: Operation, { lost, leaked, yes, json }: DropOptio
     const dropped = await db.transaction((tx) => dropRows(tx, newest, rows, lost ? 'lost' : 'leaked'))
     if (json) return print(JSON.stringify({ dropped: countsOf(dropped) }, null, 2))
     print(['Dropped:', ...linesOf(countsOf(dropped))].join('\n'))
-    return print('Restart every server now. Then people and admins set up again what was dropped.')
+    return print('Start the servers, or restart those that run. Then people and admins set up again what was dropped.')
   }
   if (json) print(JSON.stringify({ toDrop: countsOf(rows) }, null, 2))
   else print(['To drop:', ...linesOf(countsOf(rows))].join('\n'))
