@@ -10,8 +10,23 @@ import { type Actor, acceptInvites, grantKey, newMember, newTeam } from '../../.
 
 // Keys that end with a team, and keys that nobody asks for again.
 
-const { world, tenant, orgId, admin, newPlace, show, missingOf, rowFor, give, resultsOf, reads, trail, leave, join } =
-  await openTeams()
+const {
+  at,
+  world,
+  tenant,
+  orgId,
+  admin,
+  newPlace,
+  show,
+  missingOf,
+  rowFor,
+  give,
+  resultsOf,
+  reads,
+  trail,
+  leave,
+  join,
+} = await openTeams()
 
 describe('a key that a team gave', () => {
   test('ends with the team, and the answer names the environments and people', async () => {
