@@ -228,14 +228,13 @@ describe('an admin who does not sign', () => {
       params: { ...params, userId },
       body: { role: 'admin' as const },
     })
-    await ok('skerry trust sign --yes --reader ken@example.com')
     await world.call(agents.create, { as: owner.bearer(), params, body: { name: 'Builder', slug: 'builder' } })
     await ken.page.reload()
     await steps.unlockWithPassphrase(ken.page)
     await steps.goTo(ken.page, 'Signed directory')
     await ken.page.getByRole('textbox', { name: 'Pin', exact: true }).fill(pin)
     await ken.page.getByRole('button', { name: 'Verify' }).click()
-    await ken.page.getByText(/^root \d+, head \d+\./).waitFor()
+    await ken.page.getByText(/root \d+, head \d+\./).waitFor()
     await steps.goTo(ken.page, 'Agents')
     await ken.page.getByRole('link', { name: 'Builder' }).click()
     await ken.page.getByRole('button', { name: 'Write a policy' }).click()
@@ -306,17 +305,20 @@ describe('a lying server', () => {
     await page.getByRole('link', { name: 'billing' }).click()
     await page.getByRole('heading', { name: 'billing' }).waitFor()
     await lie(/\/kms\/keys\/\w+$/, (body) => ({ ...body, key: { ...body.key, name: 'Billing!' } }))
+    // A new browser has compared nothing.
+    await page.evaluate(() => localStorage.removeItem('skerry-known-keys'))
     await page.reload()
     await steps.unlockWithPassphrase(page)
     const words = 'The signed directory can have no managed key with the name “Billing!”'
     await page.getByRole('button', { name: 'Rotate…' }).click()
     await refused(() => dialogOf(page).getByRole('button', { name: 'Rotate', exact: true }).click(), words)
-    await page.getByRole('button', { name: 'Grant' }).click()
+    await page.getByRole('button', { name: 'Grant…' }).click()
     await dialogOf(page).getByLabel('To').click()
     await page.getByRole('option', { name: linus }).click()
-    const compared = dialogOf(page).getByLabel('I compared these words')
-    if (await compared.isVisible()) await compared.check()
-    await refused(() => dialogOf(page).getByRole('button', { name: 'Grant' }).click(), words)
+    await dialogOf(page)
+      .getByLabel(/I compared these words/)
+      .check()
+    await refused(() => dialogOf(page).getByRole('button', { name: 'Grant', exact: true }).click(), words)
   })
 
   test('that still shows a person whom another signer removed gets nothing', async () => {
