@@ -27,6 +27,7 @@ import {
   unsettable,
 } from '../rotation-config.ts'
 import { listSecrets } from '../secrets/values.ts'
+import { acceptServerReader } from '../server-readers.ts'
 import type { Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
 import { notedTime, shownTime } from '../times.ts'
@@ -85,6 +86,9 @@ export function register(command: Command): void {
   confirmable(addressed(leaf(command, 'rm <rotation>', 'Delete a rotation; the secret and its versions stay')))
     .option('--force', 'even if an interrupted run cannot be resolved')
     .action(signedIn(remove))
+  confirmable(leaf(command, 'trust', 'Accept the new key of the rotator, after the operator replaced it')).action(
+    inOrg(trust),
+  )
 }
 
 const repeat = (one: string, all: string[] = []) => [...all, one]
@@ -346,4 +350,9 @@ async function remove(
   if (rotatorRevoked)
     note(`the server no longer gets the key of ${label}; \`skerry env rekey\` makes what it had worthless`)
   return { json: { deleted: rotation.id, rotatorRevoked } }
+}
+
+async function trust({ session, flags, orgId }: InOrg<Confirmable>): Promise<Output> {
+  const { publicKeyJwk } = await session.client.rotation.rotatorKey({ params: { orgId } })
+  return acceptServerReader(session, { principalId: orgId, name: null, publicKeyJwk }, 'the rotator', flags)
 }

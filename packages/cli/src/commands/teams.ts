@@ -13,6 +13,7 @@ import { accepting, confirmable, explained, leaf } from '../options.ts'
 import { note, type Output, writeLine, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { ReaderFlags } from '../reader-names.ts'
+import { rekeyCommand } from '../rekey-steps.ts'
 import type { Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
 import { count } from '../units.ts'
@@ -196,5 +197,5 @@ function noteLost(session: Session, orgId: string, lost: Lost): void {
   const labels = [...new Set(lost.map(({ label }) => label))]
   if (labels.length === 0) return
   note('people lost access to these environments, and may have kept the keys; re-key each environment:')
-  for (const label of labels) note(`  skerry env rekey ${label}`)
+  for (const label of labels) note(`  ${rekeyCommand(label, session.settings.profile)}`)
 }

@@ -6,11 +6,12 @@ import { parseEnd } from '../duration.ts'
 import { Failure, toFailure, usage } from '../failure.ts'
 import { type InOrg, inOrg, type SignedIn, signedIn, withoutSession } from '../frame.ts'
 import { grantAll, type OpenPlace, openWithGroups } from '../grants.ts'
-import { heldByIfKnown, hintRekey } from '../holdings.ts'
+import { heldByIfKnown, heldLabel, hintRekey, listAccess } from '../holdings.ts'
 import { mustVerifyIn } from '../known-directories.ts'
 import { forgetReader } from '../known-readers.ts'
 import { placeOptions } from '../labels.ts'
 import { type EndLeases, endingLeases, leasesInQuestion, liveLeasesOf, settleLeases } from '../leases/outliving.ts'
+import { branchesOption, hintOlderBranches, listBranchesOf, openBranches } from '../older-branches.ts'
 import { alias, argumentOr, confirmable, explained, formerly, leaf } from '../options.ts'
 import { note, type Output, warn, writeLine, writeTable } from '../output.ts'
 import { isPinnedAs, pin, renamePin } from '../pins.ts'
@@ -18,7 +19,7 @@ import { confirmOrRefuse } from '../prompt.ts'
 import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { shownTime } from '../times.ts'
-import { findToken, listTokens, tokenState, wantedTokenName } from '../tokens/find.ts'
+import { findToken, isLive, listTokens, tokenState, wantedTokenName } from '../tokens/find.ts'
 import { openMakers } from '../tokens/made-by.ts'
 import { registerAgain } from '../tokens/register.ts'
 import { typedHolder } from '../typed-names.ts'
@@ -31,6 +32,7 @@ interface CreateOptions extends Flags {
   format: 'skerry' | 'classic'
   expires?: string
   withoutPin?: boolean
+  branches?: boolean
 }
 
 export function register(command: Command): void {
@@ -55,9 +57,10 @@ export function register(command: Command): void {
         .default('skerry'),
     )
     .option('--expires <when>', 'for example 12h, 30d or 2030-01-31 (default: never)')
+    .option(...branchesOption)
     .option('--without-pin', 'print the token without the pin of the signed directory')
     .action(inOrg(create, parseCreate))
-  leaf(command, 'show <token>', 'Show a service token').action(signedIn(show))
+  leaf(command, 'show <token>', 'Show a service token, and the environments that it can read').action(signedIn(show))
   leaf(command, 'rename <token> <name>', 'Change the name of a service token').action(signedIn(rename))
   endingLeases(confirmable(leaf(command, 'revoke <token>', 'Make a service token invalid; the list keeps it'))).action(
     signedIn(revoke),
@@ -82,7 +85,11 @@ async function create(
   // environment.
   const reads = !flags.provisioner && (flags.admin !== true || flags.env !== undefined)
   const place = reads ? await findCurrentParent(session, flags) : undefined
-  const places = place ? await openWithGroups(session, place) : []
+  const branches = await listBranchesOf(session, place)
+  const places = [
+    ...(place ? await openWithGroups(session, place) : []),
+    ...(flags.branches ? await openBranches(session, orgId, branches) : []),
+  ]
   const bound = place !== undefined && !flags.admin && !flags.unbound
   await warnOfNamesake(session, name)
   const made = await createServiceToken(session.client, {
@@ -114,7 +121,12 @@ async function create(
       }
       note(`created token ${name} (${serviceToken.id}); it is shown only once`)
       // The name could be one that a shell takes apart, or the address of a member.
-      note(useOf(granted, flags, /^[\w.-]+$/.test(name) ? name : serviceToken.id))
+      const holder = /^[\w.-]+$/.test(name) ? name : serviceToken.id
+      note(useOf(granted, flags, holder))
+      hintOlderBranches(
+        branches.filter(({ label }) => !granted.includes(label)),
+        holder,
+      )
       if (flags.format === 'skerry')
         note(
           'the token is for skerry and its SDK; published clients would send its key to the server, so use --format classic for them',
@@ -150,6 +162,8 @@ function parseCreate(flags: CreateOptions, argument: string | undefined) {
   const name = argumentOr(argument, flags.name, 'name of the token')
   const expiresAt =
     flags.expires === undefined ? null : new Date(Date.now() + parseEnd(flags.expires, '--expires') * 1000)
+  if (flags.branches && (flags.provisioner || (flags.admin && flags.env === undefined)))
+    throw usage('--branches needs an environment that the token reads', 'name it with --env')
   if (flags.provisioner && (flags.admin || flags.unbound || flags.app !== undefined || flags.env !== undefined))
     throw usage('--provisioner cannot be used with --admin, --unbound, --app or --env')
   return { name, expiresAt }
@@ -202,8 +216,11 @@ async function list({ session, orgId }: InOrg): Promise<Output> {
 
 async function show(id: string, { session }: SignedIn): Promise<Output> {
   const token = await findToken(session, id)
+  const access = (await listAccess(session, token.orgId, { branches: true })).filter(
+    ({ principalId }) => principalId === token.id,
+  )
   return {
-    json: { token },
+    json: { token, access },
     text: async () => {
       writeLine(`${token.id} (${token.name})`)
       writeLine(
@@ -211,12 +228,19 @@ async function show(id: string, { session }: SignedIn): Promise<Output> {
       )
       const maker = (await openMakers(session, [token.createdById]))(token.createdById)
       if (maker !== '') writeLine(`made by ${maker}`)
-      const { environmentId } = token
-      if (environmentId === null) return writeLine('not bound to an environment')
-      const label = (await openDirectory(session, [environmentId]))(environmentId)
-      writeLine(`bound to ${label ?? environmentId}`)
+      writeLine(await boundTo(session, token.environmentId))
+      const isRead = isLive(token)
+      const labels = access.map((one) => (isRead ? heldLabel(one) : one.label)).sort()
+      if (labels.length === 0) writeLine('can read no environment')
+      else writeLine(`${isRead ? 'can read' : 'had the key of'} ${labels.join(', ')}`)
     },
   }
+}
+
+async function boundTo(session: Session, environmentId: string | null): Promise<string> {
+  if (environmentId === null) return 'not bound to an environment'
+  const label = (await openDirectory(session, [environmentId]))(environmentId)
+  return `bound to ${label ?? environmentId}`
 }
 
 async function rename(id: string, name: string, { session }: SignedIn): Promise<Output> {

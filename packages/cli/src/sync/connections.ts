@@ -7,6 +7,7 @@ import { readCredential, readTextFile } from '../input.ts'
 import { forgetReader } from '../known-readers.ts'
 import { note, type Output, warn, writeLine, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
+import { acceptServerReader } from '../server-readers.ts'
 import type { Confirmable, Flags } from '../settings.ts'
 import { shownTime } from '../times.ts'
 import { choicesOf, findProvider, listProviders, type Provider, readFields } from './fields.ts'
@@ -112,6 +113,11 @@ export async function replace(wanted: string, { session, flags, orgId }: InOrg<C
     `replaced the credential of ${connection.name}; what had failed is tried again, the old one is not used any more`,
   )
   return { json: { connection } }
+}
+
+export async function trust(wanted: string, { session, flags }: SignedIn<Confirmable>): Promise<Output> {
+  const { id: principalId, name, publicKeyJwk } = await findConnection(session, wanted)
+  return acceptServerReader(session, { principalId, name, publicKeyJwk }, name, flags)
 }
 
 export async function verify(
