@@ -86,12 +86,7 @@ const ownGrant = ({ context: { own, orgId } }: DirectoryDraft, grants: readonly 
  *
  * @returns false if the name or the id belongs to a signed environment: a new one has neither.
  */
-async function addEnvironment(
-  draft: DirectoryDraft,
-  name: string,
-  id: string,
-  wrappedDek: string,
-): Promise<boolean> {
+async function addEnvironment(draft: DirectoryDraft, name: string, id: string, wrappedDek: string): Promise<boolean> {
   const { own, ownKid, commitments } = draft.context
   const key = `environment/${name}` as const
   if (draft.valueOf(key) !== undefined || draft.environmentKey(id) !== undefined) {
