@@ -40,6 +40,7 @@ const remedies: Partial<Record<Code, string>> = {
   malformed_key: 'copy the whole key again',
   malformed_proof: 'run the command again. If the error comes again, do not trust the server',
   malformed_checkpoint: 'copy the whole checkpoint again',
+  other_checkpoint_key: 'if the operator replaced the signing key of the server, give the earlier key with --key',
   unsigned_checkpoint: 'check whether the checkpoint comes from this server. If it does, do not trust the server',
   directory_malformed: 'upgrade this program. If the error comes again, do not use this server',
   policy_bad_signature: publishAgain,

@@ -69,6 +69,7 @@ export const namedByCode: Record<string, string[] | string> = {
   'model/environments/owners.ts': ['applications', 'groups'],
   'features/export/restore-store.ts': 'puts the rows of an archive into an organization that is empty',
   'keys/rekey.ts': 'seals the same values again under a new server key',
+  'keys/unopened.ts': 'deletes rows whose server key was lost or leaked, for the operator',
 }
 
 /** `features/grants/store.ts` -> `features/grants`, `db/migrate.ts` -> `db`, `model/grants/write.ts` -> `model/grants`. */

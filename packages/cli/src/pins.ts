@@ -199,12 +199,14 @@ async function changed(session: Session, orgId: string, grantee: PinnedGrantee):
       `the token ${name} (${grantee.principalId}) has a different key than before; nothing was granted`,
       'a token’s key never changes: do not use this server, and tell your organization’s owner',
     )
-  if (isReader({ principalType: grantee.principalType ?? '' }))
+  if (isReader({ principalType: grantee.principalType ?? '' })) {
+    const accept = grantee.principalType === 'rotator' ? 'rotation trust' : `sync trust ${name}`
     return new Failure(
       'refused',
       `the server’s reader ${name} has a different key than before; nothing was changed`,
-      'ask the operator of the server if its key was replaced, or leave it out with --drop-readers',
+      `ask the operator of the server if its key was replaced, and then run \`skerry ${accept}\`; --drop-readers leaves it out of a re-key`,
     )
+  }
   const rejoined = wasRemovedAs(session, orgId, grantee.principalId, name) ? 'was removed and joined again, and ' : ''
   return new Failure(
     'refused',

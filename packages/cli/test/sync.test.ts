@@ -51,6 +51,19 @@ test('a re-key knows a connection to which this machine gave a key, until its la
   expect(await known()).not.toContain('"syn_')
 })
 
+test('skerry sync edit says when a push follows that waits for a pause of the destination', async () => {
+  const id = (await ok('skerry sync bind fly --to appName=waiting --yes')).trim()
+  const bound = async () => (await bindings()).find((one: { id: string }) => one.id === id)
+  await expect.poll(async () => (await bound()).lastRun?.status, { timeout: 20_000 }).toBe('succeeded')
+  expect((await machine.shell(`skerry sync edit ${id} --exclude B --yes`)).stderr).not.toContain('asked Skerry to wait')
+  platform.answer(() => ({ status: 429, headers: { 'retry-after': '7200' }, body: { error: 'slow down' } }))
+  await ok(`skerry sync run ${id} || true`)
+  const edited = await machine.shell(`skerry sync edit ${id} --exclude C --yes`)
+  platform.answer(null)
+  expect([edited.code, edited.stderr]).toEqual([0, expect.stringContaining('asked Skerry to wait, so the next push')])
+  await ok(`skerry sync unbind ${id} --yes`)
+})
+
 test('skerry sync bind that fails says what the server has then, and which command comes next', async () => {
   const liar = await openLiar(world.url)
   const other = await signedUp(liar.url, 'Failing')

@@ -1,4 +1,7 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { operate } from '../../server/test/operate.ts'
 import { type AppPlatform, startAppPlatform } from '../../server/test/services/app-platform.ts'
 import { type Machine, newMachine } from './machine.ts'
 import { newKeyHolder, ok, openPeopleServer, type PeopleServer, type PersonMachine } from './people.ts'
@@ -66,6 +69,16 @@ async function signs(by: PersonMachine, command: string, signed: string): Promis
   return stdout.trim()
 }
 
+/** Replaces the server key, and drops what was encrypted under the former one. */
+async function dropLeaked(): Promise<void> {
+  await server.stop()
+  const former = (await readFile(join(server.settings.SKERRY_DATA_DIR as string, 'server.key'), 'utf8')).trim()
+  server.settings.SKERRY_SERVER_KEY = Buffer.alloc(32, 8).toString('base64url')
+  const settings = { ...server.settings, SKERRY_SERVER_KEY_PREVIOUS: former }
+  expect(await operate(settings, ['sealed', 'drop', '--leaked', '--yes'])).toMatchObject({ code: 0 })
+  await server.start()
+}
+
 const custodians = '--threshold 2 --custodian ada@example.com --custodian bob@example.com --yes'
 
 describe('a signer signs', () => {
@@ -93,6 +106,19 @@ describe('a signer signs', () => {
     await signs(ada, 'skerry rotation rm KEY --yes', 'reader rotator of this server removed')
     await signs(ada, 'skerry rotation create KEY --every 30d --yes', 'reader rotator of this server added')
     await signs(ada, 'skerry rotation rm KEY --yes', 'reader rotator of this server removed')
+  })
+
+  test('the new key pairs that the operator gave the readers of the server', async () => {
+    await ada.ok('skerry sync connect fly.io --name fly --file token --yes')
+    await ada.ok('skerry sync bind fly --to appName=shop --mode manual --yes')
+    await ada.ok('skerry rotation create KEY --every 30d --yes')
+    await dropLeaked()
+    await ada.ok('skerry sync trust fly --yes && skerry rotation trust --yes && skerry trust sign --yes')
+    expect(await unsigned()).toEqual([])
+    await ada.ok('skerry sync replace fly --file token --yes')
+    await signs(ada, 'skerry sync edit fly --keys --yes', 'shop/development: reader sync connection')
+    await signs(ada, 'skerry rotation create KEY --every 30d --yes', 'reader rotator of this server added')
+    await ada.ok('skerry rotation rm KEY --yes && skerry sync disconnect fly --yes')
   })
 
   test('managed keys, their versions and their holders', async () => {

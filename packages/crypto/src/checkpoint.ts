@@ -21,7 +21,8 @@ const noteCharactersMax = 4096
  *
  * @param publicKey the 32 bytes of the server's key
  * @param origin the audit log that it must be about: `skerry/<orgId>`
- * @throws CryptoError `malformed_checkpoint`, `unsigned_checkpoint`.
+ * @throws CryptoError `malformed_checkpoint`; `other_checkpoint_key` if it names other keys; `unsigned_checkpoint` if it
+ *   names this key, which did not sign it.
  */
 export async function openCheckpoint(note: string, publicKey: Bytes, origin: string): Promise<Checkpoint> {
   const end = note.indexOf('\n\n')
@@ -32,14 +33,16 @@ export async function openCheckpoint(note: string, publicKey: Bytes, origin: str
     throw new CryptoError('malformed_checkpoint', 'it is a checkpoint of another audit log')
   const lines = note.slice(end + 2, -1).split('\n')
   const keyHash = await hashOfKey(origin, publicKey)
+  let isNamed = false
   for (const line of lines) {
     const [, name, encoded] = /^\u2014 (\S+) (\S+)$/.exec(line) ?? []
     if (name === undefined || encoded === undefined) throw new CryptoError('malformed_checkpoint')
     const bytes = decodeBase64(encoded)
     const isOurs = name === origin && bytes.length === 68 && keyHash.every((byte, index) => byte === bytes[index])
     if (isOurs && (await isSigned(text, bytes.slice(4), publicKey))) return checkpoint
+    isNamed ||= isOurs
   }
-  throw new CryptoError('unsigned_checkpoint')
+  throw new CryptoError(isNamed ? 'unsigned_checkpoint' : 'other_checkpoint_key')
 }
 
 function parseText(text: string): Checkpoint {

@@ -29,6 +29,7 @@ export const cryptoErrors = {
   malformed_proof: 'the Merkle proof is malformed',
   malformed_checkpoint: 'the text is not a checkpoint of this audit log',
   unsigned_checkpoint: 'the checkpoint is not signed with the server’s key',
+  other_checkpoint_key: 'the checkpoint is signed with a key that this client does not know',
   directory_malformed: 'the text is not a document of the directory',
   directory_unsupported: 'the directory needs a newer version of this program',
   directory_other_org: 'the directory belongs to another organization',

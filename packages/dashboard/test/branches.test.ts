@@ -51,6 +51,20 @@ describe('a branch', () => {
     await expectShown(page, 'API_KEY', 'Production', 'planted-api-key')
   })
 
+  test('is named when somebody makes a token, which cannot read it', async () => {
+    await steps.goTo(page, 'Service tokens')
+    await page.getByRole('button', { name: 'New token' }).click()
+    await dialogOf(page).getByLabel('Reads').fill('Produc')
+    await page.getByRole('option', { name: 'Web shop / Production' }).click()
+    await dialogOf(page).getByText('The token cannot read branches that exist already').waitFor()
+    await dialogOf(page).getByRole('link', { name: 'pr-7' }).waitFor()
+    expect(await axeProblems(page)).toEqual([])
+    await page.keyboard.press('Escape')
+    await dialogOf(page).waitFor({ state: 'detached' })
+    await steps.goTo(page, 'Applications')
+    await page.getByRole('link', { name: 'Web shop' }).click()
+  })
+
   test('gets its own secret even if it has the same name as its environment', async () => {
     await openEnvironment(page, 'pr-7', 'Settings')
     await page.getByRole('button', { name: 'Rename…' }).click()

@@ -1,8 +1,7 @@
 import { type AuditArchiveHeader, auditArchiveFormat } from '@skerry/contract/audit/archive'
-import { decodeBase64url } from '@skerry/crypto/base64url'
-import { decodeBase64, openCheckpoint } from '@skerry/crypto/checkpoint'
+import { decodeBase64 } from '@skerry/crypto/checkpoint'
 import { growTree, isSameHash, openHasher } from '@skerry/crypto/merkle'
-import { encodeBase64, isBeginning, type ProvenArchive } from './audit-proof.ts'
+import { encodeBase64, isBeginning, openSigned, type ProvenArchive } from './audit-proof.ts'
 import { SkerryError } from './errors.ts'
 
 /**
@@ -10,22 +9,28 @@ import { SkerryError } from './errors.ts'
  * request.
  *
  * @param pieces the file, in pieces of any size
- * @param publicKey of the server that made it, base64url
+ * @param publicKeys of the server that made it, base64url: its current key, and earlier ones
  * @throws SkerryError `malformed_archive`, which names the line; `changed_archive` if its entries differ from those
- *   that the server signed. CryptoError if the checkpoint is not signed with this key.
- * @example await readAuditArchive(createReadStream('trail-2026.jsonl'), remembered)
+ *   that the server signed. CryptoError if the checkpoint is not signed with one of the keys.
+ * @example await readAuditArchive(createReadStream('trail-2026.jsonl'), [remembered])
  */
-export async function readAuditArchive(pieces: AsyncIterable<Uint8Array>, publicKey: string): Promise<ProvenArchive> {
+export async function readAuditArchive(
+  pieces: AsyncIterable<Uint8Array>,
+  publicKeys: readonly string[],
+): Promise<ProvenArchive> {
   const lines = linesOf(pieces)
   try {
-    return await readLines(lines, publicKey)
+    return await readLines(lines, publicKeys)
   } finally {
     // Closes the file if the archive was refused before its end.
     await lines.return(undefined)
   }
 }
 
-async function readLines(lines: AsyncGenerator<string, undefined>, publicKey: string): Promise<ProvenArchive> {
+async function readLines(
+  lines: AsyncGenerator<string, undefined>,
+  publicKeys: readonly string[],
+): Promise<ProvenArchive> {
   const header = headerOf((await lines.next()).value ?? '')
   const { orgId, start, size } = header
   const hasher = await openHasher()
@@ -39,7 +44,7 @@ async function readLines(lines: AsyncGenerator<string, undefined>, publicKey: st
       'malformed_archive',
       `the archive has ${tree.size - start} entries, but its header says ${size - start}`,
     )
-  const signed = await openCheckpoint(header.checkpoint, decodeBase64url(publicKey), `skerry/${orgId}`)
+  const signed = await openSigned(header.checkpoint, publicKeys, orgId)
   const own = { origin: signed.origin, size, root: tree.root() }
   const isSigned =
     size === signed.size

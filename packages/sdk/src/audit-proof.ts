@@ -3,6 +3,7 @@ import type { auditProof } from '@skerry/contract/audit-proof/endpoints'
 import type { Answer } from '@skerry/contract/endpoint'
 import { type Bytes, decodeBase64url } from '@skerry/crypto/base64url'
 import { type Checkpoint, decodeBase64, openCheckpoint } from '@skerry/crypto/checkpoint'
+import { CryptoError } from '@skerry/crypto/errors'
 import { growTree, type Hasher, isSameHash, openHasher, rootsOfConsistency } from '@skerry/crypto/merkle'
 import { findDamage, type SealedEntry } from './audit-damage.ts'
 import type { Client } from './client.ts'
@@ -80,6 +81,22 @@ export async function fetchCheckpoint(client: Client, orgId: string): Promise<Si
 
 const open = ({ note, publicKey }: SeenCheckpoint, orgId: string): Promise<Checkpoint> =>
   openCheckpoint(note, decodeBase64url(publicKey), `skerry/${orgId}`)
+
+/**
+ * Opens a checkpoint that the server signed with one of several keys, such as its current and its earlier keys.
+ *
+ * @throws CryptoError `other_checkpoint_key` if the checkpoint names none of the keys; the errors of `openCheckpoint`.
+ */
+export async function openSigned(note: string, publicKeys: readonly string[], orgId: string): Promise<Checkpoint> {
+  for (const publicKey of publicKeys) {
+    try {
+      return await open({ note, publicKey }, orgId)
+    } catch (error) {
+      if (!(error instanceof CryptoError) || error.code !== 'other_checkpoint_key') throw error
+    }
+  }
+  throw new CryptoError('other_checkpoint_key')
+}
 
 /** Entries are sealed in the order of their transactions. A slow transaction may be this late. */
 const lateMs = 10 * 60 * 1000
@@ -280,15 +297,16 @@ async function* leavesOf(client: Client, orgId: string, size: number): AsyncGene
  * Compares two checkpoints of one audit log: yours, and one that somebody else was shown. A server that shows two
  * histories cannot prove that one continues the other.
  *
+ * @param publicKeys the keys with which the server signs now, and with which it signed earlier
  * @returns null if they agree.
- * @throws CryptoError if one is not signed with this key or is about another audit log.
+ * @throws CryptoError if one is not signed with these keys or is about another audit log.
  */
 export async function compareCheckpoints(
   client: Client,
   orgId: string,
-  { publicKey, notes }: { publicKey: string; notes: readonly [string, string] },
+  { publicKeys, notes }: { publicKeys: readonly string[]; notes: readonly [string, string] },
 ): Promise<Finding | null> {
-  const opened = await Promise.all(notes.map((note) => open({ note, publicKey }, orgId)))
+  const opened = await Promise.all(notes.map((note) => openSigned(note, publicKeys, orgId)))
   const [older, newer] = opened.toSorted((one, other) => one.size - other.size) as [Checkpoint, Checkpoint]
   return (await isProvenBeginning(client, orgId, older, newer)) ? null : otherHistory(older.size)
 }

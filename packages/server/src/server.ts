@@ -213,7 +213,9 @@ function forgetDatabase(context: AppContext): void {
 async function checkServerKey({ config, db, serverKey }: AppContext): Promise<void> {
   if (!serverKey || (await opensDatabase(db, serverKey))) return
   const place = config.serverKey === null ? `${config.dataDir}/server.key` : 'SKERRY_SERVER_KEY'
-  throw new ConfigError(`${place}: is not the key that this database was sealed with`)
+  throw new ConfigError(
+    `${place}: is not the key that this database was sealed with. If that key is lost, see \`skerry-server sealed list\``,
+  )
 }
 
 const flushMeter = ({ meter, faults }: AppContext) =>

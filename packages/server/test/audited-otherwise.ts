@@ -35,6 +35,7 @@ import { failuresMax } from '../src/features/vault/webhooks/deliver.ts'
 import { system } from '../src/kernel/audit.ts'
 import { sha256 } from '../src/kernel/context.ts'
 import { register } from '../src/operator/plan.ts'
+import { register as registerSealed } from '../src/operator/sealed.ts'
 import { bearerSecret, wrappedKey } from './blobs.ts'
 import type { OneOfEach } from './callers.ts'
 import { newSshLease, sshLease, wrappedForBroker } from './lease-steps.ts'
@@ -212,6 +213,22 @@ export const describeOtherwise = (scene: () => { world: World; place: OneOfEach;
       const entries = await newEntries(world, () => archiveTrail({ db, now }, { id: orgId }, { before, path }))
       expect(entries).toMatchObject([{ action: 'audit.archived', actorType: 'system', orgId, resourceId: orgId }])
       await rm(dirname(path), { recursive: true })
+    })
+
+    test('records data of a lost server key that the operator dropped, with the system as the actor', async () => {
+      const { orgId } = await signUp(world)
+      const { config, db } = world.server.context
+      await db.rows(
+        `insert into server_keypairs (org_id, purpose, owner_id, public_key_jwk, sealed_private_key, created_at)
+         values ($1, 'broker', $1, '{}', 'of a lost key', now())`,
+        [orgId],
+      )
+      const command = new Command()
+      registerSealed(command, (work) => work({ config, db, print: () => {} }))
+      const drop = () => command.parseAsync(['drop', '--lost', '--yes'], { from: 'user' })
+      const metadata = { reason: 'lost', dropped: { broker: 1 } }
+      const what = { action: 'org.sealed_data_dropped', actorType: 'system', orgId, resourceId: orgId, metadata }
+      expect(await newEntries(world, drop)).toMatchObject([what])
     })
 
     test('records once that a recovery request expired, with the system as the actor', async () => {

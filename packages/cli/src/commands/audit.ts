@@ -3,7 +3,7 @@ import { verifyArchive } from '../audit/archive.ts'
 import { placeNamer } from '../audit/environment-path.ts'
 import { checkFilters, type FilterFlags, filtering, filtersOf, notRecorded } from '../audit/filters.ts'
 import { checkTimeline, timeline } from '../audit/timeline.ts'
-import { checkpoint, verify } from '../audit/verify.ts'
+import { checkKey, checkpoint, verify } from '../audit/verify.ts'
 import { inOrg, type SignedIn, signedIn, withoutSession } from '../frame.ts'
 import { explained, leaf, parseLimit } from '../options.ts'
 import { note, writeLine, writeTable } from '../output.ts'
@@ -25,14 +25,16 @@ export function register(command: Command): void {
   )
   leaf(command, 'verify', 'Check that nobody changed, removed or inserted an entry')
     .option('--archive <paths...>', 'files of archived entries to compare with the log')
-    .option('--restored', 'start anew from the log of a server that was restored from a backup or an archive')
-    .action(inOrg(verify))
+    .option('--restored', 'start anew from the log of a server that was restored, or that has a new signing key')
+    .option('--key <publicKey>', 'earlier public key of the server, with which archives are signed')
+    .action(inOrg(verify, checkKey))
   leaf(command, 'verify-archive <path>', 'Check a file of archived entries without a server')
     .requiredOption('--key <publicKey>', 'public key of the server that wrote the file')
     .action(withoutSession(verifyArchive))
   leaf(command, 'checkpoint', 'Print the signed checkpoint of the log')
     .option('--compare <path>', 'compare with the checkpoint of another person; use - for stdin')
-    .action(inOrg(checkpoint))
+    .option('--key <publicKey>', 'earlier public key of the server, with which that checkpoint is signed')
+    .action(inOrg(checkpoint, checkKey))
 }
 
 const pageMax = 200

@@ -6,7 +6,9 @@ import { type AtPlace, atPlace, type SignedIn, signedIn, withOptionsAbove } from
 import { parseGrantTime } from '../grant-time.ts'
 import { everyOpenPlace, grantAll, keysOf, lookUpGrantee, openWithGroups } from '../grants.ts'
 import { type Holder, type HolderFlags, holderNamed } from '../holder.ts'
+import { namedHolder } from '../known-holders.ts'
 import { forgetReader } from '../known-readers.ts'
+import { branchesOption, hintOlderBranches, lackedBy, listBranchesOf, openBranches } from '../older-branches.ts'
 import { accepting, addressed, common, confirmable, explained, formerly, leaf } from '../options.ts'
 import { note, type Output, writeTable } from '../output.ts'
 import { checkNamed } from '../places.ts'
@@ -22,6 +24,7 @@ import { formatDuration } from '../units.ts'
 interface Options extends Flags, ReaderFlags, HolderFlags {
   all?: boolean
   allButProduction?: boolean
+  branches?: boolean
   for?: string
   yes?: boolean
 }
@@ -44,6 +47,7 @@ export function register(command: Command): void {
     .usage('[member or token] [env]')
     .option('--all', 'grant every environment that you can read')
     .option('--all-but-production', 'like --all, without production environments and their branches')
+    .option(...branchesOption)
     .option('--for <duration>', 'the server ends the access after this time, for example 8h or 7d')
     .action(signedIn(grantOrList, checkGrant))
   formerly(formerly(command, '--token <token>'), '--user <member>')
@@ -68,9 +72,14 @@ async function grant(
 ): Promise<Output> {
   const { name, wantedName, ...grantee } = await lookUpGrantee(session, input.holder)
   const isMany = flags.all || flags.allButProduction
-  const places = isMany
-    ? await everyOpenPlace(session, flags.allButProduction ? { but: 'production' } : {})
-    : await openWithGroups(session, await findNamed(session, named, flags))
+  const place = isMany ? undefined : await findNamed(session, named, flags)
+  const branches = await listBranchesOf(session, place)
+  const places = place
+    ? [
+        ...(await openWithGroups(session, place)),
+        ...(flags.branches ? await openBranches(session, place.orgId, branches) : []),
+      ]
+    : await everyOpenPlace(session, flags.allButProduction ? { but: 'production' } : {})
   if (places.length === 0)
     throw new Failure(
       'refused',
@@ -87,6 +96,8 @@ async function grant(
   for (const label of granted) note(`granted ${label} to ${name}${span}`)
   const withoutEnd = input.seconds === undefined ? '' : ' without an end. --for does not change that: revoke it first'
   for (const label of held) note(`${name} already has the key of ${label}${withoutEnd}`)
+  const others = branches.filter(({ envId }) => places.every((one) => one.envId !== envId))
+  if (place) hintOlderBranches(await lackedBy(session, place.orgId, grantee.principalId, others), name)
   return { json: { grantee: grantee.principalId, granted, alreadyHeld: held } }
 }
 
@@ -102,7 +113,10 @@ function checkGrant(flags: Options, argument?: string, named?: string): Given | 
   checkNamed(flags, named)
   if (named !== undefined && (flags.all || flags.allButProduction))
     throw usage(`--all${flags.all ? '' : '-but-production'} and ${named} exclude each other`, 'use one')
+  if (flags.branches && (flags.all || flags.allButProduction))
+    throw usage('--branches and --all exclude each other', '--all grants branches, too')
   if (holder !== undefined) return { holder, seconds }
+  if (flags.branches) throw usage('--branches grants, so it needs a member or a token', 'name one')
   if (flags.all || flags.allButProduction)
     throw usage(`${flags.all ? '--all' : '--all-but-production'} grants, so it needs a member or a token`, 'name one')
   if (flags.for !== undefined) throw usage('--for needs a member or a token', 'name the one that gets access')
@@ -151,12 +165,15 @@ async function revoke(
   const holderId = isId ? wanted : await principalIdOf(session, wanted, 'the holder')
   const found = grants.find(({ id, principalId }) => id === wanted || principalId === holderId)
   if (!found) throw new Failure('notFound', `${label} has no grant of ${wanted}`, 'see `skerry grant ls`')
-  const name = (await openDirectory(session, [found.principalId]))(found.principalId) ?? found.principalId
+  const nameOf = await openDirectory(session, [found.principalId])
+  const shown = nameOf(found.principalId) ?? found.principalId
+  const named = isId ? found.principalId : wanted
+  const name = await namedHolder(session, { orgId, id: found.principalId, shown }, named, flags)
   await confirmOrRefuse(
     `takes the key of ${label} from ${name}, who then cannot read it; \`skerry grant\` would give it back`,
     flags,
   )
-  const typed = { holderId: found.principalId, ...(isId ? {} : { holder: wanted }) }
+  const typed = { holderId: found.principalId, ...(isId ? {} : { holder: name }) }
   await session.client.grants.delete({ params: { orgId, envId, grantId: found.id } }, { typed })
   forgetReader(session, orgId, found.principalId, envId)
   note(`${name} no longer gets the key of ${label}, but may have kept a copy`)

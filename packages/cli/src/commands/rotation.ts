@@ -15,7 +15,7 @@ import { orNearest } from '../nearest.ts'
 import { addressed, confirmable, explained, leaf } from '../options.ts'
 import { note, type Output, warn, writeLine, writeTable } from '../output.ts'
 import { checkKeys } from '../pins.ts'
-import { listPlaces, type Place } from '../places.ts'
+import { checkShownName, listPlaces, type Place } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import {
   checkLength,
@@ -27,6 +27,7 @@ import {
   unsettable,
 } from '../rotation-config.ts'
 import { listSecrets } from '../secrets/values.ts'
+import { acceptServerReader } from '../server-readers.ts'
 import type { Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
 import { notedTime, shownTime } from '../times.ts'
@@ -85,6 +86,9 @@ export function register(command: Command): void {
   confirmable(addressed(leaf(command, 'rm <rotation>', 'Delete a rotation; the secret and its versions stay')))
     .option('--force', 'even if an interrupted run cannot be resolved')
     .action(signedIn(remove))
+  confirmable(leaf(command, 'trust', 'Accept the new key of the rotator, after the operator replaced it')).action(
+    inOrg(trust),
+  )
 }
 
 const repeat = (one: string, all: string[] = []) => [...all, one]
@@ -254,6 +258,7 @@ async function find(session: Session, wanted: string, flags: Flags): Promise<Fou
   }
   if (another) throw usage(`several environments rotate ${wanted}`, 'add --env, or give an id of `skerry rotation ls`')
   const label = (await labelsOf(session)).get(rotation.environmentId) ?? rotation.environmentId
+  await checkShownName(session, orgId, label, rotation.environmentId)
   return { orgId, rotation, label }
 }
 
@@ -346,4 +351,9 @@ async function remove(
   if (rotatorRevoked)
     note(`the server no longer gets the key of ${label}; \`skerry env rekey\` makes what it had worthless`)
   return { json: { deleted: rotation.id, rotatorRevoked } }
+}
+
+async function trust({ session, flags, orgId }: InOrg<Confirmable>): Promise<Output> {
+  const { publicKeyJwk } = await session.client.rotation.rotatorKey({ params: { orgId } })
+  return acceptServerReader(session, { principalId: orgId, name: null, publicKeyJwk }, 'the rotator', flags)
 }

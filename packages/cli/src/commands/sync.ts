@@ -3,7 +3,17 @@ import { inOrg, type SignedIn, signedIn, withoutSession } from '../frame.ts'
 import { addressed, confirmable, explained, formerly, gather, leaf } from '../options.ts'
 import type { Confirmable } from '../settings.ts'
 import { bind, checkEdit, edit, unbind } from '../sync/bindings.ts'
-import { connect, disconnect, list, parseConnect, providers, rename, replace, verify } from '../sync/connections.ts'
+import {
+  connect,
+  disconnect,
+  list,
+  parseConnect,
+  providers,
+  rename,
+  replace,
+  trust,
+  verify,
+} from '../sync/connections.ts'
 import { gatherField } from '../sync/fields.ts'
 import { list as listRuns, parseList, plan, run } from '../sync/runs.ts'
 import { takesSyncProvider } from '../vendors.ts'
@@ -54,7 +64,7 @@ export function register(command: Command): void {
     '--resume',
   )
     .option('--no-adopt', 'do not overwrite names that somebody else wrote there')
-    .option('--keys', 'give the connection the keys of groups that were composed later')
+    .option('--keys', 'give the connection the keys that it lacks, for example of a group that was composed later')
     .action(signedIn(edit, checkEdit))
   leaf(command, 'pause <binding>', 'Stop pushing an environment until you resume the binding').action(
     signedIn((binding: string, work: SignedIn) => edit(binding, { ...work, flags: { ...work.flags, pause: true } })),
@@ -70,6 +80,9 @@ export function register(command: Command): void {
   confirmable(leaf(command, 'replace <connection>', 'Replace the credential of a connection'))
     .option('--file <path>', 'file with the new credential; use - for stdin (default: ask)')
     .action(inOrg(replace))
+  confirmable(
+    leaf(command, 'trust <connection>', 'Accept the new key of a connection, after the operator replaced it'),
+  ).action(signedIn(trust))
   leaf(command, 'rename <connection> <name>', 'Change the name of a connection').action(inOrg(rename))
   confirmable(leaf(command, 'disconnect <connection>', 'Delete a connection and its bindings')).action(
     signedIn(disconnect),

@@ -45,7 +45,7 @@ function registerProjects(command: Command): void {
     .action(signedIn(projects.update))
   leaf(command, 'enable <project>', 'Allow the use of a disabled project').action(signedIn(projects.enable))
   confirmable(
-    leaf(command, 'disable <project>', 'Stop a project: nobody can use its credentials or make links'),
+    leaf(command, 'disable <project>', 'Stop a project: nobody can use its credentials or connect accounts'),
   ).action(signedIn(projects.disable))
 }
 

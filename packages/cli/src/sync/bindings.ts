@@ -16,6 +16,7 @@ import { findPlace } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
+import { notedTime } from '../times.ts'
 import { findProvider, readFields } from './fields.ts'
 import {
   type Bound,
@@ -157,9 +158,14 @@ export async function edit(
   if (flags.keys) await giveKeys(session, bound, flags)
   if (Object.keys(settings).length > 0 || flags.resume) await tellEdit(session, bound, settings, flags)
   const params = { orgId, bindingId: binding.id }
-  const answer = Object.keys(body).length > 0 ? await session.client.sync.updateBinding({ params, body }) : { binding }
+  const isChanged = Object.keys(body).length > 0
+  const answer = isChanged ? await session.client.sync.updateBinding({ params, body }) : { binding }
   const done = flags.pause ? 'paused' : flags.resume ? 'resumed' : 'changed'
   note(`${done} the pushes of ${bound.label} to ${connection.name}`)
+  // A change ends the pauses of the server itself.
+  const { nextTryAt } = answer.binding
+  if (isChanged && nextTryAt !== null)
+    note(`the destination asked Skerry to wait, so the next push starts at ${notedTime(nextTryAt)}`)
   return { json: answer }
 }
 
@@ -215,7 +221,10 @@ async function giveKeys(session: Session, bound: Bound, flags: { yes?: boolean }
 export async function unbind(wanted: string, { session, flags }: SignedIn<Confirmable>): Promise<Output> {
   const { orgId, binding, connection, label } = await findBinding(session, wanted)
   await confirmOrRefuse(`stops pushing ${label} to ${describeDestination(binding)}`, flags)
-  await session.client.sync.deleteBinding({ params: { orgId, bindingId: binding.id } })
+  await session.client.sync.deleteBinding(
+    { params: { orgId, bindingId: binding.id } },
+    { typed: { connectionId: connection.id } },
+  )
   const left = await listSyncBindings(session.client, orgId)
   if (!left.some(({ connectionId }) => connectionId === connection.id)) forgetReader(session, orgId, connection.id)
   note(`${label} is not pushed through ${connection.name} any more; what was pushed stays there`)

@@ -184,6 +184,7 @@ export const auditSentences: Readonly<Record<AuditAction, string>> = {
   'org.created': '{actor} created the organization',
   'org.updated': '{actor} renamed the organization[ to {name}]',
   'org.mfa_policy_updated': '{actor} changed whether members need a second factor',
+  'org.sealed_data_dropped': 'The operator dropped data under a server key[ that was {reason}]',
   'org.exported': '{actor} exported the organization',
   'org.restored': '{actor} restored the organization from an archive',
   'audit.archived': '{actor} moved audit entries[ from before {before}] into an archive',

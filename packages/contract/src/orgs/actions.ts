@@ -9,4 +9,10 @@ export const actions = {
     group: 'organization',
     label: 'Second-factor policy changed',
   },
+  'org.sealed_data_dropped': {
+    about: 'organization',
+    evicts: 'none',
+    group: 'organization',
+    label: 'Data under the server key dropped',
+  },
 } as const satisfies Record<string, ActionRow>

@@ -37,7 +37,7 @@ export const vaultProjects = {
     },
   }),
   update: patch('/v1/orgs/:orgId/vault/projects/:projectId', {
-    summary: 'Change a vault project. A disabled project allows no releases and no new links',
+    summary: 'Change a vault project. A disabled project allows no releases and no new connect links',
     body: Strict({
       name: Type.Optional(DisplayName),
       display: Type.Optional(NewVaultDisplay),

@@ -1,12 +1,15 @@
 import { Alert, Checkbox, Select, type SelectProps, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
+import { Fragment } from 'react'
+import { branchesQuery } from '../envs/branch-queries.ts'
 import { NameField } from '../form/name-field.tsx'
 import { useApiForm } from '../form/use-api-form.ts'
 import { environmentLabelsQuery } from '../people/environment-labels.ts'
 import { isFresh } from '../queries.ts'
 import { tokensQuery } from '../secrets/use-name-of.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
+import { AnchorLink } from '../ui/links.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
 import { composedQuery } from './composed.ts'
 import { createServiceToken, type Made } from './create.ts'
@@ -49,6 +52,7 @@ export function CreateTokenDialog({ onClose, onMade }: { onClose: () => void; on
   const { environmentId, isAdmin } = form.values
   const composed = useQuery({ ...composedQuery(org.id, environmentId ?? ''), enabled: environmentId !== null })
   const layers = environmentId === null ? [] : (composed.data ?? [])
+  const branches = useQuery({ ...branchesQuery(org.id, environmentId ?? ''), enabled: environmentId !== null })
   const create = async ({ name, format, bound, lifetime }: Values) => {
     const made = await createServiceToken(org.id, {
       name,
@@ -79,6 +83,7 @@ export function CreateTokenDialog({ onClose, onMade }: { onClose: () => void; on
       <EnvironmentField {...form.getInputProps('environmentId')} />
       <ProblemAlert error={composed.error} retry={() => composed.refetch()} />
       {layers.length > 0 && <ComposedIn layers={layers} />}
+      {environmentId !== null && <OlderBranches branches={branches.data?.branches ?? []} />}
       {environmentId !== null && !isAdmin && (
         <Checkbox
           label="For this environment alone"
@@ -124,6 +129,26 @@ function EnvironmentField(props: Omit<SelectProps, 'data'>) {
       ].filter(({ items }) => items.length > 0)}
       {...props}
     />
+  )
+}
+
+/** A branch gives its key only to the readers that its environment has when the branch is made. */
+function OlderBranches({ branches }: { branches: readonly { id: string; slug: string }[] }) {
+  const { org } = useRouteContext({ from: '/_app/orgs/$org' })
+  if (branches.length === 0) return null
+  return (
+    <Alert color="yellow" variant="light" title="The token cannot read branches that exist already">
+      Grant it their keys on their pages:{' '}
+      {branches.map(({ id, slug }, index) => (
+        <Fragment key={id}>
+          {index > 0 && ', '}
+          <AnchorLink to="/orgs/$org/envs/$env" params={{ org: org.slug, env: id }} size="sm">
+            {slug}
+          </AnchorLink>
+        </Fragment>
+      ))}
+      .
+    </Alert>
   )
 }
 

@@ -8,9 +8,10 @@ import { type MailServer, startMailServer, textOf } from '../../test/services/sm
 import { mailsWritten } from '../../test/state.ts'
 import { newMember, signUp, type Tenant } from '../../test/tenant.ts'
 import { until } from '../../test/until.ts'
-import { openWorld, type World } from '../../test/world.ts'
+import { builtIn, openWorld, type World } from '../../test/world.ts'
 import { mail as mailJob } from '../features/notifications/jobs.ts'
 import { signInLink } from '../features/sign-in/jobs.ts'
+import { listDeadLetters, retryDeadLetters } from './dead-letters.ts'
 import { ordinaryMailsAtOnce } from './mail.ts'
 
 const invite = (world: World, tenant: Tenant, email: string) =>
@@ -187,6 +188,33 @@ describe('while two hundred invitations wait', () => {
 })
 
 describe('an SMTP server that is down', () => {
+  test('leaves a failed sign-in mail without its link to the operator, and a retry sends a new link', async () => {
+    const port = await freePort()
+    const world = await openWorld({ ...builtIn, SKERRY_SMTP_URL: `smtp://127.0.0.1:${port}` })
+    const email = 'stuck@example.com'
+    await invite(world, await signUp(world), email)
+    const { db, queue } = world.server.context
+    await db.transaction(async (tx) => {
+      await queue.enqueue(tx, signInLink, { email, returnTo: '/orgs/acme' })
+      await tx.rows(`update jobs set attempts = 100 where name = 'sign_in.link' and state = 'waiting'`)
+    })
+    queue.nudge(signInLink)
+    const deadLinks = async () => (await listDeadLetters(db)).filter(({ job }) => job === 'sign_in.link')
+    await until('it to be kept', async () => (await deadLinks()).length === 1)
+    const [dead] = await deadLinks()
+    expect(dead).toMatchObject({ data: { email, returnTo: '/orgs/acme' }, error: { code: 'ESOCKET' } })
+    expect(Object.keys(dead?.data ?? {}).sort()).toEqual(['email', 'returnTo'])
+    const mails = await startMailServer({ port })
+    await retryDeadLetters(db, [dead?.id as string])
+    queue.nudge(signInLink)
+    const sent = await until('the link', () =>
+      mails.received.find(({ to, source }) => to.includes(email) && source.includes('Subject: Sign in to Skerry')),
+    )
+    expect(textOf(sent.source)).toContain('/sign-in')
+    await world.close()
+    await mails.close()
+  })
+
   test('does not prevent the invitation, and gets the mail when it is back', async () => {
     const port = await freePort()
     const world = await openWorld({ SKERRY_SMTP_URL: `smtp://127.0.0.1:${port}` })

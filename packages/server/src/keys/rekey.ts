@@ -46,45 +46,50 @@ interface Row {
   sealed: string
 }
 
-const storedSeals = Object.entries(sealed).filter(
+export const storedSeals = Object.entries(sealed).filter(
   (entry): entry is [SealedFor, NonNullable<(typeof entry)[1]>] => entry[1] !== null,
 )
 
 const columnsOf = (key: readonly string[], column: string) =>
   `array[${key.map((name) => `${name}::text`).join(', ')}] as key, ${column} as sealed`
 
-/** Reads in the order of the primary key, so that each batch begins where the previous one ended. */
-async function rekeyTable(
+/** Reads in the order of the primary key, so that each page begins where the previous one ended. */
+export async function* readSealed(
   db: Sql,
-  serverKey: ServerKey,
-  purpose: SealedFor,
   { table, key, column }: Place,
-  batchRows: number,
-) {
+  pageRows: number,
+): AsyncGenerator<readonly Row[]> {
   const names = key.join(', ')
   const after = key.map((_, index) => `$${index + 1}`).join(', ')
   const page = `select ${columnsOf(key, column)} from ${table} where (${names}) > (${after}) order by ${names} limit $${key.length + 1}`
+  let cursor = key.map(() => '')
+  for (;;) {
+    const rows = await db.rows<Row>(page, [...cursor, pageRows])
+    yield rows
+    if (rows.length < pageRows) return
+    cursor = (rows.at(-1) as Row).key
+  }
+}
+
+async function rekeyTable(db: Sql, serverKey: ServerKey, purpose: SealedFor, place: Place, batchRows: number) {
+  const { table, key, column } = place
   const update = `
     update ${table} t set ${column} = given.resealed
       from unnest(${key.map((_, index) => `$${index + 3}::text[]`).join(', ')}, $1::text[], $2::text[])
-        as given(${names}, was, resealed)
+        as given(${key.join(', ')}, was, resealed)
      where ${key.map((name) => `t.${name} = given.${name}`).join(' and ')} and t.${column} = given.was returning 1`
   const counts = { resealed: 0, unopened: 0 }
-  let cursor = key.map(() => '')
-  for (;;) {
-    const rows = await db.rows<Row>(page, [...cursor, batchRows])
+  for await (const rows of readSealed(db, place, batchRows)) {
     const changed: (Row & { resealed: string })[] = []
     for (const row of rows) {
       const resealed = serverKey.reseal(purpose, row.key.join(' '), row.sealed)
       if (resealed === undefined) counts.unopened++
       else if (resealed !== null) changed.push({ ...row, resealed })
     }
-    if (changed.length > 0) {
-      const columns = key.map((_, index) => changed.map((row) => row.key[index]))
-      const values = [changed.map((row) => row.sealed), changed.map((row) => row.resealed), ...columns]
-      counts.resealed += (await db.rows(update, values)).length
-    }
-    if (rows.length < batchRows) return counts
-    cursor = (rows.at(-1) as Row).key
+    if (changed.length === 0) continue
+    const columns = key.map((_, index) => changed.map((row) => row.key[index]))
+    const values = [changed.map((row) => row.sealed), changed.map((row) => row.resealed), ...columns]
+    counts.resealed += (await db.rows(update, values)).length
   }
+  return counts
 }

@@ -27,4 +27,9 @@ export const commands: readonly CommandRow[] = [
     summary: 'Seal everything anew, after SKERRY_SERVER_KEY was replaced',
     load: () => import('./rekey.ts'),
   },
+  {
+    name: 'sealed',
+    summary: 'Data that the server key encrypts: list it, drop it after the key was lost or leaked',
+    load: () => import('./sealed.ts'),
+  },
 ]

@@ -72,7 +72,7 @@ describe.runIf(engine() === 'postgres')('an archive command that is killed', () 
       const files = await Promise.all(paths.map((path) => readFile(path).catch(() => Buffer.alloc(0))))
       const at = files.findIndex((file) => createHash('sha256').update(file).digest('hex') === sha256)
       expect(at).not.toBe(-1)
-      archives.push(await readAuditArchive(createReadStream(paths[at] as string), publicKey))
+      archives.push(await readAuditArchive(createReadStream(paths[at] as string), [publicKey]))
     }
     const client = createClient({ baseUrl: world.url, credential: { bearer: of.admin.as.replace('Bearer ', '') } })
     const { findings, archived, size } = await verifyTrail(client, of.orgId, undefined, archives)

@@ -56,6 +56,10 @@ export const platforms = {
     ['skerry sync replace vercel', 'Ask for a new credential'],
     ['skerry sync replace vercel --file vercel-token --yes', 'Read the new credential from a file'],
   ],
+  'sync trust': [
+    ['skerry sync trust vercel', 'Accept the new key that the server shows for a connection'],
+    ['skerry sync trust syn_7Kq2mXw4RtB9vLs1NdYf3c --yes', 'Accept it without a question'],
+  ],
   'sync rename': [
     ['skerry sync rename vercel vercel-shop', 'Change the name of a connection'],
     ['skerry sync rename syn_7Kq2mXw4RtB9vLs1NdYf3c github', 'Rename a connection by its id'],

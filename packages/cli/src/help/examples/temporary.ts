@@ -91,6 +91,10 @@ export const temporary = {
     ['skerry rotation rm DB_PASSWORD', 'Stop rotating a secret and keep its value'],
     ['skerry rotation rm DB_PASSWORD --force --yes', 'Delete a rotation whose last run cannot be resolved'],
   ],
+  'rotation trust': [
+    ['skerry rotation trust', 'Accept the new key that the server shows for the rotator'],
+    ['skerry rotation trust --yes', 'Accept it without a question'],
+  ],
   provisioner: [
     ['skerry provisioner', 'Serve all targets that name this token'],
     ['skerry provisioner --allow db.internal:5432', 'Connect to this database only'],

@@ -33,6 +33,8 @@ export const operating = [
       ['skerry env trust production', 'An environment was re-keyed or made anew: ask first who did it'],
       ['skerry kms trust invoices', 'A managed key has another key'],
       ['skerry lease target trust shop-db', 'A lease target has another address or setting'],
+      ['skerry rotation trust', 'The operator replaced the key of the rotator'],
+      ['skerry sync trust vercel', 'The operator replaced the key of a sync connection'],
       ['skerry recovery trust', 'The organization has another recovery key'],
     ],
     document: 'docs/command-line/access.md#who-gets-a-key',

@@ -84,7 +84,10 @@ describe('a checkpoint', () => {
     ])
       await expect(open(bad)).rejects.toThrow(/checkpoint/)
     await expect(open(note, 'skerry/org_other')).rejects.toThrow('another audit log')
-    await expect(openCheckpoint(note, new Uint8Array(32).fill(9), `skerry/${tenant.orgId}`)).rejects.toThrow()
+    await expect(open(withLine(1, '1'))).rejects.toMatchObject({ code: 'unsigned_checkpoint' })
+    await expect(openCheckpoint(note, new Uint8Array(32).fill(9), `skerry/${tenant.orgId}`)).rejects.toMatchObject({
+      code: 'other_checkpoint_key',
+    })
   })
 
   test('stays the same, byte for byte, until something is written', async () => {
@@ -303,7 +306,8 @@ describe('a server that shows two histories', () => {
     await newApp(world, of)
     await sealed()
     const { note: late } = await seenNow(of)
-    const compare = (...notes: [string, string]) => compareCheckpoints(clientOf(of), of.orgId, { publicKey, notes })
+    const compare = (...notes: [string, string]) =>
+      compareCheckpoints(clientOf(of), of.orgId, { publicKeys: [publicKey], notes })
     expect(await compare(early, late)).toBeNull()
     expect(await compare(late, late)).toBeNull()
 

@@ -5,10 +5,10 @@ import { instant } from '../../kernel/context.ts'
 import { type ConfirmationRequest, linkedMail, mailConfirmation } from './mails.ts'
 import { deleteExpired } from './store.ts'
 
-/** Mails the link. Retried for less than the 15 minutes for which it works. */
+/** Mails the link. Retried for less than the 15 minutes for which it works. After that, a retry sends nothing. */
 export const confirmationMail = job<ConfirmationRequest, Context>(
   'identity_links.mail',
-  { retry: { limit: 5 }, deadLetter: false, concurrency: 4 },
+  { retry: { limit: 5 }, concurrency: 4 },
   mailConfirmation,
 )
 

@@ -42,6 +42,9 @@ export async function deleteTotp(db: Tx, userId: string): Promise<boolean> {
   return row !== undefined
 }
 
+export const deleteRecoveryCodes = (db: Tx, userIds: readonly string[]) =>
+  db.rows('delete from recovery_codes where user_id = any($1::text[])', [userIds])
+
 export async function replaceRecoveryCodes(db: Tx, userId: string, hashes: string[]): Promise<void> {
   await db.rows('delete from recovery_codes where user_id = $1', [userId])
   await db.rows('insert into recovery_codes (user_id, code_hash) select $1, unnest($2::text[])', [userId, hashes])

@@ -31,6 +31,11 @@ const runsOf = async (bindingId: string) =>
 const bindingOf = async (bindingId: string) =>
   (await world.call(sync.bindings, inOrg())).body.bindings.find(({ id }) => id === bindingId)
 
+const change = async (bindingId: string, body: object) => {
+  const params = { orgId: tenant.orgId, bindingId }
+  return (await world.call(sync.updateBinding, { as: tenant.admin.as, params, body })).body.binding
+}
+
 /** Processes all changes so far, and waits for the last run that they cause. */
 async function settled(bindingId: string): Promise<void> {
   await sweep(world.server.context)
@@ -186,6 +191,87 @@ describe('an automatic binding', () => {
     await expect.poll(async () => (await bindingOf(binding.id))?.nextTryAt ?? null).not.toBeNull()
     const { nextTryAt } = (await bindingOf(binding.id)) ?? {}
     expect(Date.parse(nextTryAt as string) - world.clock.now().getTime()).toBeGreaterThan(7100_000)
+  })
+
+  test('pushes a change of such a pause when the pause has ended, and not earlier', async () => {
+    const [env, connection, app] = [
+      await vaultedEnv(world, tenant),
+      await connect(world, tenant, platform),
+      newAppName(),
+    ]
+    await write(world, tenant, env, 'A', '1')
+    const asked = Promise.withResolvers<void>()
+    const written = Promise.withResolvers<void>()
+    platform.answer(async () => {
+      asked.resolve()
+      await written.promise
+      return { status: 429, headers: { 'retry-after': '7200' }, body: { error: 'slow down' } }
+    })
+    const binding = await bind(world, tenant, connection, [env], app, auto)
+    // One change comes during the push that is refused, one after it, and then the settings are changed.
+    await asked.promise
+    await write(world, tenant, env, 'B', '2')
+    await sweep(world.server.context)
+    expect(await runsOf(binding.id)).toHaveLength(2)
+    written.resolve()
+    await expect.poll(async () => (await bindingOf(binding.id))?.nextTryAt ?? null).not.toBeNull()
+    platform.answer(null)
+    await write(world, tenant, env, 'C', '3')
+    await sweep(world.server.context)
+    const updated = await change(binding.id, { exclude: ['NOTHING'] })
+    expect(Date.parse(updated.nextTryAt as string) - world.clock.now().getTime()).toBeGreaterThan(7100_000)
+    await expect.poll(async () => (await runsOf(binding.id)).map(({ status }) => status)).toEqual(['failed'])
+    await sleep(1500)
+    expect(held(app)).toEqual({})
+    world.clock.advance(7300)
+    await sweep(world.server.context)
+    await expect.poll(() => held(app)).toEqual({ A: '1', B: '2', C: '3' })
+    expect((await runsOf(binding.id)).map(({ trigger }) => trigger)).toEqual(['retry', 'change'])
+  })
+
+  test('waits for such a pause even if its settings were changed during the push, unless a person starts a run', async () => {
+    const [env, connection, app] = [
+      await vaultedEnv(world, tenant),
+      await connect(world, tenant, platform),
+      newAppName(),
+    ]
+    await write(world, tenant, env, 'A', '1')
+    const asked = Promise.withResolvers<void>()
+    const written = Promise.withResolvers<void>()
+    platform.answer(async () => {
+      asked.resolve()
+      await written.promise
+      return { status: 429, headers: { 'retry-after': '7200' }, body: { error: 'slow down' } }
+    })
+    const binding = await bind(world, tenant, connection, [env], app, auto)
+    await asked.promise
+    await change(binding.id, { exclude: ['NOTHING'] })
+    written.resolve()
+    platform.answer(null)
+    await expect.poll(async () => (await bindingOf(binding.id))?.nextTryAt ?? null).not.toBeNull()
+    await sleep(1500)
+    expect(held(app)).toEqual({})
+    expect((await runNow(world, tenant, binding)).status).toBe('succeeded')
+    expect(held(app)).toEqual({ A: '1' })
+    // The run has succeeded, so no pause is left.
+    await write(world, tenant, env, 'B', '2')
+    await sweep(world.server.context)
+    await expect.poll(() => held(app)).toEqual({ A: '1', B: '2' })
+  })
+
+  test('pushes a change during a pause of our own at once', async () => {
+    const [env, connection, app] = [
+      await vaultedEnv(world, tenant),
+      await connect(world, tenant, platform),
+      newAppName(),
+    ]
+    await write(world, tenant, env, 'A', '1')
+    platform.answer(() => ({ status: 503, body: { error: 'maintenance' } }))
+    const binding = await bind(world, tenant, connection, [env], app, auto)
+    await expect.poll(async () => (await bindingOf(binding.id))?.nextTryAt ?? null).not.toBeNull()
+    platform.answer(null)
+    expect((await change(binding.id, { exclude: ['NOTHING'] })).nextTryAt).toBeNull()
+    await expect.poll(() => held(app)).toEqual({ A: '1' })
   })
 })
 

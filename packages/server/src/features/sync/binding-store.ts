@@ -56,6 +56,10 @@ export const updateBinding = (db: Tx, { orgId, id }: Binding, one: Settings & { 
     [orgId, id, one.now, ...settingsOf(one)],
   )
 
+/** Makes a binding due at the end of the pause that its destination asked for. */
+export const makeDueAfterPause = (db: Tx, { orgId, id }: Pick<Binding, 'orgId' | 'id'>) =>
+  db.rows('update sync_bindings set next_try_at = asked_until where org_id = $1 and id = $2', [orgId, id])
+
 /** Stores the places where a binding writes, as its destination reports them. The settings do not change. */
 export const updatePlaces = (db: Tx, { orgId, id, places }: Pick<Binding, 'orgId' | 'id' | 'places'>) =>
   db.rows('update sync_bindings set places = $3::text[] where org_id = $1 and id = $2', [orgId, id, places])
@@ -72,12 +76,13 @@ export const listBindingIds = async (db: Sql, orgId: string, connectionId: strin
   ).map(({ id }) => id)
 
 /**
- * Makes failed bindings due now, because the connection has a new credential. If it fails too, admins are mailed again.
+ * Makes failed bindings due now, because the connection has a new credential, or after the pause that the destination
+ * asked for. If it fails too, admins are mailed again.
  */
 export const makeDue = (db: Tx, orgId: string, connectionId: string, now: string) =>
   db.rows(
     `update sync_bindings
-        set next_try_at = case when next_try_at is null then null else $3::timestamptz end, told = nullif(told, 'credential')
+        set next_try_at = case when next_try_at is null then null else greatest($3::timestamptz, asked_until) end, told = nullif(told, 'credential')
       where org_id = $1 and connection_id = $2`,
     [orgId, connectionId, now],
   )

@@ -26,7 +26,7 @@ import { takeEndings } from './change-store.ts'
 import { resetLedger } from './ledger-store.ts'
 import { checkNeighbours } from './names.ts'
 import { makePlan } from './plan.ts'
-import { insertOwnRun, performRun } from './run-job.ts'
+import { startForChange } from './run-job.ts'
 import { type Binding, type Connection, findBinding, findConnection, type OnBinding } from './scope.ts'
 import { asRefusal, checkDestination, describe, openDestination, placesThere, providerError } from './session.ts'
 import { readValues, stateOf, Unreadable } from './state.ts'
@@ -181,13 +181,11 @@ async function pushSoon(
   { db, enqueue }: Pick<Work, 'db' | 'enqueue'>,
   binding: Binding,
 ): Promise<void> {
-  if (binding.mode !== 'auto' || !binding.enabled) return
-  const runId = await insertOwnRun(context, db, binding, 'change')
-  await enqueue(performRun, { orgId: binding.orgId, runId })
+  if (binding.mode === 'auto' && binding.enabled) await startForChange(context, db, binding, enqueue)
 }
 
 /** Removes the columns that only the server uses. */
-function toResponse({ orgId, places, revision, takenDigest, failureStreak, ...binding }: Binding) {
+function toResponse({ orgId, places, revision, takenDigest, failureStreak, askedUntil, ...binding }: Binding) {
   return binding
 }
 

@@ -4,7 +4,7 @@ import { system, transactWithAudit } from '../../kernel/audit.ts'
 import { type Evictions, instant } from '../../kernel/context.ts'
 import { deleteUnreadGrants } from '../../model/grants/write.ts'
 import { changesAtOnce, listConcerned, takeChanges, takeEndings } from './change-store.ts'
-import { insertOwnRun, performRun } from './run-job.ts'
+import { performRun, startForChange } from './run-job.ts'
 import { digestNow } from './state.ts'
 
 /**
@@ -61,8 +61,7 @@ async function queueConcerned(
   let queued = 0
   for (const binding of await listConcerned(db, orgId, environmentIds, all)) {
     if ((await digestNow(db, binding, instant(context))) === binding.takenDigest) continue
-    const runId = await insertOwnRun(context, db, binding, 'change')
-    await context.queue.enqueue(db, performRun, { orgId, runId })
+    await startForChange(context, db, binding, (...sent) => context.queue.enqueue(db, ...sent))
     queued++
   }
   return queued

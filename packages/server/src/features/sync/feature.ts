@@ -28,6 +28,7 @@ export const feature: Descriptor = {
           failure_streak: 'is about runs of this server',
           told: 'is about mails of this server',
           next_try_at: 'is about runs of this server',
+          asked_until: 'is about runs of this server',
         },
         notRestored: { label: 'id', advice: 'Sync bindings, which go with their connections; bind again' },
       },

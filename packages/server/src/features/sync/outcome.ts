@@ -4,7 +4,16 @@ import { instant } from '../../kernel/context.ts'
 import { recordReach } from './connection-store.ts'
 import { listUnderWay } from './ledger-store.ts'
 import type { Refused } from './plan.ts'
-import { finishRun, freePlaces, lockOpenRun, type Noted, type OpenRun, recordOutcome, recordTold } from './run-store.ts'
+import {
+  finishRun,
+  freePlaces,
+  lockOpenRun,
+  type Noted,
+  type OpenRun,
+  recordOutcome,
+  recordPause,
+  recordTold,
+} from './run-store.ts'
 import { type Binding, type Connection, findBinding, findConnection } from './scope.ts'
 
 /** The next step: the same run once its places are free, or another try of the binding after a pause. */
@@ -59,8 +68,8 @@ export async function finish(context: Context, ran: Ran, outcome: Outcome, alway
   const { orgId } = run
   const failed = outcome.error !== null || outcome.failures.length > 0
   const retryAfterSeconds = binding && failed ? retryOf(context, binding, outcome, always) : null
-  const nextTryAt =
-    retryAfterSeconds === null ? null : new Date(context.now().getTime() + retryAfterSeconds * 1000).toISOString()
+  const nextTryAt = retryAfterSeconds === null ? null : instantAfter(context, retryAfterSeconds * 1000)
+  const askedMs = outcome.retry?.afterMs ?? 0
   const { actor, ...origin } = run.origin
   const told = await transactWithAudit(context, { principal: null, ...origin }, async (db, record) => {
     const status = statusOf(outcome)
@@ -72,6 +81,7 @@ export async function finish(context: Context, ran: Ran, outcome: Outcome, alway
     // Recording the result locks the connection, so that only one of two bindings mails about its credential.
     if (connection && outcome.reached !== null)
       await recordReach(db, connection, outcome.reached ? null : (error ?? 'it did not answer'))
+    if (binding) await recordPause(db, orgId, binding.id, askedMs > 0 ? instantAfter(context, askedMs) : null)
     const noted =
       binding &&
       (await recordOutcome(db, orgId, binding, { takenDigest: outcome.digest, failed, lastError, nextTryAt }))
@@ -102,6 +112,8 @@ export async function finish(context: Context, ran: Ran, outcome: Outcome, alway
   for (const job of told) context.queue.nudge(job)
   return retryAfterSeconds === null ? null : { bindingId: run.bindingId, retryAfterSeconds }
 }
+
+const instantAfter = (context: Context, ms: number): string => new Date(context.now().getTime() + ms).toISOString()
 
 /** A name that could not be pushed makes a run partial. A name that was skipped on purpose does not. */
 function statusOf({ error, failures, done }: Outcome) {

@@ -72,7 +72,7 @@ async function pushBatch(
     if (left.length === 0) return
     if (tries >= triesMax || pauseMs > pauseMaxMs) {
       if ('refused' in answer) throw answer.refused.error
-      await giveUp(context, taken, waits.left, answer, outcome, pauseMs)
+      await giveUp(context, taken, waits.left, answer, outcome, waits.pauseMs)
       return
     }
     await pause(pauseMs)

@@ -5,13 +5,14 @@ import type { Context } from '../../http/context.ts'
 import { type Job, job } from '../../jobs/job.ts'
 import { instant, newId } from '../../kernel/context.ts'
 import { describe as describeError } from '../../kernel/errors.ts'
-import { lockBindings, updatePlaces } from './binding-store.ts'
+import { lockBindings, makeDueAfterPause, updatePlaces } from './binding-store.ts'
 import { forgetNames, resetLedger } from './ledger-store.ts'
 import { findMeeting } from './names.ts'
 import { finish, type Next, nothingDone, type Outcome } from './outcome.ts'
 import { makePlan } from './plan.ts'
 import { pushAll, Stopped } from './push.ts'
 import {
+  deleteRun,
   holdPlaces,
   insertRun,
   listWaitingFor,
@@ -21,7 +22,7 @@ import {
   type TakenRun,
   takeRun,
 } from './run-store.ts'
-import { type Binding, findBinding, findConnection, type Run } from './scope.ts'
+import { type Binding, findBinding, findConnection, isAskedToWait, type Run } from './scope.ts'
 import { describe, openDestination, placesThere, providerError } from './session.ts'
 import { digestNow, readValues, stateOf, Unreadable } from './state.ts'
 
@@ -42,6 +43,27 @@ export const insertOwnRun = (
     origin: { actor: { type: 'sync', id: connectionId }, ipAddress: null, userAgent: null, requestId: null },
     now: instant(context),
   })
+
+/**
+ * Starts a run of a binding, because its settings or its values have changed. During a pause that the destination asked
+ * for, the run is put off until its end. A pause of our own does not count, because the change may have mended the error.
+ */
+export async function startForChange(
+  context: Context,
+  db: Tx,
+  binding: Binding,
+  enqueue: (job: Job<Data, Context>, data: Data, sending?: { startAfterSeconds: number }) => Promise<void>,
+): Promise<void> {
+  const { orgId, id: bindingId, askedUntil } = binding
+  if (!isAskedToWait(binding, instant(context))) {
+    const runId = await insertOwnRun(context, db, binding, 'change')
+    await enqueue(performRun, { orgId, runId })
+  } else if (binding.nextTryAt !== askedUntil) {
+    const startAfterSeconds = Math.ceil((Date.parse(askedUntil as string) - context.now().getTime()) / 1000)
+    await makeDueAfterPause(db, binding)
+    await enqueue(performRun, { orgId, bindingId }, { startAfterSeconds })
+  }
+}
 
 /** A waiting run, or a binding whose last run failed and is to be retried. */
 type Data = { orgId: string } & ({ runId: string } | { bindingId: string })
@@ -119,6 +141,12 @@ async function take(
       const binding = await findBinding(tx, { id: orgId }, run.bindingId)
       const connection = binding && (await findConnection(tx, { id: orgId }, binding.connectionId))
       if (!binding || !connection) return { gone: run }
+      // The destination has asked for a pause while this run waited. A run that a person asked for starts nevertheless.
+      if (run.trigger !== 'request' && isAskedToWait(binding, instant(context))) {
+        await deleteRun(tx, orgId, runId)
+        await startForChange(context, tx, binding, (...sent) => context.queue.enqueue(tx, ...sent))
+        return null
+      }
       const held = await holdPlaces(tx, orgId, binding.places, runId)
       if (held.length < binding.places.length) throw new Busy()
       await takeRun(tx, orgId, runId, instant(context))

@@ -86,6 +86,9 @@ export const lockOpenRun = (db: Tx, orgId: string, runId: string) =>
 export const takeRun = (db: Tx, orgId: string, runId: string, now: string) =>
   db.rows('update sync_runs set taken_at = $3 where org_id = $1 and id = $2', [orgId, runId, now])
 
+export const deleteRun = (db: Tx, orgId: string, runId: string) =>
+  db.rows('delete from sync_runs where org_id = $1 and id = $2', [orgId, runId])
+
 /** A place becomes free this long after its server last renewed it. */
 export const heldSeconds = 10
 
@@ -170,6 +173,10 @@ export interface Noted {
 
 export const recordTold = (db: Tx, orgId: string, bindingId: string, told: Noted['told']) =>
   db.rows('update sync_bindings set told = $3 where org_id = $1 and id = $2', [orgId, bindingId, told])
+
+/** Records the pause that a destination asked for, even if the settings of the binding were changed during the run. */
+export const recordPause = (db: Tx, orgId: string, bindingId: string, askedUntil: string | null) =>
+  db.rows('update sync_bindings set asked_until = $3 where org_id = $1 and id = $2', [orgId, bindingId, askedUntil])
 
 /** Records the results of a run that the next run needs. */
 export const recordOutcome = (

@@ -18,8 +18,14 @@ export type Binding = Checked<
     revision: number
     takenDigest: string | null
     failureStreak: number
+    /** Until when the destination asked for a pause. */
+    askedUntil: string | null
   }
 >
+
+/** Whether the destination asked for a pause that has not ended. */
+export const isAskedToWait = ({ askedUntil }: Pick<Binding, 'askedUntil'>, now: string): boolean =>
+  askedUntil !== null && askedUntil > now
 
 export type Run = Static<typeof RunRow> & { orgId: string }
 
@@ -34,7 +40,7 @@ export const withKeypair = `join server_keypairs k on k.org_id = c.org_id and k.
 
 export const bindingColumns = `b.org_id, b.id, b.connection_id, b.environment_id, b.destination, b.places, b.name_transform,
   b.include, b.exclude, b.on_delete, b.mode, b.adopt, b.enabled, b.revision, b.taken_digest, b.failure_streak,
-  b.last_error, b.next_try_at, b.created_at, b.updated_at,
+  b.last_error, b.next_try_at, b.asked_until, b.created_at, b.updated_at,
   coalesce((select json_agg(l.environment_id order by l.environment_id) from sync_layers l
              where l.org_id = b.org_id and l.binding_id = b.id and not exists (
                select from key_grants g

@@ -16,8 +16,8 @@ export type WebhookStatus = (typeof vaultWebhookStatuses)[number]
 export type DeliveryStatus = (typeof vaultDeliveryStatuses)[number]
 
 /**
- * A disabled project releases no credential and opens no link. Its connections stay and can be revoked. Setting the
- * status that a project already has succeeds.
+ * A disabled project releases no credential and opens no link that connects an account. Its connections stay, and people
+ * and the backend can revoke them. Setting the status that a project already has succeeds.
  */
 export const projectLifecycle = lifecycle<ProjectStatus, 'disable' | 'enable' | 'use'>('project', [
   ['active', 'use', 'active'],

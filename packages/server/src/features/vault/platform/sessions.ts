@@ -19,7 +19,8 @@ type Create = In<typeof vaultPlatform.createSession, ByPlatform>
 
 export async function create(input: Create): Out<typeof vaultPlatform.createSession> {
   const { context, db, place, body, now, newId, audit } = input
-  const link = await newLink(input, 'vct_')
+  const { project, ...link } = await newLink(input, 'vct_')
+  projectLifecycle.check(project.status, 'use')
   if (body.purpose !== 'reconnect') await checkQuota(context, db, { id: place.orgId }, 'vault.connections.max')
   const executor = await findActive(db, place)
   if (!executor) throw fail('conflict', 'the project has no active executor: register one in the dashboard')
@@ -68,9 +69,10 @@ async function connectionIdOf(input: Create): Promise<string> {
 
 type CreateManage = In<typeof vaultPlatform.createManageSession, ByPlatform>
 
+/** Also for a disabled project, so that people can still revoke their connections. */
 export async function createManage(input: CreateManage): Out<typeof vaultPlatform.createManageSession> {
   const { db, place, body, now, newId, audit } = input
-  const { token, ...facts } = await newLink(input, 'vmt_')
+  const { project: _, token, ...facts } = await newLink(input, 'vmt_')
   const { userRef } = body
   const id = newId('vaultSession')
   const manage = { purpose: 'manage', provider: null, connectionId: null, allowAccountChange: false } as const
@@ -80,15 +82,15 @@ export async function createManage(input: CreateManage): Out<typeof vaultPlatfor
   return { session: { id, token, expiresAt: facts.expiresAt } }
 }
 
-/** Prepares the fields that both kinds of link share. A disabled project creates no links. */
+/** Prepares the fields that both kinds of link share. */
 async function newLink({ db, place, body, now }: Create | CreateManage, prefix: string) {
   const project = await lockProject(db, place)
-  projectLifecycle.check(project.status, 'use')
   if (new RegExp(emailPattern).test(body.userRef))
     throw fail('invalid_request', 'body.userRef: is an e-mail address; use an opaque id of your own')
   const { returnUrl, expiresInSeconds = limits.vaultLinkTtlDefaultSeconds } = body
   const token = prefix + newSecret()
   return {
+    project,
     token,
     tokenHash: sha256(token),
     returnUrl:

@@ -1,3 +1,4 @@
+import { vaultConnect } from '@skerry/contract/vault/connect'
 import { vaultExecutor } from '@skerry/contract/vault/executor'
 import { vaultPlatform } from '@skerry/contract/vault/platform'
 import { vaultProjects } from '@skerry/contract/vault/projects'
@@ -13,12 +14,15 @@ import {
   apiKey,
   catalog,
   newCode,
+  newConnection,
   newExecutor,
+  newManageLink,
   newPlatformKey,
   newProject,
   newVault,
   newWrappingKey,
   oauth,
+  open,
   registration,
   sent,
 } from '../../../../test/vault-scene.ts'
@@ -208,7 +212,19 @@ test('a disabled executor is refused on its next call and cannot be disabled twi
   expect((await world.call(vaultProjects.disableExecutor, { as, params })).status).toBe(409)
 })
 
-test('a disabled project accepts no executor and creates no link until it is enabled again', async () => {
+test('a disabled project still lets people and the backend revoke connections', async () => {
+  const vault = await newVault(world, tenant)
+  const [one, other] = [await newConnection(world, vault), await newConnection(world, vault)]
+  const params = { orgId, projectId: vault.projectId }
+  await sent(world, vaultProjects.update, { as, params, body: { status: 'disabled' } })
+  const manages = (await open(world, await newManageLink(world, vault))).as
+  const { session } = await sent(world, vaultConnect.revoke, { as: manages, body: { connectionId: one } })
+  const statuses = new Map(session.connections.map(({ id, status }) => [id, status]))
+  expect([statuses.get(one), statuses.get(other)]).toEqual(['revoked', 'active'])
+  await sent(world, vaultPlatform.revoke, { as: vault.platform.as, params: { vaultConnectionId: other } })
+})
+
+test('a disabled project accepts no executor and creates no connect link until it is enabled again', async () => {
   const { projectId, platform } = await newVault(world, tenant)
   const params = { orgId, projectId }
   const setStatus = (status: string) => sent(world, vaultProjects.update, { as, params, body: { status } })
