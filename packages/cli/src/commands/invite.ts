@@ -134,7 +134,7 @@ interface CodeFlags extends Flags {
 const codeFile = (command: Command): Command =>
   command.option('--code-file <path>', 'write the joining code to this new file instead of showing it')
 
-const checkCodeFile = ({ codeFile: path }: CodeFlags): void => checkWritable(path, {})
+const checkCodeFile = ({ codeFile: path }: CodeFlags): void => checkWritable(path, { hasForce: false })
 
 function checkCreate(flags: CodeFlags & Places): void {
   checkApps(flags)

@@ -110,7 +110,6 @@ async function create(
   pin(session, orgId, { principalId: serviceToken.id, name, publicKeyJwk: parsed.publicKeyJwk })
   const problem = await grantTo(session, places, serviceToken.id, parsed.publicKeyJwk)
   const token = await pinnedToken(session, orgId, made.token, { bound: bound ? place : undefined, flags })
-
   if (flags.file !== undefined) writeNamed(flags.file, `${token}\n`, {})
   const granted = problem ? [] : places.map(({ label }) => label)
   return {
@@ -125,12 +124,9 @@ async function create(
           `run \`skerry grant ${serviceToken.id} ${placeOptions(place!.label)}\``,
         )
       }
-      const where =
-        flags.file === undefined ? 'it is shown only once' : `it is in ${flags.file}, and shown nowhere else`
-      note(`created ${flags.admin ? 'admin ' : ''}token ${name} (${serviceToken.id}); ${where}`)
-      if (flags.admin) note('administers the organization: members, tokens, leases and protection')
       // The name could be one that a shell takes apart, or the address of a member.
       const holder = /^[\w.-]+$/.test(name) ? name : serviceToken.id
+      noteMade(name, serviceToken.id, flags)
       note(useOf(granted, flags, holder))
       hintOlderBranches(
         branches.filter(({ label }) => !granted.includes(label)),
@@ -143,6 +139,12 @@ async function create(
       if (granted.length > 0) note(`for a program: set SKERRY_TOKEN to it, and SKERRY_URL to ${session.settings.url}`)
     },
   }
+}
+
+function noteMade(name: string, id: string, { admin, file }: CreateOptions): void {
+  const where = file === undefined ? 'it is shown only once' : `it is in ${file}, and shown nowhere else`
+  note(`created ${admin ? 'admin ' : ''}token ${name} (${id}); ${where}`)
+  if (admin) note('administers the organization: members, tokens, leases and protection')
 }
 
 /** The token with the pin, and with the environment that it is bound to. Without a directory it has no pin. */
@@ -171,7 +173,7 @@ function parseCreate(flags: CreateOptions, argument: string | undefined) {
   const name = argumentOr(argument, flags.name, 'name of the token')
   const expiresAt =
     flags.expires === undefined ? null : new Date(Date.now() + parseEnd(flags.expires, '--expires') * 1000)
-  checkWritable(flags.file, {})
+  checkWritable(flags.file, { hasForce: false })
   if (flags.branches && (flags.provisioner || (flags.admin && flags.env === undefined)))
     throw usage('--branches needs an environment that the token reads', 'name it with --env')
   if (flags.provisioner && (flags.admin || flags.unbound || flags.app !== undefined || flags.env !== undefined))
