@@ -86,7 +86,10 @@ it('a token is written to a new file that only its owner can read, and to no oth
   expect((await machine.shell('stat -c %a token')).stdout).toBe('600\n')
   expect(await machine.shell('SKERRY_TOKEN=$(cat token) skerry members ls')).toMatchObject({ code: 0 })
   const refused = await machine.shell('skerry token create backup-2 --admin --file token')
-  expect([refused.code, refused.stderr]).toEqual([5, expect.stringMatching(/token already exists.*; name another file$/m)])
+  expect([refused.code, refused.stderr]).toEqual([
+    5,
+    expect.stringMatching(/token already exists.*; name another file$/m),
+  ])
   expect((await machine.shell('skerry token ls')).stdout).not.toContain('backup-2')
   expect(JSON.parse((await machine.shell('skerry token create b --file t2 --json')).stdout)).not.toHaveProperty('token')
 })
