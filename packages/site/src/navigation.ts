@@ -38,6 +38,7 @@ export const navigation: readonly ChapterRows[] = [
       ['docs/guides/nextjs.md'],
       ['docs/guides/django.md'],
       ['docs/guides/leaked-token.md'],
+      ['docs/guides/lost-machine.md'],
     ],
   },
   {
