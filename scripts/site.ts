@@ -9,7 +9,7 @@ import { hashSources } from './pages/sources.ts'
 const sources = [
   ...['docs', 'packages/site/src', 'packages/contract/src', 'packages/server/src', 'packages/dashboard/app/look'],
   ...['ARCHITECTURE.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'bench/README.md'],
-  ...['packages/sdk/README.md', 'scripts/site.ts', 'scripts/pages', 'package-lock.json'],
+  ...['integrations', 'deploy', 'packages/sdk/README.md', 'scripts/site.ts', 'scripts/pages', 'package-lock.json'],
 ]
 
 /** A first start waits for the compression of all pages, so it must be quick. The best quality takes 7 s more. */

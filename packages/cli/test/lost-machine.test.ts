@@ -25,7 +25,7 @@ beforeAll(async () => {
   await ok(laptop, `SKERRY_TOKEN=${bearer} skerry invite accept`)
   await ok(laptop, 'skerry init --app shop && echo -n v | skerry secrets set A --env production')
   await signIn(server, laptop, ada, 'approve')
-  await ok(laptop, `skerry keys init && skerry grant ${ada} --all --profile acme`)
+  await ok(laptop, `skerry keys init && skerry grant ${ada} --all --profile acme --yes`)
   bob = await newKeyHolder(server, 'bob@example.com')
   await ok(laptop, `skerry invite create ${bob.email} --role admin`)
   await bob.ok('skerry invite accept')
@@ -79,7 +79,7 @@ test('the token and the machine client of the laptop are revoked', async () => {
 test('a new key pair is shown what it loses, and gets access again by a token or an admin', async () => {
   const asked = await desktop.shell(list!)
   expect([asked.code, asked.stderr]).toEqual([2, expect.stringContaining('no admin but you holds its key')])
-  await ok(desktop, `export SKERRY_STRICT=; ${spare}`)
+  await ok(desktop, spare!.replace('--all', '--all --yes'))
   await desktop.write('../new', 'five other words of mine\n')
   await ok(desktop, replace!.replace('replace --yes', 'replace --yes --new-file ../new'))
   await desktop.write('../passphrase', 'five other words of mine\n')
@@ -88,7 +88,7 @@ test('a new key pair is shown what it loses, and gets access again by a token or
   expect([changed.code, changed.stderr]).toEqual([3, expect.stringContaining('skerry members trust')])
   await bob.ok(again!.replace(`trust ${ada}`, `trust ${ada} --yes`))
   expect(await ok(desktop, 'skerry run --env production -- printenv A')).toBe('v\n')
-  await ok(desktop, alone!.replace('--all', `--all --reader ${ada}`))
+  await ok(desktop, alone!.replace('--all', `--all --yes --reader ${ada}`))
   expect(await exitOf(desktop, 'skerry run --env staging -- true')).toBe(0)
 })
 

@@ -42,6 +42,20 @@ export const navigation: readonly ChapterRows[] = [
     ],
   },
   {
+    title: 'Files to copy',
+    rows: [
+      ['docs/integrations.md', 'Overview'],
+      ['integrations/github-action/README.md', 'GitHub Actions'],
+      ['integrations/gitlab/README.md', 'GitLab CI/CD'],
+      ['integrations/container/README.md', 'A container'],
+      ['integrations/examples/docker-compose/README.md', 'Docker Compose'],
+      ['integrations/examples/express/README.md', 'Express'],
+      ['integrations/examples/vite/README.md', 'Vite'],
+      ['integrations/examples/nextjs/README.md', 'Next.js'],
+      ['integrations/examples/django/README.md', 'Django'],
+    ],
+  },
+  {
     title: 'Move to Skerry',
     rows: [
       ['docs/migrate/dotenv.md', 'From .env files'],
@@ -77,7 +91,6 @@ export const navigation: readonly ChapterRows[] = [
       ['docs/kms-gateway.md'],
       ['docs/live.md'],
       ['docs/serve.md'],
-      ['docs/integrations.md'],
       ['docs/agents.md', 'Agents'],
       ['docs/proxy.md', 'The proxy'],
       ['docs/proxy-settings.md', 'Settings of the proxy'],
