@@ -4,7 +4,15 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { blocksIn } from '../../site/test/blocks.ts'
 import { type Machine, newMachine } from './machine.ts'
-import { newKeyHolder, ok, openPeopleServer, type PeopleServer, type PersonMachine, passphrase, signIn } from './people.ts'
+import {
+  newKeyHolder,
+  ok,
+  openPeopleServer,
+  type PeopleServer,
+  type PersonMachine,
+  passphrase,
+  signIn,
+} from './people.ts'
 
 // Ada lost her laptop. The commands are those of docs/guides/lost-machine.md, in the order of the page.
 
