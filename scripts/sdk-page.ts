@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'
+import { type Declaration, exportsOf, isPrivate, sourceOf, typesNamedIn } from './sdk-names.ts'
 
 const folder = join(import.meta.dirname, '../packages/sdk')
 
 const head = `# SDK reference
 
-This page lists every function and type of the SDK. \`npm run generate\` makes this page from the comments in the code. The
+This page lists every function and type of the SDK, and every type that these name. \`npm run generate\` makes this page from the comments in the code. The
 [README of the SDK](../packages/sdk/README.md) shows how to use the SDK. Modules below
 \`@skerry/sdk/internal\` can change in any release, so they are not listed.
 
@@ -24,38 +25,43 @@ These words appear in many descriptions. The [glossary](glossary.md) explains mo
 
 Under **Throws**, each line names a class of errors, its codes, and when the function throws them.`
 
-/** The page with every export of every public module of the SDK: its declaration and its doc comment. */
+/** The page with the declaration and the doc comment of every export of the public modules, and of every type that these name. */
 export function sdkMarkdown(): string {
   const { exports: map } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
     exports: Record<string, string>
   }
   const modules = Object.entries(map).filter(([path]) => !path.startsWith('./internal/'))
-  const sections = modules.map(([path, file]) => moduleMarkdown(path.replace(/^\./, '@skerry/sdk'), file))
+  const exported = modules.map(([path, file]) => ({
+    name: path.replace(/^\./, '@skerry/sdk'),
+    declarations: exportsOf(sourceOf(join(folder, file))),
+  }))
+  const listed = new Set(exported.flatMap(({ declarations }) => declarations.map(({ statement }) => statement)))
+  const sections = exported.map(({ name, declarations }) => {
+    const parts = declarations.flatMap((one) => declarationMarkdown(one))
+    const types = unlistedTypes(declarations, listed).flatMap((one) => declarationMarkdown(one, notExported))
+    return [`## \`${name}\``, ...parts, ...types].join('\n\n')
+  })
   return `${[head, ...sections].join('\n\n')}\n`
 }
 
-function moduleMarkdown(name: string, file: string): string {
-  const text = readFileSync(join(folder, file), 'utf8')
-  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true)
-  const parts = source.statements.filter(isExported).flatMap((statement) => declarationMarkdown(statement, source))
-  return [`## \`${name}\``, ...parts].join('\n\n')
+/** Finds the types that the declarations name and that are not listed yet, and the types that these name. Adds them to `listed`. */
+function unlistedTypes(declarations: Declaration[], listed: Set<ts.Statement>): Declaration[] {
+  return declarations.flatMap((one) => {
+    const types = typesNamedIn(one).filter(({ statement }) => !listed.has(statement))
+    for (const { statement } of types) listed.add(statement)
+    return [...types, ...unlistedTypes(types, listed)]
+  })
 }
 
-const isExported = (statement: ts.Statement): boolean =>
-  ts.canHaveModifiers(statement) &&
-  (ts.getModifiers(statement) ?? []).some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword)
+const notExported = 'This type appears in the declarations above. No module of the SDK exports it.'
 
-function declarationMarkdown(statement: ts.Statement, source: ts.SourceFile): string[] {
-  const name = nameOf(statement)
-  if (name === undefined) return []
-  return [`### ${name}`, fence(signatureOf(statement, source)), ...commentMarkdown(statement)]
-}
-
-function nameOf(statement: ts.Statement): string | undefined {
-  const declared = ts.isVariableStatement(statement)
-    ? statement.declarationList.declarations[0]?.name
-    : (statement as ts.DeclarationStatement).name
-  return declared && ts.isIdentifier(declared) ? declared.text : undefined
+function declarationMarkdown({ name, statement, source }: Declaration, remark?: string): string[] {
+  return [
+    `### ${name}`,
+    ...(remark === undefined ? [] : [remark]),
+    fence(signatureOf(statement, source)),
+    ...commentMarkdown(statement),
+  ]
 }
 
 const fence = (code: string) => `\`\`\`typescript\n${code.trim()}\n\`\`\``
@@ -78,13 +84,12 @@ function signatureOf(statement: ts.Statement, source: ts.SourceFile): string {
 
 function classSignature(declaration: ts.ClassDeclaration, source: ts.SourceFile): string {
   const start = source.text.slice(declaration.getStart(source), declaration.members.pos)
-  const isPublic = (member: ts.ClassElement) =>
-    !ts.canHaveModifiers(member) ||
-    !(ts.getModifiers(member) ?? []).some(({ kind }) => kind === ts.SyntaxKind.PrivateKeyword)
-  const members = declaration.members.filter(isPublic).map((member) => {
-    const body = ts.isMethodDeclaration(member) || ts.isConstructorDeclaration(member) ? member.body : undefined
-    return `  ${source.text.slice(member.getStart(source), body?.getStart(source) ?? member.end).trim()}`
-  })
+  const members = declaration.members
+    .filter((member) => !isPrivate(member))
+    .map((member) => {
+      const body = ts.isMethodDeclaration(member) || ts.isConstructorDeclaration(member) ? member.body : undefined
+      return `  ${source.text.slice(member.getStart(source), body?.getStart(source) ?? member.end).trim()}`
+    })
   return `${start}\n${members.join('\n')}\n}`
 }
 

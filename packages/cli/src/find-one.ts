@@ -1,6 +1,8 @@
 import { type IdKind, isNamed } from '@skerry/contract/prefixes'
 import { Failure, usage } from './failure.ts'
+import { checkKnownName } from './known-names.ts'
 import { orNearest } from './nearest.ts'
+import type { Session } from './session.ts'
 
 interface Names<T> {
   kind: IdKind
@@ -9,6 +11,8 @@ interface Names<T> {
   /** The command that lists all: `skerry token ls`. */
   list: string
   nameOf: (row: T) => string | null
+  /** Whether the name is a slug, which never changes. */
+  isSlug?: boolean
 }
 
 /** Finds the row that the user names by its id, or by a name that only one row has. */
@@ -26,4 +30,18 @@ export function findOne<T extends { id: string }>(rows: readonly T[], wanted: st
     `there is no ${noun} '${wanted}'`,
     orNearest(wanted, rows.map(nameOf), `see \`${list}\``),
   )
+}
+
+/** Does the same as `findOne`, and refuses another row than the one that this machine knows by this name. */
+export function findKnown<T extends { id: string }>(
+  { session, orgId }: { session: Session; orgId: string },
+  rows: readonly T[],
+  wanted: string,
+  names: Names<T>,
+): T {
+  const row = findOne(rows, wanted, names)
+  const name = names.nameOf(row)
+  if (name !== null)
+    checkKnownName(session, orgId, { noun: names.noun, wanted, id: row.id, name, isSlug: names.isSlug })
+  return row
 }

@@ -1,11 +1,34 @@
 import type { audit } from '@skerry/contract/audit/endpoints'
 import type { Answer, Query } from '@skerry/contract/endpoint'
+import type { grants } from '@skerry/contract/grants/endpoints'
 import { note, warn } from './output.ts'
 import { everyRow } from './pages.ts'
 import { eachAtOnce } from './parallel.ts'
 import { listPlaces } from './places.ts'
 import { rekeyCommand } from './rekey-steps.ts'
 import type { Session } from './session.ts'
+import { notedTime } from './times.ts'
+
+type Held = Answer<typeof grants.overview>['access'][number]
+
+/** Lists the present keys of all people and tokens, for admins. */
+export async function listAccess(
+  { client }: Session,
+  orgId: string,
+  { branches }: { branches: boolean },
+): Promise<Held[]> {
+  const query = branches ? { branches: 'true' as const } : {}
+  return everyRow(
+    (at) => client.grants.overview({ params: { orgId }, query: { ...query, ...at } }),
+    ({ access }) => access,
+  )
+}
+
+/** The name of an environment that somebody can read: `shop/production (until 2026-05-01 10:00)`. */
+export const heldLabel = ({ label, endsAt, inForce }: Held): string => {
+  const until = endsAt === null ? '' : ` (until ${notedTime(endsAt)})`
+  return inForce ? `${label}${until}` : `${label} (revoked)`
+}
 
 /** The environments whose present key a principal has or had. */
 export interface Holdings {

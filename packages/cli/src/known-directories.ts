@@ -1,10 +1,7 @@
-import { join } from 'node:path'
 import type { KnownDirectory } from '@skerry/crypto/directory/verify'
 import type { Client } from '@skerry/sdk/client'
-import { withLock } from './credentials.ts'
 import { Failure } from './failure.ts'
-import { readIfThere, writePrivate } from './files.ts'
-import { configFolder } from './folders.js'
+import { orgMemory } from './org-memory.ts'
 import type { Settings } from './settings.ts'
 
 // A client that has seen the signed directory of an organization remembers its newest root and head, so that a server cannot
@@ -18,15 +15,25 @@ interface Known {
   pins: readonly string[]
 }
 
-/** The known directories, by server and organization. */
-interface DirectoriesFile {
-  version: 1
-  directories: Record<string, Known>
-}
+const isText = (value: unknown) => typeof value === 'string'
+const isDocument = ({ version, hash }: KnownDirectory['root']) => Number.isSafeInteger(version) && isText(hash)
 
-const filePath = () => join(configFolder(), 'known-directories.json')
+const memory = orgMemory<Known>({
+  file: 'known-directories.json',
+  field: 'directories',
+  holds: 'known directories',
+  next: 'restore the file, or move it away and give the pin again with `skerry trust pin <pin>`',
+  isComplete: ({ known, pins }) =>
+    pins.every(isText) &&
+    (known === null ||
+      (isText(known.org) &&
+        isDocument(known.root) &&
+        isDocument(known.head) &&
+        Number.isSafeInteger(known.time) &&
+        known.pins.every(isText))),
+})
 
-const placeOf = (url: string, orgId: string): string => `${url} ${orgId}`
+const nothing: Known = { known: null, pins: [] }
 
 /** The pin of `skerry.json`. It counts only for the server and the organization that the file names. */
 export function projectPin({ found, url, org }: Pick<Settings, 'found' | 'url' | 'org'>): string | undefined {
@@ -38,7 +45,7 @@ export function projectPin({ found, url, org }: Pick<Settings, 'found' | 'url' |
 
 /** All that a command trusts: the memory of this machine, and the pin of `skerry.json`. */
 export function knownDirectory(settings: Pick<Settings, 'found' | 'url' | 'org'>, orgId: string): Known {
-  const { known, pins } = readFile().directories[placeOf(settings.url, orgId)] ?? { known: null, pins: [] }
+  const { known, pins } = memory.find(settings.url, orgId) ?? nothing
   const own = projectPin(settings)
   return { known, pins: own === undefined || pins.includes(own) ? pins : [...pins, own] }
 }
@@ -51,8 +58,7 @@ function knowsDirectory(settings: Pick<Settings, 'found' | 'url' | 'org'>, orgId
 
 /** Whether this machine knows the directory of any organization of the server. */
 export const knowsDirectories = (settings: Pick<Settings, 'found' | 'url' | 'org'>): boolean =>
-  projectPin(settings) !== undefined ||
-  Object.keys(readFile().directories).some((place) => place.startsWith(`${settings.url} `))
+  projectPin(settings) !== undefined || memory.hasServer(settings.url)
 
 /** The part of a session that says what it trusts. */
 interface Trusting {
@@ -108,42 +114,8 @@ export const replaceDirectory = (url: string, orgId: string, known: KnownDirecto
 export const rememberPin = (url: string, orgId: string, pin: string): void =>
   change(url, orgId, ({ known, pins }) => ({ known, pins: pins.includes(pin) ? pins : [...pins, pin] }))
 
-function change(url: string, orgId: string, edit: (known: Known) => Known): void {
-  const path = filePath()
-  withLock(`${path}.lock`, () => {
-    const file = readFile()
-    const place = placeOf(url, orgId)
-    file.directories[place] = edit(file.directories[place] ?? { known: null, pins: [] })
-    writePrivate(path, `${JSON.stringify(file, null, 2)}\n`)
-  })
-}
-
-/** A broken file is refused, because starting again without memory would accept an older directory. */
-function readFile(): DirectoriesFile {
-  const text = readIfThere(filePath())
-  if (text === null) return { version: 1, directories: {} }
-  try {
-    const file = JSON.parse(text) as DirectoriesFile
-    if (file.version === 1 && Object.values(file.directories).every(isKnown)) return file
-  } catch {
-    // The error below reports it.
-  }
-  const next = 'restore the file, or move it away and give the pin again with `skerry trust pin <pin>`'
-  throw new Failure('failure', `${filePath()} is not a list of known directories`, next)
-}
-
-const isText = (value: unknown) => typeof value === 'string'
-const isDocument = ({ version, hash }: KnownDirectory['root']) => Number.isSafeInteger(version) && isText(hash)
-
-/** It may throw for a value of another type. */
-const isKnown = ({ known, pins }: Known): boolean =>
-  pins.every(isText) &&
-  (known === null ||
-    (isText(known.org) &&
-      isDocument(known.root) &&
-      isDocument(known.head) &&
-      Number.isSafeInteger(known.time) &&
-      known.pins.every(isText)))
+const change = (url: string, orgId: string, edit: (known: Known) => Known): void =>
+  memory.change(url, orgId, (known = nothing) => edit(known))
 
 /** Opens the client that signs what `session` changes. The program sets it, because a signer needs a session. */
 type OpenSigning = (client: Client, session: object) => Promise<Client>

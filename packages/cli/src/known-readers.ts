@@ -1,11 +1,7 @@
-import { join } from 'node:path'
 import type { Bytes } from '@skerry/crypto/base64url'
 import { fingerprint } from '@skerry/crypto/digest'
 import { fingerprintOf } from '@skerry/sdk/internal/known-state-compare'
-import { withLock } from './credentials.ts'
-import { Failure } from './failure.ts'
-import { readIfThere, writePrivate } from './files.ts'
-import { configFolder } from './folders.js'
+import { orgMemory } from './org-memory.ts'
 import { ownPublicKey, type Session } from './session.ts'
 
 // The server reports who has a key. A malicious server could list a reader of its own and so receive the next key. This
@@ -32,15 +28,13 @@ interface Known {
   readers: Record<string, string>
 }
 
-/** The known readers by server and organization, then by the id of the shared thing. */
-interface ReadersFile {
-  version: 1
-  shared: Record<string, Record<string, Known>>
-}
-
-const readersPath = () => join(configFolder(), 'known-readers.json')
-
-const placeOf = (session: Session, orgId: string) => `${session.settings.url} ${orgId}`
+/** The known readers of an organization, by the id of the shared thing. */
+const memory = orgMemory<Record<string, Known>>({
+  file: 'known-readers.json',
+  field: 'shared',
+  holds: 'known readers',
+  next: 'restore the file, or move it away and compare the readers again',
+})
 
 /** The current key of an environment, identified by its fingerprint. A re-key gives another fingerprint. */
 export const environmentShared = async (orgId: string, envId: string, key: { bytes: Bytes }): Promise<Shared> => ({
@@ -62,7 +56,7 @@ export async function unknownReaders<R extends Reader>(
   { orgId, id, key }: Shared,
   readers: readonly R[],
 ): Promise<R[]> {
-  const known = readFile().shared[placeOf(session, orgId)]?.[id]
+  const known = memory.find(session.settings.url, orgId)?.[id]
   const isSameKey = known !== undefined && (key === undefined || known.key === key)
   const fingerprints = await Promise.all(readers.map(({ publicKeyJwk }) => fingerprint(publicKeyJwk)))
   return readers.filter(({ principalId }, at) => !isSameKey || known.readers[principalId] !== fingerprints[at])
@@ -75,12 +69,10 @@ export async function noteReaders(session: Session, shared: Shared, readers: rea
   const added = await Promise.all(
     readers.map(async ({ principalId, publicKeyJwk }) => [principalId, await fingerprint(publicKeyJwk)] as const),
   )
-  change((file) => {
-    const place = placeOf(session, orgId)
-    const before = file.shared[place]?.[id]
+  memory.change(session.settings.url, orgId, (shared = {}) => {
+    const before = shared[id]
     const kept = before?.key === key ? before.readers : {}
-    const known: Known = { key, readers: { ...kept, ...Object.fromEntries(added) } }
-    file.shared[place] = { ...file.shared[place], [id]: known }
+    return { ...shared, [id]: { key, readers: { ...kept, ...Object.fromEntries(added) } } }
   })
 }
 
@@ -98,32 +90,10 @@ export async function noteKeyMade(
 /**
  * Forgets a reader whose access this machine has ended: to one thing and its branches, or to the whole organization.
  */
-export function forgetReader(session: Session, orgId: string, principalId: string, id?: string): void {
-  change((file) => {
-    for (const [sharedId, { readers }] of Object.entries(file.shared[placeOf(session, orgId)] ?? {}))
+export function forgetReader({ settings }: Session, orgId: string, principalId: string, id?: string): void {
+  memory.change(settings.url, orgId, (shared = {}) => {
+    for (const [sharedId, { readers }] of Object.entries(shared))
       if (id === undefined || id === sharedId || branchesOf(id) === sharedId) delete readers[principalId]
+    return shared
   })
-}
-
-function change(edit: (file: ReadersFile) => void): void {
-  const path = readersPath()
-  withLock(`${path}.lock`, () => {
-    const file = readFile()
-    const before = JSON.stringify(file)
-    edit(file)
-    if (JSON.stringify(file) !== before) writePrivate(path, `${JSON.stringify(file, null, 2)}\n`)
-  })
-}
-
-function readFile(): ReadersFile {
-  const text = readIfThere(readersPath())
-  if (text === null) return { version: 1, shared: {} }
-  try {
-    const file = JSON.parse(text) as ReadersFile
-    if (file.version === 1 && typeof file.shared === 'object' && file.shared !== null) return file
-  } catch {
-    // The error below reports it.
-  }
-  const next = 'restore the file, or move it away and compare the readers again'
-  throw new Failure('failure', `${readersPath()} is not a list of known readers`, next)
 }

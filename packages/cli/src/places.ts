@@ -4,6 +4,7 @@ import type { Environment } from '@skerry/sdk/environments'
 import { Failure, lacksKey, usage } from './failure.ts'
 import { whyNoBranch } from './git-branch.ts'
 import { mustVerify, mustVerifyIn } from './known-directories.ts'
+import { noteSeen } from './known-names.ts'
 import { placeOptions } from './labels.ts'
 import { orNearest } from './nearest.ts'
 import type { Session } from './session.ts'
@@ -39,7 +40,7 @@ export async function findApp(session: Session, slug: string | undefined): Promi
   const org = await session.org()
   const { apps } = await session.client.apps.list({ params: { orgId: org.id } })
   const app = apps.find(isNamed(slug))
-  if (app) return app
+  if (app) return seen(session, org.id, app, slug)
   const next = orNearest(slug, slugsOf(apps), 'see `skerry app ls`')
   throw new Failure('notFound', `there is no application '${slug}' in ${org.slug}`, next)
 }
@@ -48,9 +49,15 @@ export async function findGroup(session: Session, slug: string): Promise<Group> 
   const org = await session.org()
   const { groups } = await session.client.groups.list({ params: { orgId: org.id } })
   const group = groups.find(isNamed(slug))
-  if (group) return group
+  if (group) return seen(session, org.id, group, slug)
   const next = orNearest(slug, slugsOf(groups), 'see `skerry group ls`')
   throw new Failure('notFound', `there is no group '${slug}' in ${org.slug}`, next)
+}
+
+/** Remembers the slug that the user typed. The slug for an id that the user typed is only the server's word. */
+function seen<T extends App | Group>(session: Session, orgId: string, found: T, wanted: string): T {
+  if (wanted !== found.id) noteSeen(session, orgId, { id: found.id, name: found.slug })
+  return found
 }
 
 const slugsOf = (rows: readonly { slug: string }[]): string[] => rows.map(({ slug }) => slug)
@@ -107,6 +114,10 @@ export const checkKnownNames = (session: Session, orgId: string, named: readonly
   session.knownState.writing.check({
     meanings: { environments: named.map(({ label: name, envId: environmentId }) => ({ orgId, name, environmentId })) },
   })
+
+/** Does the same for an object that the server shows in an environment. Without a name, the label is the environment's id. */
+export const checkShownName = async (session: Session, orgId: string, label: string, envId: string): Promise<void> =>
+  label === envId ? undefined : checkNames(session, orgId, [{ label, envId }])
 
 /** Refuses an environment that both an argument and `--env` name. `--env` was an option of these commands before. */
 export function checkNamed(flags: Flags, named: string | undefined): void {

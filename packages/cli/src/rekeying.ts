@@ -28,8 +28,13 @@ export interface RekeyOptions extends Flags, ReaderFlags, Queueing {
   dropReaders?: boolean
 }
 
+/** Ids of holders whose access has ended, and who must not get the new key. */
+export interface Leaving {
+  leaving?: ReadonlySet<string>
+}
+
 /** Gives an environment a new key, which this machine makes and wraps for the readers who stay. Proposes it if protected. */
-export async function rekey(session: Session, place: Place, flags: RekeyOptions): Promise<Output> {
+export async function rekey(session: Session, place: Place, flags: RekeyOptions & Leaving): Promise<Output> {
   const { orgId, envId, label } = place
   if (await isProtected(session, place)) {
     if (flags.failIfQueued) throw wouldWait(label)
@@ -61,7 +66,7 @@ export async function rekey(session: Session, place: Place, flags: RekeyOptions)
 }
 
 /** The same in a protected environment: the new key has its effect with the approval of an admin. */
-async function proposeNewKey(session: Session, place: Place, flags: RekeyOptions): Promise<Output> {
+async function proposeNewKey(session: Session, place: Place, flags: RekeyOptions & Leaving): Promise<Output> {
   const { orgId, envId, label } = place
   const { keeps, own, recovery } = await acceptHolders(
     session,
@@ -91,10 +96,12 @@ async function proposeNewKey(session: Session, place: Place, flags: RekeyOptions
 }
 
 /** Asks about the holders who would get the new key, and then whether to continue. */
-async function acceptHolders(session: Session, place: Place, consequence: string, flags: RekeyOptions) {
+async function acceptHolders(session: Session, place: Place, consequence: string, flags: RekeyOptions & Leaving) {
   const { orgId, envId, label } = place
   const { key: oldKey } = await openPlace(session, orgId, envId, label)
   const { grantees } = await session.client.envs.grantees({ params: { orgId, envId } })
+  const left = grantees.find(({ principalId }) => flags.leaving?.has(principalId))
+  if (left !== undefined) throw stillListed(label, left.name ?? left.principalId)
   const isDropped = (grantee: ParentGrantee) => flags.dropReaders === true && isReader(grantee)
   for (const reader of grantees.filter(isReader)) warnOfReader(reader, label, isDropped(reader))
   const stay = grantees.filter((one) => !isDropped(one))
@@ -114,6 +121,13 @@ async function acceptHolders(session: Session, place: Place, consequence: string
   const own = { privateKey: await session.key(), publicKeyJwk: await ownPublicKey(session) }
   return { keeps, own, recovery, stay }
 }
+
+const stillListed = (label: string, name: string): Failure =>
+  new Failure(
+    'refused',
+    `the server still lists ${name} as a reader of ${label}, and would get them the new key; nothing was changed`,
+    'if they joined again, finish the offboarding with `skerry members offboarding <member> --finish`. Otherwise do not trust the server',
+  )
 
 async function noteLimits(session: Session, { kind, orgId, envId }: Place): Promise<void> {
   note('what this cannot undo:')

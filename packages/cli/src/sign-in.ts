@@ -29,9 +29,10 @@ export async function signInPerson(settings: Settings, options: { browser: boole
     body: { sessionId: id, tokenHash: await tokenHash(bearer), deviceLabel: label, client: userAgent },
   })
   const address = checkWebAddress(asked.verifyUrl)
-  note(`open ${address}`)
+  const opens = options.browser && hasDesktop()
+  note(opens ? `opening ${address} in your browser` : `open ${address}`)
   note(`and approve it there if the page shows the code ${asked.code}`)
-  if (options.browser && hasDesktop()) await openBrowser(asked.verifyUrl)
+  if (opens) await openBrowser(asked.verifyUrl)
   note(`waiting for the approval, until ${notedTime(asked.requestExpiresAt)}`)
   const expiresAt = await approved(client, { ...asked, id })
   return keep(settings, { id, bearer, expiresAt }, options.profile)

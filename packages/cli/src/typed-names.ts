@@ -1,13 +1,18 @@
 import { idPattern, idPrefixes } from '@skerry/contract/prefixes'
+import { knownNameOf } from './known-names.ts'
+import type { Session } from './session.ts'
 
 /**
- * The slug of an application or a group as the user typed it, for a request with its id. An id that the user typed needs no
- * name.
+ * The slug of an application or a group as the user typed it, for a request with its id. No signed entry has such an id. So
+ * for an id that the user typed, it is the slug that this machine knows, or nothing.
  */
-export function typedOwner(given: string | undefined): { typed: { owner?: string } } {
-  if (given === undefined) return { typed: {} }
-  const isId = given.startsWith(idPrefixes.application) || given.startsWith(idPrefixes.group)
-  return { typed: isId ? {} : { owner: given } }
+export function typedOwner(
+  session: Session,
+  orgId: string,
+  given: string | undefined,
+): { typed: { owner?: string | undefined } } {
+  const isId = given?.startsWith(idPrefixes.application) || given?.startsWith(idPrefixes.group)
+  return { typed: { owner: isId ? knownNameOf(session, orgId, given!) : given } }
 }
 
 /**

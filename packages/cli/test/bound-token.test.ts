@@ -192,3 +192,24 @@ describe('a bound token without the key of a group', () => {
     },
   )
 })
+
+it('is shown by skerry token show with every environment that it can read, groups and branches too', async () => {
+  await ok(admin, 'skerry token create listed --env development')
+  expect(await ok(admin, 'skerry token show listed')).toContain('\ncan read shop/development\n')
+  await ok(
+    admin,
+    `skerry group create listed && skerry env create development --group listed &&
+    skerry branch create pr-3 --env development && skerry grant listed --group listed --env development`,
+  )
+  expect(await ok(admin, 'skerry token show listed')).toContain(
+    '\ncan read listed:development, shop/development, shop/development@pr-3\n',
+  )
+  const { access } = JSON.parse(await ok(admin, 'skerry token show listed --json'))
+  expect(access.map(({ label }: { label: string }) => label).sort()).toEqual([
+    'listed:development',
+    'shop/development',
+    'shop/development@pr-3',
+  ])
+  await ok(admin, 'skerry token create manager --admin')
+  expect(await ok(admin, 'skerry token show manager')).toContain('\ncan read no environment\n')
+})

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { symlink, writeFile } from 'node:fs/promises'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { chmod, readFile, symlink, writeFile } from 'node:fs/promises'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Machine, newMachine } from './machine.ts'
 import { openServerProcess, type Server } from './server.ts'
 
@@ -52,6 +52,38 @@ test('signup writes the link into its JSON, and nothing else to stdout', async (
       link: expect.stringMatching(linkForm),
     },
   ])
+})
+
+describe('on a desktop', () => {
+  /** A browser that writes where the address leads that it is given. */
+  const withBrowser = async (command: string) => {
+    await machine.write('browser', `#!/bin/sh\ncurl -sw '%{redirect_url}' "$1" > ${machine.home}/opened\n`)
+    await chmod(`${machine.project}/browser`, 0o755)
+    // Without the installed programs of the machine, which come before BROWSER.
+    return `env DISPLAY=:0 XDG_DATA_DIRS=${machine.home} BROWSER=${machine.project}/browser ${command}`
+  }
+  const opened = () => readFile(`${machine.home}/opened`, 'utf8')
+
+  test('signup on a terminal says that it opens the link, and opens it', async () => {
+    const { code, stdout } = await machine.terminal(
+      await withBrowser('skerry signup Desktop --email desktop@example.com'),
+    )
+    expect([code, stdout]).toEqual([0, expect.stringContaining('opening this link in your browser; it works once')])
+    const link = await opened()
+    expect(stdout).toContain(link)
+    expect(await open(link)).toEqual([['desktop', 'owner']])
+  })
+
+  test.each([
+    ['--no-browser is given', 'skerry signup Unopened --email unopened@example.com --no-browser'],
+    ['the command runs over SSH', 'SSH_CONNECTION=x skerry signup Remote --email remote@example.com'],
+    ['a script reads the link', 'sh -c "skerry signup Piped --email piped@example.com | cat"'],
+  ])('signup asks the person to open the link, and opens none, if %s', async (_, command) => {
+    const { code, stdout } = await machine.terminal(await withBrowser(command))
+    expect([code, stdout]).toEqual([0, expect.stringContaining('open this link in a browser; it works once')])
+    expect(stdout).toMatch(/\/sign-in\/link#/)
+    await expect(opened()).rejects.toThrow('ENOENT')
+  })
 })
 
 test('without an address and a terminal, signup invites nobody, and says how to do it later', async () => {

@@ -28,7 +28,7 @@ test('an expired token is listed as expired, and the server refuses it', async (
   expect(expired).toHaveLength(1)
   expect(await ok('skerry token ls')).toMatch(/^short +member +expired +shop\/development +never +\S.* +skt_\w{22}$/m)
   expect(await ok(`skerry token show ${id}`)).toMatch(
-    / \(short\)\nmember, expired, created \S+, last used never\nmade by .+\nbound to shop\/development\n/,
+    / \(short\)\nmember, expired, created \S+, last used never\nmade by .+\nbound to shop\/development\nhad the key of shop\/development\n/,
   )
   machine.env.SKERRY_TOKEN = token
   const { code, stderr } = await machine.shell('skerry secrets ls')

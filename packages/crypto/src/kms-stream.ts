@@ -6,7 +6,7 @@ import { type KeyVersion, newDataKey, type SealingKey, versionOf } from './kms.t
 
 // Encrypts a stream of any length under its own data key, in chunks. Each chunk is authenticated with its position, and
 // the last one is authenticated as the last (the STREAM construction of Hoang, Reyhanitabar, Rogaway and Vizár, 2015).
-// docs/kms.md describes the format.
+// docs/kms-format.md describes the format.
 
 /** The first line: this text, a space, the wrapped data key, a line feed. */
 const magic = 'skerry-kms-1'

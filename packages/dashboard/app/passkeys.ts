@@ -8,6 +8,7 @@ import {
 import type { Answer, Body } from '@skerry/contract/endpoint'
 import type { passkeys } from '@skerry/contract/passkeys/endpoints'
 import type { signInPasskeys } from '@skerry/contract/sign-in-passkeys/endpoints'
+import { PrfMissing } from './prf-missing.ts'
 
 type Challenge = Answer<typeof signInPasskeys.options>
 type Assertion = Body<typeof signInPasskeys.create>['response']
@@ -20,8 +21,6 @@ export interface PrfResult {
   credentialId: string
   prfOutput: Uint8Array<ArrayBuffer>
 }
-
-export class PrfMissing extends Error {}
 
 /**
  * Returns the passkey's response without extension results. They include the PRF's output, which unlocks the keyring,

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
+import { agents } from '@skerry/contract/agents/endpoints'
 import { directory } from '@skerry/contract/directory/endpoints'
 import { me } from '@skerry/contract/me/endpoints'
+import { members } from '@skerry/contract/members/endpoints'
 import { orgs } from '@skerry/contract/orgs/endpoints'
 import { generateKeyPair } from '@skerry/crypto/keys'
 import { newId } from '@skerry/crypto/random'
@@ -215,6 +217,37 @@ describe('a signer at the browser', () => {
   })
 })
 
+describe('an admin who does not sign', () => {
+  test('publishes no policy that proxies would refuse, and is told who signs', async () => {
+    const { body: own } = await world.call(me.get, { as: owner.bearer() })
+    const params = { orgId: own.orgs[0]?.id as string }
+    const ken = await join(walk, 'ken@example.com')
+    const userId = (await world.call(me.get, { as: ken.bearer() })).body.principal.id
+    await world.call(members.update, {
+      as: owner.bearer(),
+      params: { ...params, userId },
+      body: { role: 'admin' as const },
+    })
+    await world.call(agents.create, { as: owner.bearer(), params, body: { name: 'Builder', slug: 'builder' } })
+    await ken.page.reload()
+    await steps.unlockWithPassphrase(ken.page)
+    await steps.goTo(ken.page, 'Signed directory')
+    await ken.page.getByRole('textbox', { name: 'Pin', exact: true }).fill(pin)
+    await ken.page.getByRole('button', { name: 'Verify' }).click()
+    await ken.page.getByText(/root \d+, head \d+\./).waitFor()
+    await steps.goTo(ken.page, 'Agents')
+    await ken.page.getByRole('link', { name: 'Builder' }).click()
+    await ken.page.getByRole('button', { name: 'Write a policy' }).click()
+    const since = ken.sent.length
+    await dialogOf(ken.page).getByRole('button', { name: 'Sign and publish' }).click()
+    const alert = dialogOf(ken.page).getByRole('alert')
+    await alert.getByText('Proxies would refuse this policy, because you do not sign the directory').waitFor()
+    await alert.getByText(steps.person.email).waitFor()
+    await ken.quiet()
+    expect(ken.sent.slice(since).filter((text) => /^(POST|PUT|PATCH|DELETE) /.test(text))).toEqual([])
+  })
+})
+
 describe('a lying server', () => {
   type Json = Record<string, Record<string, unknown>[]>
   const lie = (path: string | RegExp, rewrite: (body: Json) => unknown) =>
@@ -264,6 +297,28 @@ describe('a lying server', () => {
     await dialogOf(page).getByLabel('I compared these words').check()
     const grant = () => dialogOf(page).getByRole('button', { name: 'Grant' }).click()
     await refused(grant, `The server shows another key of ${linus} than the one in the signed directory`)
+  })
+
+  test('that gives a managed key a name that no entry can have gets nothing', async () => {
+    await ok('skerry kms create billing')
+    await steps.goTo(page, 'Managed keys')
+    await page.getByRole('link', { name: 'billing' }).click()
+    await page.getByRole('heading', { name: 'billing' }).waitFor()
+    await lie(/\/kms\/keys\/\w+$/, (body) => ({ ...body, key: { ...body.key, name: 'Billing!' } }))
+    // A new browser has compared nothing.
+    await page.evaluate(() => localStorage.removeItem('skerry-known-keys'))
+    await page.reload()
+    await steps.unlockWithPassphrase(page)
+    const words = 'The signed directory can have no managed key with the name “Billing!”'
+    await page.getByRole('button', { name: 'Rotate…' }).click()
+    await refused(() => dialogOf(page).getByRole('button', { name: 'Rotate', exact: true }).click(), words)
+    await page.getByRole('button', { name: 'Grant…' }).click()
+    await dialogOf(page).getByLabel('To').click()
+    await page.getByRole('option', { name: linus }).click()
+    await dialogOf(page)
+      .getByLabel(/I compared these words/)
+      .check()
+    await refused(() => dialogOf(page).getByRole('button', { name: 'Grant', exact: true }).click(), words)
   })
 
   test('that still shows a person whom another signer removed gets nothing', async () => {

@@ -1,4 +1,6 @@
 import { accessRequests } from '@skerry/contract/access-requests/endpoints'
+import { apps } from '@skerry/contract/apps/endpoints'
+import { groups } from '@skerry/contract/groups/endpoints'
 import { honeyTokens } from '@skerry/contract/honey-tokens/endpoints'
 import { me } from '@skerry/contract/me/endpoints'
 import { invites, members } from '@skerry/contract/members/endpoints'
@@ -8,7 +10,7 @@ import { describe, expect, test } from 'vitest'
 import { recordTrips } from '../../server/src/features/honey-tokens/trips.ts'
 import { dialogOf, openApp, pickTool, value } from './apps-steps.ts'
 import { queued } from './changes-steps.ts'
-import { joinsWithKey, protect, putSecret, unprotect } from './org-steps.ts'
+import { axeProblems, joinsWithKey, protect, putSecret, unprotect } from './org-steps.ts'
 import { grantTo, leaks, openPair } from './scene.ts'
 import * as steps from './steps.ts'
 
@@ -127,6 +129,49 @@ test('the page Decoys shows that one was tried', async () => {
   )
   await world.call(me.get, { as: `Bearer ${bearer}` })
   await shows(() => recordTrips(world.server.context), note('Decoy tried just now'))
+})
+
+describe('the page Audit log', async () => {
+  const appId = (await world.call(apps.list, { as, params })).body.apps[0]?.id as string
+  const rename = (name: string) => world.call(apps.update, { as, params: { ...params, appId }, body: { name } })
+  const row = (name: string) => page.getByRole('row', { name: `renamed an application to ${name}` })
+  const shown = page.getByRole('button', { name: 'Show', exact: true })
+
+  test('counts new entries without moving the list, and shows them on request', async () => {
+    await steps.goTo(page, 'Audit log')
+    await page.getByRole('row', { name: /created the organization/ }).waitFor()
+    await shows(() => rename('Shop one'), note('1 new entry'))
+    await shows(() => rename('Shop two'), note('2 new entries'))
+    expect(await row('Shop one').count()).toBe(0)
+    expect(await axeProblems(page)).toEqual([])
+    await shown.click()
+    await row('Shop one').waitFor()
+    await row('Shop two').waitFor()
+    await shown.waitFor({ state: 'detached' })
+  })
+
+  test('counts only entries that match the filter, also if no entry matched before', async () => {
+    const filter = page.getByRole('combobox', { name: 'What happened' })
+    await filter.click()
+    await filter.fill('Group created')
+    await page.getByRole('option', { name: 'Group created', exact: true }).click()
+    await page.getByText('No matching entry').waitFor()
+    await rename('Shop three')
+    const body = { name: 'Infra', slug: 'infra' }
+    await shows(() => world.call(groups.create, { as, params, body }), note('1 new entry'))
+    await shown.click()
+    await page.getByText('One entry').waitFor()
+    await page.getByRole('button', { name: 'Clear', exact: true }).click()
+  })
+
+  test('stops counting at 50', async () => {
+    await row('Shop three').waitFor()
+    for (let n = 0; n < 60; n++) await rename(`Shop ${n}`)
+    await note('50 or more new entries').waitFor()
+    await shown.click()
+    await row('Shop 59').waitFor()
+    await shown.waitFor({ state: 'detached' })
+  })
 })
 
 test('no plaintext is left anywhere', async () => {

@@ -84,6 +84,8 @@ test('a list is sorted by a click on a column’s name', async () => {
   await head.getByRole('button').click()
   await expect.poll(names).toEqual(['Web shop', 'Billing'])
   expect(await head.getAttribute('aria-sort')).toBe('descending')
+  await head.getByRole('button').click()
+  await expect.poll(() => head.getAttribute('aria-sort')).toBeNull()
 })
 
 test('the navigation shows the number of open changes, and stays on the account pages', async () => {

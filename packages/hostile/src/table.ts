@@ -33,7 +33,7 @@ export const formatTables = (cells: readonly Cell[], groups: readonly AttackGrou
 function formatTable(cells: readonly Cell[]): string {
   const rows = [...new Set(cells.map(({ attack }) => attack))].flatMap((attack) =>
     rowsOf(cells.filter((cell) => cell.attack === attack)).map(
-      ([clients, words]) => `| ${attack.title} (\`${attack.id}\`) | ${clients.join(', ')} | ${words} |`,
+      ([clients, words]) => `| ${attack.title} (\`${attack.id}\`) | ${clientsIn(clients)} | ${words} |`,
     ),
   )
   return [
@@ -42,6 +42,9 @@ function formatTable(cells: readonly Cell[]): string {
     ...rows,
   ].join('\n')
 }
+
+/** The command line, the SDK and the proxy are all clients that run programs. */
+const clientsIn = (clients: readonly string[]): string => (clients.length === 3 ? 'all three' : clients.join(', '))
 
 /** One row for each distinct outcome of one attack, with the clients that share it. */
 function rowsOf(cells: readonly Cell[]): [clients: string[], words: string][] {

@@ -72,8 +72,12 @@ export interface TypedNames {
   environment?: string | undefined
   /** The name of the managed key. */
   managedKey?: string | undefined
-  /** The id of the sync connection to which the client has wrapped keys. */
+  /** The id of the sync connection to which the client has wrapped keys, or whose binding is deleted. */
   connectionId?: string | undefined
+  /** The ids of the tokens that end with a person, as the user has seen them. */
+  endedTokens?: readonly string[] | undefined
+  /** The groups of an environment in the order that the user has seen, lowest precedence first. */
+  groups?: readonly string[] | undefined
 }
 
 /**

@@ -8,9 +8,9 @@ import { newDek } from '@skerry/crypto/secret'
 import { wrapKey } from '@skerry/crypto/wrap'
 import type { Client } from './client.ts'
 import type { WriterDirectory } from './directory/writer.ts'
+import { type EnvironmentKey, environmentKeyOf } from './environment-key.ts'
 import { invalid } from './errors.ts'
 import { callerAmong, type Holder, type OwnKeys, type ParentGrantee, type Rekeying, withNewKey } from './rekey-body.ts'
-import { type EnvironmentKey, environmentKeyOf } from './secrets.ts'
 
 export type { ParentGrantee, Rekeying } from './rekey-body.ts'
 

@@ -26,8 +26,8 @@ import {
 import { openStream, sealStream } from '@skerry/crypto/kms-stream'
 import { type KeyHolder, unwrapKey, wrapKey } from '@skerry/crypto/wrap'
 import type { Client } from './client.ts'
+import type { Grantee } from './environment-key.ts'
 import { clientError, invalid, SkerryError } from './errors.ts'
-import type { Grantee } from './secrets.ts'
 
 export type ManagedKey = Answer<typeof kms.get>['key']
 

@@ -5,8 +5,8 @@ import { CryptoError } from '@skerry/crypto/errors'
 import { openOverride, type PersonalOverride, sealOverride } from '@skerry/crypto/override'
 import type { KeyHolder } from '@skerry/crypto/wrap'
 import type { Client } from './client.ts'
+import type { EnvironmentPlace, RememberingHolder } from './environment-key.ts'
 import { DecryptionError, invalid, RefusedError } from './errors.ts'
-import type { EnvironmentPlace, RememberingHolder } from './secrets.ts'
 
 type Row = Answer<typeof overrides.list>['overrides'][number]
 

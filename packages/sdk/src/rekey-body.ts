@@ -7,16 +7,16 @@ import { formatPublicKeyJwk, parsePublicKeyJwk } from '@skerry/crypto/keys'
 import { newDek, openSecret } from '@skerry/crypto/secret'
 import { wrapKey } from '@skerry/crypto/wrap'
 import type { Client } from './client.ts'
-import { clientError, DecryptionError, invalid, RefusedError, SkerryError } from './errors.ts'
-import { resealDetails } from './secret-details.ts'
 import {
   type EnvironmentKey,
   type EnvironmentPlace,
   environmentKey,
   environmentKeyOf,
   type RememberingHolder,
-  sealFor,
-} from './secrets.ts'
+} from './environment-key.ts'
+import { clientError, DecryptionError, invalid, RefusedError, SkerryError } from './errors.ts'
+import { resealDetails } from './secret-details.ts'
+import { sealFor } from './secrets.ts'
 
 export type ParentGrantee = Answer<typeof envs.grantees>['grantees'][number]
 

@@ -1,16 +1,9 @@
 import { unwrapKey } from '@skerry/crypto/wrap'
 import type { Client } from './client.ts'
+import { type EnvironmentKey, environmentKey, environmentKeyOf, type RememberingHolder } from './environment-key.ts'
 import { type Holder, type OwnKeys, type ParentGrantee, type Rekeying, withNewKey } from './rekey-body.ts'
 import { findRekeyProblems, type RekeyProblem } from './rekey-compare.ts'
-import {
-  type ChangeRequest,
-  type EnvironmentKey,
-  environmentKey,
-  environmentKeyOf,
-  noted,
-  type RememberingHolder,
-  type WriteOptions,
-} from './secrets.ts'
+import { type ChangeRequest, noted, type WriteOptions } from './secrets.ts'
 
 export type { RekeyProblem } from './rekey-compare.ts'
 

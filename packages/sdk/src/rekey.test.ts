@@ -9,8 +9,9 @@ import { type Reply, startServer } from '../test/server.ts'
 import { app, fast, ids, now, refuse, scope } from '../test/world.ts'
 import { type Cache, memoryCache } from './cache.ts'
 import { createClient } from './client.ts'
+import { environmentKey, environmentKeyOf } from './environment-key.ts'
 import { rekeyEnvironment } from './environments.ts'
-import { environmentKey, environmentKeyOf, rewriteIfRekeyed, sealFor } from './secrets.ts'
+import { rewriteIfRekeyed, sealFor } from './secrets.ts'
 import { createSkerry } from './skerry.ts'
 
 const { orgId, envId } = ids

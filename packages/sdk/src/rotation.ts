@@ -2,7 +2,7 @@ import type { Answer, Body } from '@skerry/contract/endpoint'
 import type { rotation } from '@skerry/contract/rotation/endpoints'
 import { wrapKey } from '@skerry/crypto/wrap'
 import type { Client } from './client.ts'
-import type { EnvironmentKey } from './secrets.ts'
+import type { EnvironmentKey } from './environment-key.ts'
 
 export type Rotation = Answer<typeof rotation.get>['rotation']
 export type ConfiguredRotation = Answer<typeof rotation.create>

@@ -4,9 +4,9 @@ import { describe, expect, test } from 'vitest'
 import { startServer } from '../test/server.ts'
 import { ids, now } from '../test/world.ts'
 import { createClient } from './client.ts'
+import { environmentKeyOf } from './environment-key.ts'
 import { DecryptionError } from './errors.ts'
 import { describeSecret, listDetails } from './secret-details.ts'
-import { environmentKeyOf } from './secrets.ts'
 
 const { orgId, envId } = ids
 const { dek } = await environmentKeyOf(newDek())

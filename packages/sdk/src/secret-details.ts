@@ -4,8 +4,9 @@ import type { secretDetails } from '@skerry/contract/secret-details/endpoints'
 import { type DescribedSecret, openDetails, sealDetails } from '@skerry/crypto/details'
 import type { Dek } from '@skerry/crypto/secret'
 import type { Client } from './client.ts'
+import type { EnvironmentKey, EnvironmentPlace } from './environment-key.ts'
 import { DecryptionError, invalid, SkerryError } from './errors.ts'
-import type { EnvironmentKey, EnvironmentPlace, SecretPlace } from './secrets.ts'
+import type { SecretPlace } from './secrets.ts'
 
 type Row = Answer<typeof secretDetails.list>['details'][number]
 

@@ -8,8 +8,9 @@ import { describe, expect, test } from 'vitest'
 import { startServer } from '../test/server.ts'
 import { ids, now } from '../test/world.ts'
 import { createClient } from './client.ts'
+import { environmentKeyOf } from './environment-key.ts'
 import { referringTo, renameSecret, unprovenVersions, versionOpener } from './secret-history.ts'
-import { environmentKeyOf, restoreSecret } from './secrets.ts'
+import { restoreSecret } from './secrets.ts'
 
 const { orgId, envId } = ids
 const { dek } = await environmentKeyOf(newDek())

@@ -4,10 +4,10 @@ import { describe, expect, test } from 'vitest'
 import { startServer } from '../test/server.ts'
 import { ids, now } from '../test/world.ts'
 import { createClient } from './client.ts'
+import { environmentKeyOf } from './environment-key.ts'
 import {
   type ChangeRequest,
   deleteSecret,
-  environmentKeyOf,
   proposeChanges,
   putSecret,
   restoreDeletedSecret,

@@ -4,8 +4,8 @@ import { encodeUtf8 } from '@skerry/crypto/base64url'
 import { newId } from '@skerry/crypto/random'
 import { wrapKey } from '@skerry/crypto/wrap'
 import type { Client } from './client.ts'
+import type { EnvironmentKey } from './environment-key.ts'
 import { pagesOf } from './pages.ts'
-import type { EnvironmentKey } from './secrets.ts'
 
 export type SyncConnection = Answer<typeof sync.updateConnection>['connection']
 export type SyncBinding = Answer<typeof sync.updateBinding>['binding']

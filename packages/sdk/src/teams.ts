@@ -1,5 +1,6 @@
 import { wrapKey } from '@skerry/crypto/wrap'
 import type { Client } from './client.ts'
+import { openOwnKey, type RememberingHolder } from './environment-key.ts'
 import { RefusedError } from './errors.ts'
 import {
   grantBatches,
@@ -11,7 +12,6 @@ import {
   type WantedGrant,
   type WrapKeys,
 } from './granting.ts'
-import { openOwnKey, type RememberingHolder } from './secrets.ts'
 
 // biome-ignore lint/performance/noBarrelFile: a page of the dashboard imports the list without cryptography.
 export { listMissingGrants, type MissingFilter, type MissingGrant } from './granting.ts'

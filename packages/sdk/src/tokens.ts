@@ -6,9 +6,9 @@ import { newToken, type ParsedToken, parseToken, type TokenFormat } from '@skerr
 import { parseAnyToken } from './any-token.ts'
 import type { Client } from './client.ts'
 import type { DirectorySettings } from './directory/memory.ts'
+import type { RememberingHolder } from './environment-key.ts'
 import { SkerryError } from './errors.ts'
 import { pagesOf } from './pages.ts'
-import type { RememberingHolder } from './secrets.ts'
 
 export type HoneyToken = Answer<typeof honeyTokens.create>['honeyToken']
 export type ServiceToken = Answer<typeof tokens.create>['token']

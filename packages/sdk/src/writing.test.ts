@@ -8,8 +8,9 @@ import { describe, expect, test } from 'vitest'
 import { startServer } from '../test/server.ts'
 import { ids, now, refuse } from '../test/world.ts'
 import { createClient } from './client.ts'
+import { environmentKey, environmentKeyOf, grantEnvironment } from './environment-key.ts'
 import { createBranch, createEnvironment } from './environments.ts'
-import { environmentKey, environmentKeyOf, grantEnvironment, sealFor } from './secrets.ts'
+import { sealFor } from './secrets.ts'
 import { bootstrapAdmin, createServiceToken } from './tokens.ts'
 
 const { orgId, appId, groupId, envId } = ids

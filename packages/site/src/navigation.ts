@@ -65,7 +65,6 @@ export const navigation: readonly ChapterRows[] = [
       ['docs/command-line/access.md'],
       ['docs/command-line/leaving.md'],
       ['docs/command-line/directory.md'],
-      ['docs/command-line/encrypt.md'],
       ['docs/command-line/assistants.md'],
       ['docs/command-line/names.md'],
     ],
@@ -74,6 +73,7 @@ export const navigation: readonly ChapterRows[] = [
     title: 'Use secrets',
     rows: [
       ['docs/kms.md'],
+      ['docs/kms-gateway.md'],
       ['docs/live.md'],
       ['docs/serve.md'],
       ['docs/integrations.md'],
@@ -148,6 +148,7 @@ export const navigation: readonly ChapterRows[] = [
       ['docs/hostile-server.md'],
       ['docs/hostile.md'],
       ['docs/directory-format.md'],
+      ['docs/kms-format.md'],
       ['SECURITY.md', 'Report a weakness'],
     ],
   },

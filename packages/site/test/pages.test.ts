@@ -48,7 +48,9 @@ describe('the reference of the API', () => {
     for (const { heading, name, endpoint } of listEndpoints()) {
       expect(pages).toContain(`\n## ${heading}.${name}\n\n\`${endpoint.method} ${endpoint.path}\`\n`)
     }
-    expect(pages).toContain('- Access: `grantee(env(member))`')
+    expect(pages).toContain(
+      '\n- Access: A caller who belongs to the organization: a member, a service token or a machine client. The ',
+    )
   })
 
   test('has as many cells in each row of a table as in its head, and no cell shows an object or undefined', () => {

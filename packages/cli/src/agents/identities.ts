@@ -1,8 +1,9 @@
 import { readUnverifiedPolicy } from '@skerry/crypto/policy'
 import { type Agent, listAgents } from '@skerry/sdk/internal/agents'
 import { openDirectory } from '../directory.ts'
-import { findOne } from '../find-one.ts'
+import { findKnown } from '../find-one.ts'
 import type { InOrg, SignedIn } from '../frame.ts'
+import { forgetName, noteName } from '../known-names.ts'
 import { checkSlug } from '../names.ts'
 import { note, type Output, writeLine, writeTable } from '../output.ts'
 import { findPlace, namedPlace } from '../places.ts'
@@ -27,6 +28,7 @@ export async function create(slug: string, { session, flags, orgId }: InOrg<Crea
   const place = isBound ? await findPlace(session, namedPlace(session, flags)) : undefined
   const body = { name, slug, ...(place ? { environmentId: place.envId } : {}) }
   const { agent } = await session.client.agents.create({ params: { orgId }, body })
+  noteName(session, orgId, { id: agent.id, name: slug })
   return {
     json: { agent },
     text: () => writeLine(agent.id),
@@ -62,11 +64,12 @@ export async function list({ session }: SignedIn): Promise<Output> {
 export async function agentOf(session: Session, wanted: string): Promise<{ orgId: string; agent: Agent }> {
   const { id: orgId } = await session.org()
   const agents = await listAgents(session.client, orgId)
-  const agent = findOne(agents, wanted, {
+  const agent = findKnown({ session, orgId }, agents, wanted, {
     kind: 'agent',
     noun: 'agent',
     list: 'skerry agent ls',
     nameOf: ({ slug }) => slug,
+    isSlug: true,
   })
   return { orgId, agent }
 }
@@ -117,6 +120,7 @@ export async function remove(wanted: string, { session, flags }: SignedIn<Confir
   const { orgId, agent } = await agentOf(session, wanted)
   await confirmOrRefuse(`deletes agent ${agent.slug} with its policy, tasks and activity`, flags)
   await session.client.agents.delete({ params: { orgId, agentId: agent.id } })
+  forgetName(session, orgId, agent.id)
   note(`deleted agent ${agent.slug}; its running proxies refuse its requests from their next refresh on`)
   return { json: { deleted: agent.id } }
 }

@@ -9,6 +9,7 @@ import { Failure, usage } from '../failure.ts'
 import { type InOrg, inOrg, type SignedIn, signedIn } from '../frame.ts'
 import { parseGrantTime } from '../grant-time.ts'
 import { grantAll, lookUpGrantee, openPlace } from '../grants.ts'
+import { heldLabel, listAccess } from '../holdings.ts'
 import { completeAccess } from '../missing-grants.ts'
 import { orNearest } from '../nearest.ts'
 import { accepting, confirmable, explained, gather, leaf, reasoned } from '../options.ts'
@@ -19,11 +20,10 @@ import type { ReaderFlags } from '../reader-names.ts'
 import { acceptGrant } from '../readers.ts'
 import type { Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
-import { notedTime, shownTime } from '../times.ts'
+import { shownTime } from '../times.ts'
 import { formatDuration } from '../units.ts'
 
 type AccessRequest = Answer<typeof endpoints.accessRequests.get>['request']
-type Held = Answer<typeof endpoints.grants.overview>['access'][number]
 type Completing = Flags & Confirmable & ReaderFlags & { member?: string[] }
 interface Reason {
   reason?: string
@@ -171,8 +171,7 @@ async function map(
   wanted: string | undefined,
   { session, orgId, flags }: InOrg<Flags & { branches?: boolean }>,
 ): Promise<Output> {
-  const query = flags.branches ? { branches: 'true' as const } : {}
-  const { access } = await session.client.grants.overview({ params: { orgId }, query })
+  const access = await listAccess(session, orgId, { branches: flags.branches === true })
   const holderId = wanted === undefined ? undefined : await principalIdOf(session, wanted, 'the holder')
   const rows = access.filter(({ principalId }) => holderId === undefined || principalId === holderId)
   return {
@@ -219,11 +218,6 @@ async function complete(
       left: left.map(idsOf),
     },
   }
-}
-
-const heldLabel = ({ label, endsAt, inForce }: Held): string => {
-  const until = endsAt === null ? '' : ` (until ${notedTime(endsAt)})`
-  return inForce ? `${label}${until}` : `${label} (revoked)`
 }
 
 async function decline(wanted: string, { session, flags, orgId }: InOrg<Flags & Reason>): Promise<Output> {

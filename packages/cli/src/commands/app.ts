@@ -1,10 +1,11 @@
 import type { Command } from 'commander'
 import { contentsOf } from '../contents.ts'
 import { type InOrg, inOrg, type SignedIn, signedIn } from '../frame.ts'
+import { checkOwner, forgetName, noteName } from '../known-names.ts'
 import { checkSlug } from '../names.ts'
 import { confirmable, leaf } from '../options.ts'
 import { note, type Output, writeLine, writeTable } from '../output.ts'
-import { findApp } from '../places.ts'
+import { checkNames, findApp } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { Confirmable, Flags } from '../settings.ts'
 import { environmentCells, environmentHeader } from '../tables.ts'
@@ -31,6 +32,7 @@ const checkCreate = (_flags: Flags, slug: string) => {
 async function create(slug: string, { session, flags, orgId }: InOrg<Flags & { name?: string }>): Promise<Output> {
   const body = { slug, name: flags.name ?? slug }
   const { app } = await session.client.apps.create({ params: { orgId }, body })
+  noteName(session, orgId, { id: app.id, name: slug })
   note(`created application ${app.slug}`)
   return { json: { app }, text: () => writeLine(app.id) }
 }
@@ -65,7 +67,9 @@ async function show(slug: string, { session }: SignedIn): Promise<Output> {
 }
 
 async function rename(slug: string, name: string, { session }: SignedIn): Promise<Output> {
-  const { id: appId, orgId } = await findApp(session, slug)
+  const found = await findApp(session, slug)
+  checkOwner(session, 'application', found, slug)
+  const { id: appId, orgId } = found
   const { app } = await session.client.apps.update({ params: { orgId, appId }, body: { name } })
   note(`renamed ${app.slug} to ${app.name}`)
   return { json: { app } }
@@ -73,11 +77,15 @@ async function rename(slug: string, name: string, { session }: SignedIn): Promis
 
 async function remove(slug: string, { session, flags }: SignedIn<Confirmable>): Promise<Output> {
   const app = await findApp(session, slug)
+  checkOwner(session, 'application', app, slug)
   const params = { orgId: app.orgId, appId: app.id }
   const { environments } = await session.client.apps.envs({ params })
+  const named = environments.map((one) => ({ label: `${app.slug}/${one.slug}`, envId: one.id }))
+  await checkNames(session, app.orgId, named)
   const contents = await contentsOf(session, environments)
   await confirmOrRefuse(`deletes application ${app.slug} with ${contents}, and all branches`, flags)
-  await session.client.apps.delete({ params }, typedOwner(slug))
+  await session.client.apps.delete({ params }, typedOwner(session, app.orgId, slug))
+  forgetName(session, app.orgId, app.id)
   note(`deleted application ${app.slug}`)
   return { json: { deleted: app.id } }
 }

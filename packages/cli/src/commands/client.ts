@@ -1,8 +1,9 @@
 import type { Answer } from '@skerry/contract/endpoint'
 import type { machineClients } from '@skerry/contract/machine-clients/endpoints'
 import type { Command } from 'commander'
-import { findOne } from '../find-one.ts'
+import { findKnown } from '../find-one.ts'
 import { type InOrg, inOrg, type SignedIn, signedIn } from '../frame.ts'
+import { forgetName, noteName } from '../known-names.ts'
 import { type EndLeases, endingLeases, leasesInQuestion, liveLeasesOf, settleLeases } from '../leases/outliving.ts'
 import { argumentOr, confirmable, explained, formerly, leaf } from '../options.ts'
 import { note, type Output, writeLine, writeTable } from '../output.ts'
@@ -44,6 +45,7 @@ async function create(
     params: { orgId },
     body: { name },
   })
+  noteName(session, orgId, { id: client.id, name })
   return {
     json: { client, clientSecret },
     text: () => writeLine(clientSecret),
@@ -87,7 +89,7 @@ async function find(session: Session, wanted: string): Promise<MachineClient> {
   const { id: orgId } = await session.org()
   const { clients } = await session.client.machineClients.list({ params: { orgId } })
   const active = clients.filter((one) => one.id === wanted || (one.name === wanted && one.revokedAt === null))
-  return findOne(active.length > 0 ? active : clients, wanted, {
+  return findKnown({ session, orgId }, active.length > 0 ? active : clients, wanted, {
     kind: 'machineClient',
     noun: 'machine client',
     list: 'skerry client ls',
@@ -119,6 +121,7 @@ async function revoke(id: string, { session, flags }: SignedIn<Confirmable & End
   const leases = leasesInQuestion(await liveLeasesOf(session, found.id), flags)
   await confirmOrRefuse(`revokes machine client ${labelOf(found)}${leases}`, flags)
   await session.client.machineClients.revoke({ params: paramsOf(found) })
+  forgetName(session, found.orgId, found.id)
   note(`revoked machine client ${found.id}; service tokens that it made go on working: see \`skerry token ls\``)
   const live = await settleLeases(session, { id: found.id, label: found.name }, flags)
   return { json: { revoked: found.id, leases: live } }

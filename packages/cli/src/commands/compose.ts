@@ -1,5 +1,6 @@
 import { isClient } from '@skerry/contract/grants/readers'
 import { isNamed } from '@skerry/contract/prefixes'
+import { slugsInOrder } from '@skerry/sdk/internal/directory/group-order'
 import { grantEnvironment } from '@skerry/sdk/secrets'
 import type { Command } from 'commander'
 import { findCurrentParent } from '../current-place.ts'
@@ -7,6 +8,8 @@ import { openDirectory } from '../directory.ts'
 import { Failure, usage } from '../failure.ts'
 import { type AtPlace, lookingUp } from '../frame.ts'
 import { groupEnvironment, openPlace } from '../grants.ts'
+import { mustVerifyIn } from '../known-directories.ts'
+import { checkKnownName, checkOwner } from '../known-names.ts'
 import { environmentShared, noteReaders } from '../known-readers.ts'
 import { orNearest } from '../nearest.ts'
 import { accepting, confirmable, leaf, withEnv } from '../options.ts'
@@ -46,6 +49,7 @@ async function set(
   { session, flags, place, input: { position } }: AtPlace<SetOptions, typeof parseSet>,
 ): Promise<Output> {
   const group = await findGroup(session, groupSlug)
+  checkOwner(session, 'group', group, groupSlug)
   const same = await groupEnvironment(
     session,
     place.orgId,
@@ -66,8 +70,10 @@ async function set(
     )
   }
   const params = { orgId: place.orgId, envId: place.envId }
+  const groups = position === undefined ? undefined : await acceptOrder(session, place, { ...group, position }, flags)
   const body = { groupId: group.id, ...(position === undefined ? {} : { position }) }
-  const { group: composed } = await session.client.composition.set({ params, body }, typedOwner(groupSlug))
+  const { typed } = typedOwner(session, place.orgId, groupSlug)
+  const { group: composed } = await session.client.composition.set({ params, body }, { typed: { ...typed, groups } })
   if (same) await session.knownState.reading.composed({ environmentId: same.envId, label }, place.envId)
   note(
     `${place.label} includes the group ${group.slug}, at position ${composed.position}: a higher position overrides a lower one`,
@@ -79,6 +85,25 @@ async function set(
   else if (without.length > 0 && !flags.grant)
     warn(`${whoLacks} can no longer read ${place.label}, for lack of the key to ${label}: run this again with --grant`)
   return { json: { group: composed, withoutKey: flags.grant ? [] : without.map((one) => one.principalId) } }
+}
+
+/**
+ * Shows the order of the groups after a group gets a position. Only the server knows positions, so in an organization with a
+ * signed directory the user accepts the order that is signed.
+ */
+async function acceptOrder(
+  session: Session,
+  { orgId, envId, label }: Place,
+  placed: { id: string; slug: string; position: number },
+  flags: Confirmable,
+): Promise<string[] | undefined> {
+  if (!mustVerifyIn(session, orgId)) return undefined
+  const { groups } = await session.client.composition.list({ params: { orgId, envId } })
+  const others = groups.filter(({ groupId }) => groupId !== placed.id)
+  if (others.length === 0) return undefined
+  const order = slugsInOrder([...others, placed])
+  await confirmOrRefuse(`gives ${label} these groups, of which a later one overrides: ${order.join(', ')}`, flags)
+  return order
 }
 
 function parseSet(flags: SetOptions) {
@@ -168,11 +193,19 @@ async function remove(
     const next = orNearest(groupSlug, slugs, 'see `skerry compose ls`')
     throw new Failure('notFound', `${groupSlug} is not composed into ${label}`, next)
   }
+  checkKnownName(session, orgId, {
+    noun: 'group',
+    wanted: groupSlug,
+    id: found.groupId,
+    name: found.slug,
+    isSlug: true,
+  })
   await confirmOrRefuse(`removes group ${found.slug} from ${label}`, flags)
   const { environments } = await session.client.groups.envs({ params: { orgId, groupId: found.groupId } })
   const params = { orgId, envId, groupId: found.groupId }
-  await session.client.composition.delete({ params }, typedOwner(groupSlug))
-  noteRemoved(found.slug, environments, envId)
+  const { typed } = typedOwner(session, orgId, groupSlug)
+  await session.client.composition.delete({ params }, { typed })
+  if (typed.owner !== undefined) noteRemoved(typed.owner, environments, envId)
   note(`took ${found.slug} out of ${label}`)
   return { json: { removed: found.groupId } }
 }

@@ -6,6 +6,7 @@ import { unlessRefused } from '../directory.ts'
 import { usage } from '../failure.ts'
 import { warnOfLoss } from '../first-run/person.ts'
 import { type AtPlace, atNamed, type SignedIn, signedIn } from '../frame.ts'
+import { changeOfName, checkOwner, noteName, ownerOfPlace } from '../known-names.ts'
 import { noteKeyMade } from '../known-readers.ts'
 import { checkSlug } from '../names.ts'
 import {
@@ -107,7 +108,7 @@ async function create(
     ...owner.params,
     name: flags.name ?? slug,
     slug,
-    ...typedOwner(owner.given).typed,
+    ...typedOwner(session, owner.params.orgId, owner.given).typed,
     ...recovery,
   }
   await keep()
@@ -189,7 +190,8 @@ async function remove(_slug: string, { session, flags, place }: AtPlace<Confirma
     { params: { orgId: place.orgId, envId: place.envId } },
     { typed: { environment: place.label } },
   )
-  if (flags.group !== undefined) noteRemoved(place.label.split(':')[0]!, [place.environment])
+  // The slug of a group that was named by its id is only the server's word.
+  if (flags.group === ownerOfPlace(place).name) noteRemoved(flags.group, [place.environment])
   note(`deleted environment ${place.label}`)
   return { json: { deleted: place.envId } }
 }
@@ -207,10 +209,14 @@ async function trust(
   for (const one of named.length === 0 ? [undefined] : named) {
     const asked = { flags, named: one, with: flags.with ?? [] }
     const { place, changes } = await changesOf(session, asked)
-    if (changes.length === 0) note(`${place.label} has not changed`)
+    const { noun, ...owner } = ownerOfPlace(place)
+    const other = changeOfName(session, place.orgId, noun, owner)
+    const words = [...(changes.length === 0 ? [] : [wordsOf(changes)]), ...(other === undefined ? [] : [other])]
+    if (words.length === 0) note(`${place.label} has not changed`)
     else {
-      await confirmOrRefuse(`accepts a change of ${place.label}: ${wordsOf(changes)}`, flags)
+      await confirmOrRefuse(`accepts a change of ${place.label}: ${words.join('; ')}`, flags)
       await acceptNow(session, asked)
+      if (other !== undefined) noteName(session, place.orgId, owner)
     }
     rows.push({ environment: { id: place.envId, label: place.label }, accepted: changes })
   }
@@ -221,9 +227,11 @@ async function ownerOf(session: Session, flags: Flags) {
   if (flags.group !== undefined && flags.app !== undefined) throw usage('--app and --group cannot be used together')
   if (flags.group !== undefined) {
     const group = await findGroup(session, flags.group)
+    checkOwner(session, 'group', group, flags.group)
     return { params: { orgId: group.orgId, groupId: group.id }, label: `${group.slug}:`, given: flags.group }
   }
   const given = await usualApp(session)
   const app = await findApp(session, given)
+  checkOwner(session, 'application', app, given ?? '')
   return { params: { orgId: app.orgId, appId: app.id }, label: `${app.slug}/`, given }
 }

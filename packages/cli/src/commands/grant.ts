@@ -6,6 +6,7 @@ import { type AtPlace, atPlace, type SignedIn, signedIn, withOptionsAbove } from
 import { parseGrantTime } from '../grant-time.ts'
 import { everyOpenPlace, grantAll, keysOf, lookUpGrantee, openWithGroups } from '../grants.ts'
 import { type Holder, type HolderFlags, holderNamed } from '../holder.ts'
+import { namedHolder } from '../known-holders.ts'
 import { forgetReader } from '../known-readers.ts'
 import { branchesOption, hintOlderBranches, lackedBy, listBranchesOf, openBranches } from '../older-branches.ts'
 import { accepting, addressed, common, confirmable, explained, formerly, leaf } from '../options.ts'
@@ -164,12 +165,15 @@ async function revoke(
   const holderId = isId ? wanted : await principalIdOf(session, wanted, 'the holder')
   const found = grants.find(({ id, principalId }) => id === wanted || principalId === holderId)
   if (!found) throw new Failure('notFound', `${label} has no grant of ${wanted}`, 'see `skerry grant ls`')
-  const name = (await openDirectory(session, [found.principalId]))(found.principalId) ?? found.principalId
+  const nameOf = await openDirectory(session, [found.principalId])
+  const shown = nameOf(found.principalId) ?? found.principalId
+  const named = isId ? found.principalId : wanted
+  const name = await namedHolder(session, { orgId, id: found.principalId, shown }, named, flags)
   await confirmOrRefuse(
     `takes the key of ${label} from ${name}, who then cannot read it; \`skerry grant\` would give it back`,
     flags,
   )
-  const typed = { holderId: found.principalId, ...(isId ? {} : { holder: wanted }) }
+  const typed = { holderId: found.principalId, ...(isId ? {} : { holder: name }) }
   await session.client.grants.delete({ params: { orgId, envId, grantId: found.id } }, { typed })
   forgetReader(session, orgId, found.principalId, envId)
   note(`${name} no longer gets the key of ${label}, but may have kept a copy`)

@@ -1,10 +1,11 @@
 import type { Command } from 'commander'
 import { contentsOf } from '../contents.ts'
 import { type InOrg, inOrg, type SignedIn, signedIn } from '../frame.ts'
+import { checkOwner, forgetName, noteName } from '../known-names.ts'
 import { checkSlug } from '../names.ts'
 import { confirmable, explained, leaf } from '../options.ts'
 import { note, type Output, writeLine, writeTable } from '../output.ts'
-import { findGroup } from '../places.ts'
+import { checkNames, findGroup } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import { noteRemoved } from '../removed-layers.ts'
 import type { Confirmable, Flags } from '../settings.ts'
@@ -31,6 +32,7 @@ const checkCreate = (_flags: Flags, slug: string) => {
 async function create(slug: string, { session, flags, orgId }: InOrg<Flags & { name?: string }>): Promise<Output> {
   const body = { slug, name: flags.name ?? slug }
   const { group } = await session.client.groups.create({ params: { orgId }, body })
+  noteName(session, orgId, { id: group.id, name: slug })
   note(`created group ${group.slug}; next: \`skerry env create <environment> --group ${group.slug}\``)
   return { json: { group }, text: () => writeLine(group.id) }
 }
@@ -65,7 +67,9 @@ async function show(slug: string, { session }: SignedIn): Promise<Output> {
 }
 
 async function rename(slug: string, name: string, { session }: SignedIn): Promise<Output> {
-  const { id: groupId, orgId } = await findGroup(session, slug)
+  const found = await findGroup(session, slug)
+  checkOwner(session, 'group', found, slug)
+  const { id: groupId, orgId } = found
   const { group } = await session.client.groups.update({ params: { orgId, groupId }, body: { name } })
   note(`${group.slug} is called ${group.name} now`)
   return { json: { group } }
@@ -73,12 +77,18 @@ async function rename(slug: string, name: string, { session }: SignedIn): Promis
 
 async function remove(slug: string, { session, flags }: SignedIn<Confirmable>): Promise<Output> {
   const group = await findGroup(session, slug)
+  checkOwner(session, 'group', group, slug)
   const params = { orgId: group.orgId, groupId: group.id }
   const { environments } = await session.client.groups.envs({ params })
+  const named = environments.map((one) => ({ label: `${group.slug}:${one.slug}`, envId: one.id }))
+  await checkNames(session, group.orgId, named)
   const contents = await contentsOf(session, environments)
   await confirmOrRefuse(`deletes group ${group.slug} with ${contents}, and removes it from every environment`, flags)
-  await session.client.groups.delete({ params }, typedOwner(slug))
-  noteRemoved(group.slug, environments)
+  const { typed } = typedOwner(session, group.orgId, slug)
+  await session.client.groups.delete({ params }, { typed })
+  forgetName(session, group.orgId, group.id)
+  // A slug that only the server shows would excuse missing layers of another group.
+  if (typed.owner !== undefined) noteRemoved(typed.owner, environments)
   note(`deleted group ${group.slug}`)
   return { json: { deleted: group.id } }
 }

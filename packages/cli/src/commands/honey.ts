@@ -1,12 +1,16 @@
 import { createHoneyToken } from '@skerry/sdk/tokens'
 import { type Command, Option } from 'commander'
-import { usage } from '../failure.ts'
+import { Failure, usage } from '../failure.ts'
 import { findOne } from '../find-one.ts'
 import { type InOrg, inOrg } from '../frame.ts'
+import { signedNameOf } from '../known-holders.ts'
+import { findPin } from '../known-keys.ts'
+import { forgetName, knownNameOf, noteName } from '../known-names.ts'
 import { checkTokenId } from '../names.ts'
 import { argumentOr, confirmable, explained, formerly, leaf } from '../options.ts'
 import { note, type Output, writeLine, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
+import type { Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
 import { shownTime } from '../times.ts'
 
@@ -53,6 +57,7 @@ async function create(
     format,
     ...(placement === undefined ? {} : { placement }),
   })
+  noteName(session, orgId, { id: honeyToken.id, name: honeyToken.tokenId })
   return {
     json: { token, honeyToken },
     text: () => writeLine(token),
@@ -94,14 +99,40 @@ async function remove(id: string, { session, flags, orgId }: InOrg<Confirmable>)
       list: 'skerry honey ls',
       nameOf: ({ placement }) => placement,
     })
+  const called = await checkDecoy(session, orgId, found, id)
   const where = found.placement === null ? '' : ` (${found.placement})`
-  await confirmOrRefuse(`deletes decoy ${found.id}${where} and its count of uses`, flags)
+  await confirmOrRefuse(`deletes decoy ${found.id}${where}${called} and its count of uses`, flags)
   await session.client.honeyTokens.delete(
     { params: { orgId, honeyTokenId: found.id } },
     { typed: { holderId: found.tokenId } },
   )
+  forgetName(session, orgId, found.id)
   note(`deleted decoy ${found.id}; also remove the text from the place where you planted it`)
   return { json: { deleted: found.id } }
+}
+
+/**
+ * Refuses a decoy whose token is another one than this machine knows. The server could show the token of a program as a decoy,
+ * to have its end signed.
+ *
+ * @returns the words for the question: the name of the token in the signed directory, if it has one.
+ */
+async function checkDecoy(
+  session: Session,
+  orgId: string,
+  { id, tokenId }: { id: string; tokenId: string },
+  wanted: string,
+): Promise<string> {
+  const known = findPin(session, orgId, tokenId)?.name
+  const isOther = knownNameOf(session, orgId, id) !== undefined && knownNameOf(session, orgId, id) !== tokenId
+  if (wanted !== tokenId && (isOther || known !== undefined))
+    throw new Failure(
+      'refused',
+      `the server shows the token ${known ?? tokenId} as the decoy ${id}; nothing was changed`,
+      `do not trust the server. If ${tokenId} is the decoy, use this id`,
+    )
+  const signed = await signedNameOf(session, orgId, tokenId)
+  return signed === undefined ? '' : `, which the signed directory calls ${signed},`
 }
 
 const checkRemove = (_flags: Confirmable, id: string): void => void checkTokenId(id)

@@ -9,6 +9,7 @@ import { type InOrg, inOrg, type SignedIn, signedIn } from '../frame.ts'
 import { noMember } from '../grants.ts'
 import { heldByIfKnown, hintRekey } from '../holdings.ts'
 import { readSealed } from '../keyring/sealed.ts'
+import { checkHolder } from '../known-holders.ts'
 import { findPin } from '../known-keys.ts'
 import { forgetReader } from '../known-readers.ts'
 import { profileOption, shellWord } from '../labels.ts'
@@ -125,6 +126,7 @@ async function role(
   { session, flags, input }: SignedIn<Confirmable, typeof parseRole>,
 ): Promise<Output> {
   const { orgId, userId, label, role: before } = await find(session, who)
+  await checkHolder(session, orgId, userId, who)
   if (input !== before && input !== 'member')
     await confirmOrRefuse(`makes ${label} an ${input}, ${rights[input]}`, flags)
   const { member } = await session.client.members.update(
@@ -137,6 +139,7 @@ async function role(
 
 async function remove(who: string, { session, flags }: SignedIn<Confirmable & EndLeases>): Promise<Output> {
   const { orgId, userId, label, email } = await find(session, who)
+  await checkHolder(session, orgId, userId, who)
   await checkMayRemove(session, orgId, userId)
   const leases = leasesInQuestion(await liveLeasesOf(session, userId), flags)
   const shares = sharesWithout(await recoveryIfVisible(session, orgId), userId)

@@ -15,7 +15,7 @@ import { orNearest } from '../nearest.ts'
 import { addressed, confirmable, explained, leaf } from '../options.ts'
 import { note, type Output, warn, writeLine, writeTable } from '../output.ts'
 import { checkKeys } from '../pins.ts'
-import { listPlaces, type Place } from '../places.ts'
+import { checkShownName, listPlaces, type Place } from '../places.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import {
   checkLength,
@@ -258,6 +258,7 @@ async function find(session: Session, wanted: string, flags: Flags): Promise<Fou
   }
   if (another) throw usage(`several environments rotate ${wanted}`, 'add --env, or give an id of `skerry rotation ls`')
   const label = (await labelsOf(session)).get(rotation.environmentId) ?? rotation.environmentId
+  await checkShownName(session, orgId, label, rotation.environmentId)
   return { orgId, rotation, label }
 }
 

@@ -8,7 +8,7 @@ import { openOnce } from '../first-run/open-once.ts'
 import { emailOf, inviteCommand, inviteOneself } from '../first-run/own-invitation.ts'
 import { checkSlug, slugFrom } from '../names.ts'
 import { common, explained } from '../options.ts'
-import { note, writeJson, writeLine } from '../output.ts'
+import { isTerminal, note, writeJson, writeLine } from '../output.ts'
 import { connect, makeAdminToken } from '../session.ts'
 import { type Flags, readSettingsToStore, type Settings } from '../settings.ts'
 
@@ -20,7 +20,7 @@ export function register(command: Command): void {
     .argument('<organization>', 'display name of the organization')
     .option('--slug <slug>', 'short name, which never changes (default: made from the name)')
     .option('--email <address>', 'your e-mail address: you are invited and can open the dashboard')
-    .option('--no-browser', 'print the link to the dashboard and do not open it')
+    .option('--no-browser', 'only print the link that signs you in, and do not open it in a browser')
     .action(signup)
 }
 
@@ -49,7 +49,12 @@ async function signup(orgName: string, flags: Options): Promise<void> {
   const client = connect(settings, { bearer })
   const invitation = email === undefined ? null : await inviteOneself(client, org, email)
   const link = invitation?.link ?? null
-  if (link !== null && !flags.json) writeLine(link)
+  const opens = link !== null && opensLink(flags)
+  if (link !== null && !flags.json) {
+    const what = opens ? 'opening this link in your browser' : 'open this link in a browser'
+    note(`${what}; it works once, until the invitation expires:`)
+    writeLine(link)
+  }
   if (email === undefined) note(`to open it in the dashboard, invite yourself: \`${inviteCommand('<your e-mail>')}\``)
   note('next: `skerry init` in a project folder')
   if (flags.json) {
@@ -57,8 +62,11 @@ async function signup(orgName: string, flags: Options): Promise<void> {
     const credentialsFile = credentialsPath()
     writeJson({ url: settings.url, org: { id, slug, name }, profile, clientId, tokenId, invitation, credentialsFile })
   }
-  if (link !== null && !flags.json && flags.browser && hasDesktop()) await openOnce(link, openBrowser)
+  if (opens && !(await openOnce(link, openBrowser))) note('no browser opened the link: open it yourself')
 }
+
+/** Only on a terminal: a script that reads the link uses it itself, and the link works once. */
+const opensLink = ({ json, browser }: Options): boolean => !json && browser && isTerminal.stdout() && hasDesktop()
 
 /** Stores the credential before anything else, because its secret is shown once and the next steps can fail. */
 async function createOrganization(settings: Settings, wanted: { orgName: string; orgSlug: string }, name?: string) {

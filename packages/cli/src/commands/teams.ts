@@ -6,6 +6,8 @@ import { usage } from '../failure.ts'
 import { findTeam } from '../find-team.ts'
 import { type InOrg, inOrg } from '../frame.ts'
 import { noMember } from '../grants.ts'
+import { checkHolder } from '../known-holders.ts'
+import { forgetName, noteName } from '../known-names.ts'
 import { forgetReader } from '../known-readers.ts'
 import { checkApps, findPlaces, type Places, wholeApps } from '../many-places.ts'
 import { offerToComplete } from '../missing-grants.ts'
@@ -13,6 +15,7 @@ import { accepting, confirmable, explained, leaf } from '../options.ts'
 import { note, type Output, writeLine, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { ReaderFlags } from '../reader-names.ts'
+import { rekeyCommand } from '../rekey-steps.ts'
 import type { Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
 import { count } from '../units.ts'
@@ -72,6 +75,7 @@ async function list({ session, orgId }: InOrg): Promise<Output> {
 
 async function create(name: string, { session, orgId }: InOrg): Promise<Output> {
   const { team } = await session.client.teams.create({ params: { orgId }, body: { name } })
+  noteName(session, orgId, { id: team.id, name })
   note(
     `created the team ${team.name}; add people with \`skerry teams include\` and environments with \`skerry teams grant\``,
   )
@@ -107,6 +111,7 @@ async function show(wanted: string, { session, orgId }: InOrg): Promise<Output> 
 async function rename(wanted: string, name: string, { session, orgId }: InOrg): Promise<Output> {
   const { id: teamId, name: before } = await findTeam(session, orgId, wanted)
   const { team } = await session.client.teams.update({ params: { orgId, teamId }, body: { name } })
+  noteName(session, orgId, { id: teamId, name })
   note(`renamed the team ${before} to ${team.name}`)
   return { json: { team } }
 }
@@ -115,18 +120,21 @@ async function remove(wanted: string, { session, flags, orgId }: InOrg<Flags & C
   const { id: teamId, name } = await findTeam(session, orgId, wanted)
   await confirmOrRefuse(`deletes the team ${name}; its people lose the keys that only this team gave them`, flags)
   const { lost } = await session.client.teams.delete({ params: { orgId, teamId } })
+  forgetName(session, orgId, teamId)
   note(`deleted the team ${name}`)
   noteLost(session, orgId, lost)
   return { json: { deleted: teamId, lost } }
 }
 
-async function findMembers({ client }: Session, orgId: string, wanted: readonly string[]) {
-  const { members } = await client.orgs.members({ params: { orgId } })
-  return wanted.map((who) => {
+async function findMembers(session: Session, orgId: string, wanted: readonly string[]) {
+  const { members } = await session.client.orgs.members({ params: { orgId } })
+  const people = wanted.map((who) => {
     const found = members.find(({ userId: id, email: name }) => isNamed(who, 'user', { id, name }))
     if (!found) throw noMember(who, members)
-    return { userId: found.userId, label: found.email ?? found.userId }
+    return { who, userId: found.userId, label: found.email ?? found.userId }
   })
+  for (const { userId, who } of people) await checkHolder(session, orgId, userId, who)
+  return people
 }
 
 async function include(wanted: string, who: string[], { session, flags, orgId }: InOrg<Adding>): Promise<Output> {
@@ -196,5 +204,5 @@ function noteLost(session: Session, orgId: string, lost: Lost): void {
   const labels = [...new Set(lost.map(({ label }) => label))]
   if (labels.length === 0) return
   note('people lost access to these environments, and may have kept the keys; re-key each environment:')
-  for (const label of labels) note(`  skerry env rekey ${label}`)
+  for (const label of labels) note(`  ${rekeyCommand(label, session.settings.profile)}`)
 }

@@ -6,8 +6,9 @@ import { parseEnd } from '../duration.ts'
 import { Failure, toFailure, usage } from '../failure.ts'
 import { type InOrg, inOrg, type SignedIn, signedIn, withoutSession } from '../frame.ts'
 import { grantAll, type OpenPlace, openWithGroups } from '../grants.ts'
-import { heldByIfKnown, hintRekey } from '../holdings.ts'
+import { heldByIfKnown, heldLabel, hintRekey, listAccess } from '../holdings.ts'
 import { mustVerifyIn } from '../known-directories.ts'
+import { checkHolder } from '../known-holders.ts'
 import { forgetReader } from '../known-readers.ts'
 import { placeOptions } from '../labels.ts'
 import { type EndLeases, endingLeases, leasesInQuestion, liveLeasesOf, settleLeases } from '../leases/outliving.ts'
@@ -19,7 +20,7 @@ import { confirmOrRefuse } from '../prompt.ts'
 import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { shownTime } from '../times.ts'
-import { findToken, listTokens, tokenState, wantedTokenName } from '../tokens/find.ts'
+import { findToken, isLive, listTokens, tokenState, wantedTokenName } from '../tokens/find.ts'
 import { openMakers } from '../tokens/made-by.ts'
 import { registerAgain } from '../tokens/register.ts'
 import { typedHolder } from '../typed-names.ts'
@@ -60,7 +61,7 @@ export function register(command: Command): void {
     .option(...branchesOption)
     .option('--without-pin', 'print the token without the pin of the signed directory')
     .action(inOrg(create, parseCreate))
-  leaf(command, 'show <token>', 'Show a service token').action(signedIn(show))
+  leaf(command, 'show <token>', 'Show a service token, and the environments that it can read').action(signedIn(show))
   leaf(command, 'rename <token> <name>', 'Change the name of a service token').action(signedIn(rename))
   endingLeases(confirmable(leaf(command, 'revoke <token>', 'Make a service token invalid; the list keeps it'))).action(
     signedIn(revoke),
@@ -216,8 +217,11 @@ async function list({ session, orgId }: InOrg): Promise<Output> {
 
 async function show(id: string, { session }: SignedIn): Promise<Output> {
   const token = await findToken(session, id)
+  const access = (await listAccess(session, token.orgId, { branches: true })).filter(
+    ({ principalId }) => principalId === token.id,
+  )
   return {
-    json: { token },
+    json: { token, access },
     text: async () => {
       writeLine(`${token.id} (${token.name})`)
       writeLine(
@@ -225,19 +229,27 @@ async function show(id: string, { session }: SignedIn): Promise<Output> {
       )
       const maker = (await openMakers(session, [token.createdById]))(token.createdById)
       if (maker !== '') writeLine(`made by ${maker}`)
-      const { environmentId } = token
-      if (environmentId === null) return writeLine('not bound to an environment')
-      const label = (await openDirectory(session, [environmentId]))(environmentId)
-      writeLine(`bound to ${label ?? environmentId}`)
+      writeLine(await boundTo(session, token.environmentId))
+      const isRead = isLive(token)
+      const labels = access.map((one) => (isRead ? heldLabel(one) : one.label)).sort()
+      if (labels.length === 0) writeLine('can read no environment')
+      else writeLine(`${isRead ? 'can read' : 'had the key of'} ${labels.join(', ')}`)
     },
   }
 }
 
+async function boundTo(session: Session, environmentId: string | null): Promise<string> {
+  if (environmentId === null) return 'not bound to an environment'
+  const label = (await openDirectory(session, [environmentId]))(environmentId)
+  return `bound to ${label ?? environmentId}`
+}
+
 async function rename(id: string, name: string, { session }: SignedIn): Promise<Output> {
   const { orgId, id: tokenId } = await findToken(session, id)
+  await checkHolder(session, orgId, tokenId, id)
   const { token } = await session.client.tokens.update({ params: { orgId, tokenId }, body: { name } }, typedHolder(id))
   const wantedName = wantedTokenName(id)
-  // The server could have shown another token under the old name, and that token must not get the new name.
+  // To a machine that knows neither, the server could have shown another token under the old name.
   const isKnown = wantedName === undefined || isPinnedAs(session, orgId, wantedName, tokenId)
   renamePin(session, orgId, tokenId, isKnown ? name : null)
   note(`renamed the token to ${token.name}`)
@@ -250,6 +262,7 @@ interface EndOptions extends Flags, EndLeases {
 
 async function revoke(id: string, { session, flags }: SignedIn<EndOptions>): Promise<Output> {
   const token = await findToken(session, id)
+  await checkHolder(session, token.orgId, token.id, id)
   const leases = leasesInQuestion(await liveLeasesOf(session, token.id), flags)
   await confirmOrRefuse(`revokes token ${token.name}${leases}. Every program that uses it loses access`, flags)
   await session.client.tokens.revoke({ params: { orgId: token.orgId, tokenId: token.id } }, typedHolder(id))
@@ -268,6 +281,7 @@ function forgetToken(session: Session, { orgId, id }: { orgId: string; id: strin
 
 async function remove(id: string, { session, flags }: SignedIn<EndOptions>): Promise<Output> {
   const token = await findToken(session, id)
+  await checkHolder(session, token.orgId, token.id, id)
   const leases = leasesInQuestion(await liveLeasesOf(session, token.id), flags)
   await confirmOrRefuse(
     `revokes and deletes token ${token.name} with its grants${leases}. Every program that uses it loses access`,

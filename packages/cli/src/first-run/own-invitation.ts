@@ -64,14 +64,15 @@ export async function inviteOneself(
   const hasLink = kind === 'built_in' && available
   const link = outbox && hasLink ? await waitForLink(outbox, client.baseUrl, email) : undefined
   note(`invited ${email}, who becomes the owner of ${org.slug} by accepting`)
-  if (link !== undefined) note('open this link in a browser; it works once, until the invitation expires:')
-  else if (hasLink) {
+  const invitation = { email, role: 'admin', expiresAt: invite.expiresAt } as const
+  if (link !== undefined) return { ...invitation, link }
+  if (hasLink) {
     note(`a link for ${email} is in the mail; it works once, for 7 days. ${client.baseUrl}/sign-in mails another`)
     note('  (a server without SMTP writes its mails into the folder outbox of its data directory)')
     note('  (this command reads them only if nobody else can enter that directory: chmod 700)')
   } else if (kind === 'built_in') note('nobody can sign in there until the operator sets SKERRY_SERVER_KEY')
   else note(`sign in at ${client.baseUrl} as ${email}, and accept the invitation there`)
-  return { email, role: 'admin', expiresAt: invite.expiresAt, link: link ?? null }
+  return { ...invitation, link: null }
 }
 
 /** The link of an invitation that was just made. Undefined where this user cannot read its mail, or it holds none. */

@@ -8,6 +8,7 @@ import { Failure, usage } from '../failure.ts'
 import type { InOrg, SignedIn } from '../frame.ts'
 import { lookUpGrantee, noMember } from '../grants.ts'
 import { type Holder, type HolderFlags, holderOf } from '../holder.ts'
+import { checkHolder } from '../known-holders.ts'
 import { forgetReader, noteReaders } from '../known-readers.ts'
 import { checkTokenId } from '../names.ts'
 import { note, type Output, warn, writeTable } from '../output.ts'
@@ -147,12 +148,14 @@ export async function revoke(
     'token' in named
       ? { principalType: 'service_token' as const, principalId: await tokenIdOf(session, named.token) }
       : await personOf(session, orgId, named.user)
+  const wantedHolder = 'token' in named ? named.token : named.user
+  await checkHolder(session, orgId, holder.principalId, wantedHolder)
   const name = (await openDirectory(session, [holder.principalId]))(holder.principalId) ?? holder.principalId
   await confirmOrRefuse(
     `takes managed key ${key.name} from ${name}, who then cannot use it; \`skerry kms grant\` would give it back`,
     flags,
   )
-  const { typed } = typedHolder('token' in named ? named.token : named.user)
+  const { typed } = typedHolder(wantedHolder)
   await session.client.kms.revoke(
     { params: { orgId, kmsKeyId: key.id }, query: holder },
     { typed: { ...typed, ...typedKey(wanted).typed } },

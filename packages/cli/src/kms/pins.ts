@@ -1,10 +1,7 @@
-import { join } from 'node:path'
 import type { CheckVersions, ShownVersion } from '@skerry/sdk/internal/kms'
-import { withLock } from '../credentials.ts'
 import { Failure } from '../failure.ts'
-import { readIfThere, writePrivate } from '../files.ts'
-import { configFolder } from '../folders.js'
 import { mustVerifyIn } from '../known-directories.ts'
+import { orgMemory } from '../org-memory.ts'
 import { note } from '../output.ts'
 import type { Session } from '../session.ts'
 
@@ -23,27 +20,13 @@ interface Known {
   fingerprints: Record<string, string>
 }
 
-/** The known keys by server and organization, then by id. */
-interface KnownFile {
-  version: 1
-  keys: Record<string, Record<string, Known>>
-}
-
-const path = () => join(configFolder(), 'known-managed-keys.json')
-const placeOf = (session: Session, orgId: string) => `${session.settings.url} ${orgId}`
-
-function read(): KnownFile {
-  const text = readIfThere(path())
-  if (text === null) return { version: 1, keys: {} }
-  try {
-    const file = JSON.parse(text) as KnownFile
-    if (file.version === 1 && typeof file.keys === 'object' && file.keys !== null) return file
-  } catch {
-    // The error below reports it.
-  }
-  const next = 'restore the file, or move it away to start again'
-  throw new Failure('failure', `${path()} is not a list of known managed keys`, next)
-}
+/** The known keys of an organization, by id. */
+const memory = orgMemory<Record<string, Known>>({
+  file: 'known-managed-keys.json',
+  field: 'keys',
+  holds: 'known managed keys',
+  next: 'restore the file, or move it away to start again',
+})
 
 export interface NamedKey {
   id: string
@@ -54,7 +37,7 @@ export interface NamedKey {
  * Refuses a name that means another key than before. If the key was deleted and created again, `kms trust` accepts it.
  */
 export function checkName(session: Session, orgId: string, { id, name }: NamedKey): void {
-  const known = Object.entries(read().keys[placeOf(session, orgId)] ?? {})
+  const known = Object.entries(memory.find(session.settings.url, orgId) ?? {})
   if (known.some(([other, row]) => other !== id && row.name === name))
     throw changed(name, `${name} is a different key than before`)
 }
@@ -69,7 +52,8 @@ export const checkVersions =
   async (shown, currentVersion, opened) => {
     if (mustVerifyIn(session, orgId)) {
       const { requireSignedKey } = await import('../trust/managed-keys.ts')
-      await requireSignedKey(session, orgId, { ...key, wanted }, { opened, currentVersion })
+      const isKnown = read().keys[placeOf(session, orgId)]?.[key.id] !== undefined
+      await requireSignedKey(session, orgId, { ...key, wanted, isKnown }, { opened, currentVersion })
     }
     remember(session, orgId, key, { shown, currentVersion })
   }
@@ -81,18 +65,13 @@ export function remember(
   { id, name }: NamedKey,
   { shown, currentVersion }: { shown: readonly ShownVersion[]; currentVersion: number },
 ): void {
-  withLock(`${path()}.lock`, () => {
-    const file = read()
-    const place = placeOf(session, orgId)
-    const known = file.keys[place]?.[id]
+  memory.change(session.settings.url, orgId, (keys = {}) => {
+    const known = keys[id]
     if (known) compare(name, known, { shown, currentVersion })
     const fingerprints = { ...known?.fingerprints }
     for (const one of shown) fingerprints[one.version] ??= one.fingerprint
     const highest = Math.max(currentVersion, known?.currentVersion ?? 0)
-    const row = { name, currentVersion: highest, fingerprints }
-    if (JSON.stringify(row) === JSON.stringify(known)) return
-    file.keys[place] = { ...file.keys[place], [id]: row }
-    writePrivate(path(), `${JSON.stringify(file, null, 2)}\n`)
+    return { ...keys, [id]: { name, currentVersion: highest, fingerprints } }
   })
 }
 
@@ -110,14 +89,10 @@ function compare(
 }
 
 /** Forgets the key and every key with its name. The next answer of the server then counts as the first. */
-export function forget(session: Session, orgId: string, { id, name }: NamedKey): void {
-  withLock(`${path()}.lock`, () => {
-    const file = read()
-    const place = placeOf(session, orgId)
-    const rest = Object.entries(file.keys[place] ?? {}).filter(([other, row]) => other !== id && row.name !== name)
-    file.keys[place] = Object.fromEntries(rest)
-    writePrivate(path(), `${JSON.stringify(file, null, 2)}\n`)
-  })
+export function forget({ settings }: Session, orgId: string, { id, name }: NamedKey): void {
+  memory.change(settings.url, orgId, (keys = {}) =>
+    Object.fromEntries(Object.entries(keys).filter(([other, row]) => other !== id && row.name !== name)),
+  )
 }
 
 const changed = (name: string, what: string) =>

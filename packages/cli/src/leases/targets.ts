@@ -190,6 +190,7 @@ export async function remove(
   { session, flags, orgId }: InOrg<Confirmable & { force?: boolean }>,
 ): Promise<Output> {
   const found = await targetOf(session, wanted)
+  await checkTarget(session, found)
   const forced = flags.force ? ' and leaves the accounts of its live leases on it' : ''
   await confirmOrRefuse(`deletes lease target ${found.name}${forced}`, flags)
   const query = flags.force ? ({ force: 'true' } as const) : {}

@@ -5,13 +5,14 @@ import { type Offboarding, type OffboardingRow, rekeyability } from '@skerry/sdk
 import { principalIdOf } from '../directory.ts'
 import { Failure, toFailure, usage } from '../failure.ts'
 import type { InOrg } from '../frame.ts'
+import { namedHolder, signedNameOf } from '../known-holders.ts'
 import { forgetReader } from '../known-readers.ts'
 import { shellWord } from '../labels.ts'
 import { note, type Output, warn } from '../output.ts'
 import { noteRemovedPerson } from '../pins.ts'
 import { findPlaceById } from '../places.ts'
 import { askText, canAsk } from '../prompt.ts'
-import { type RekeyOptions, rekey } from '../rekeying.ts'
+import { type Leaving, type RekeyOptions, rekey } from '../rekeying.ts'
 import type { Session } from '../session.ts'
 import { typedHolder } from '../typed-names.ts'
 import { count } from '../units.ts'
@@ -23,8 +24,10 @@ type Preview = Answer<typeof offboardings.preview>['preview']
 export async function offboard(who: string, { session, flags, orgId }: InOrg<RekeyOptions>): Promise<Output> {
   const found = await findOffboarding(session, orgId, who)
   const offboarding = found?.finishedAt === null ? found : await start(session, orgId, who, flags)
+  await warnIfSigned(session, orgId, offboarding)
   const rows = await listRows(session, orgId, offboarding)
-  const { rekeyed, proposed, failed } = await rekeyAll(session, orgId, rows, flags)
+  const leaving = new Set([offboarding.userId, ...offboarding.revoked.map(({ id }) => id)])
+  const { rekeyed, proposed, failed } = await rekeyAll(session, orgId, rows, { ...flags, leaving })
   for (const row of rows) noteLeft(row)
   const { offboarding: after } = await session.client.offboardings.get({
     params: { orgId, offboardingId: offboarding.id },
@@ -42,16 +45,16 @@ export async function offboard(who: string, { session, flags, orgId }: InOrg<Rek
   return { json: { offboarding: after, rekeyed, proposed } }
 }
 
-async function start(session: Session, orgId: string, who: string, { yes }: RekeyOptions): Promise<Offboarding> {
+async function start(session: Session, orgId: string, who: string, flags: RekeyOptions): Promise<Offboarding> {
   const userId = await principalIdOf(session, who, 'member')
   if (!userId.startsWith('usr_')) throw usage(`${who} is not a person`, 'name a member by e-mail address')
   const { preview } = await session.client.offboardings.preview({ params: { orgId, userId } })
-  const label = labelOf(preview)
+  const label = await namedHolder(session, { orgId, id: userId, shown: labelOf(preview) }, who, flags)
   notePreview(preview, label)
-  if (!yes) await confirmByName(label)
+  if (!flags.yes) await confirmByName(label)
   const { offboarding } = await session.client.offboardings.start(
     { params: { orgId }, body: { userId } },
-    typedHolder(who),
+    { typed: { ...typedHolder(who === userId ? who : label).typed, endedTokens: tokensIn(preview.revokes) } },
   )
   forgetReader(session, orgId, userId)
   noteRemovedPerson(session, orgId, userId, preview.email)
@@ -60,6 +63,10 @@ async function start(session: Session, orgId: string, who: string, { yes }: Reke
   if (revoked.length > 0) note(`revoked ${revokedWords(revoked)}`)
   return offboarding
 }
+
+/** The tokens that end with the person, as they were shown before the question. */
+const tokensIn = (revokes: Preview['revokes']): string[] =>
+  revokes.flatMap(({ kind, id }) => (kind === 'service_token' ? [id] : []))
 
 const kindWords = {
   service_token: 'the token',
@@ -103,11 +110,25 @@ async function confirmByName(label: string): Promise<void> {
     throw new Failure('failure', `you did not type ${label}, so nothing was changed`, 'run the command again')
 }
 
+/** Warns if nobody has signed the end of the person. A server could say that an offboarding runs which nobody started. */
+async function warnIfSigned(session: Session, orgId: string, { userId }: Offboarding): Promise<void> {
+  const signed = await signedNameOf(session, orgId, userId)
+  if (signed !== undefined)
+    warn(
+      `the signed directory still lists ${signed}: a signer runs \`skerry trust sign ${shellWord(signed)}\`. If nothing waits to be signed, do not trust the server`,
+    )
+}
+
 /**
  * Re-keys one environment after the other, and proposes it for a protected one. An environment that fails does not stop the
  * next one.
  */
-async function rekeyAll(session: Session, orgId: string, rows: readonly OffboardingRow[], flags: RekeyOptions) {
+async function rekeyAll(
+  session: Session,
+  orgId: string,
+  rows: readonly OffboardingRow[],
+  flags: RekeyOptions & Leaving,
+) {
   const rekeyed: string[] = []
   const proposed: string[] = []
   const failed: string[] = []

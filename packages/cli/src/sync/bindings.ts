@@ -221,7 +221,10 @@ async function giveKeys(session: Session, bound: Bound, flags: { yes?: boolean }
 export async function unbind(wanted: string, { session, flags }: SignedIn<Confirmable>): Promise<Output> {
   const { orgId, binding, connection, label } = await findBinding(session, wanted)
   await confirmOrRefuse(`stops pushing ${label} to ${describeDestination(binding)}`, flags)
-  await session.client.sync.deleteBinding({ params: { orgId, bindingId: binding.id } })
+  await session.client.sync.deleteBinding(
+    { params: { orgId, bindingId: binding.id } },
+    { typed: { connectionId: connection.id } },
+  )
   const left = await listSyncBindings(session.client, orgId)
   if (!left.some(({ connectionId }) => connectionId === connection.id)) forgetReader(session, orgId, connection.id)
   note(`${label} is not pushed through ${connection.name} any more; what was pushed stays there`)

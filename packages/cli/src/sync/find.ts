@@ -2,17 +2,18 @@ import { isNamed } from '@skerry/contract/prefixes'
 import { syncVendors } from '@skerry/contract/vendors'
 import { listSyncBindings, listSyncConnections, type SyncBinding, type SyncConnection } from '@skerry/sdk/internal/sync'
 import { Failure, usage } from '../failure.ts'
-import { findOne } from '../find-one.ts'
+import { findKnown } from '../find-one.ts'
+import { checkKnownName } from '../known-names.ts'
 import { orNearest } from '../nearest.ts'
 import { checkKeys } from '../pins.ts'
-import { listPlaces } from '../places.ts'
+import { checkShownName, listPlaces } from '../places.ts'
 import type { Session } from '../session.ts'
 
 /** Finds a connection by its id or name. */
 export async function findConnection(session: Session, wanted: string): Promise<SyncConnection> {
   const { id: orgId } = await session.org()
   const connections = await listSyncConnections(session.client, orgId)
-  return findOne(connections, wanted, {
+  return findKnown({ session, orgId }, connections, wanted, {
     kind: 'syncConnection',
     noun: 'sync connection',
     list: 'skerry sync ls',
@@ -54,6 +55,9 @@ export async function findBinding(session: Session, wanted: string): Promise<Bou
     const next = orNearest(wanted, names, 'see `skerry sync ls`')
     throw new Failure('notFound', `there is no sync binding '${wanted}'`, next)
   }
+  const { id, name } = found.connection
+  if (wanted !== found.binding.id) checkKnownName(session, orgId, { noun: 'sync connection', wanted, id, name })
+  await checkShownName(session, orgId, found.label, found.binding.environmentId)
   return { orgId, ...found }
 }
 

@@ -2,6 +2,8 @@ import { managedKeyCommitment } from '@skerry/crypto/directory/commitments'
 import { fetchEntries } from '@skerry/sdk/internal/directory/entries'
 import type { OpenedVersion } from '@skerry/sdk/internal/kms'
 import { Failure } from '../failure.ts'
+import { isStrict } from '../known-state.ts'
+import { warn } from '../output.ts'
 import type { Session } from '../session.ts'
 import { trustOf } from './reading.ts'
 
@@ -13,23 +15,31 @@ interface ShownKey {
   id: string
   name: string
   wanted: string
+  /** Whether this machine has seen the key before. */
+  isKnown: boolean
 }
 
 /**
  * Compares a managed key with its signed entry: its id, the versions that the caller uses, and the current version. A name
- * that no entry can have counts only if the user wrote it: the server could give any key such a name.
+ * that no entry can have counts only if the user wrote it: the server could give any key such a name. Then only the memory of
+ * this machine protects the key, and strict mode refuses a key that this machine has not seen.
  *
  * @throws Failure if one of them differs, or if there is no entry.
  */
 export async function requireSignedKey(
   session: Session,
   orgId: string,
-  { id, name, wanted }: ShownKey,
+  { id, name, wanted, isKnown }: ShownKey,
   { opened, currentVersion }: { opened: readonly OpenedVersion[]; currentVersion: number },
 ): Promise<void> {
   if (!slug.test(name)) {
-    if (name === wanted) return
-    throw differs(`the server calls ${id} "${name}", and the signed directory has no key of such a name`)
+    if (name !== wanted)
+      throw differs(`the server calls ${id} "${name}", and the signed directory has no key of such a name`)
+    if (isKnown) return
+    const told = `nobody can sign the managed key "${name}", because its name is no slug`
+    if (isStrict()) throw new Failure('refused', told, 'create a key whose name consists of a-z, 0-9 and hyphens')
+    warn(`${told}; the server could show its own key, and from now on only the memory of this machine protects you`)
+    return
   }
   const key = `key/${name}` as const
   const entry = (await fetchEntries(session.client, orgId, [key], trustOf(session, orgId, 'read'))).get(key)

@@ -3,6 +3,7 @@ import { isNamed } from '@skerry/contract/prefixes'
 import type { vaultProjects } from '@skerry/contract/vault/projects'
 import { Failure, usage } from '../failure.ts'
 import { lookingUp, type Prepare, type SignedIn } from '../frame.ts'
+import { checkKnownName } from '../known-names.ts'
 import { orNearest } from '../nearest.ts'
 import { everyRow } from '../pages.ts'
 import type { Session } from '../session.ts'
@@ -38,7 +39,10 @@ export async function findProject(session: Session, wanted: string): Promise<{ p
   if (found.length > 1) throw usage(`${found.length} projects are called ${wanted}`, 'use the id of one of them')
   const names = projects.map(({ name }) => name)
   const next = orNearest(wanted, names, seeProjects)
-  return placed(orgId, found[0], `there is no vault project ${wanted} that you can see`, next)
+  const at = placed(orgId, found[0], `there is no vault project ${wanted} that you can see`, next)
+  const { id, name } = at.project
+  checkKnownName(session, orgId, { noun: 'vault project', wanted, id, name })
+  return at
 }
 
 /** Finds the project that the option names, or the only one. */

@@ -137,6 +137,22 @@ describe('a managed key', () => {
     expect(await refusalOf(await freshMachine(ada), encrypt(id))).toContain('no key of such a name')
   })
 
+  it('with a name that no entry can have is used on a new machine with a warning, and in strict mode not', async () => {
+    await ada.ok('skerry kms create "Big Key"')
+    const strict = { env: { SKERRY_STRICT: '1' } }
+    const machine = await freshMachine(ada)
+    expect(await machine.shell(encrypt('"Big Key"'), strict)).toMatchObject({
+      code: 3,
+      stdout: '',
+      stderr: expect.stringContaining('nobody can sign the managed key "Big Key"'),
+    })
+    expect((await machine.shell(encrypt('"Big Key"'))).stderr).toContain('only the memory of this machine protects')
+    // The machine knows the key now.
+    expect((await machine.shell(encrypt('"Big Key"'), strict)).stderr).toBe('')
+    await giveOwnKey()
+    expect(await refusalOf(machine, encrypt('"Big Key"'))).toContain('is a different key than before')
+  })
+
   it('verifies a signature only under the public key that was signed', async () => {
     await ada.ok('echo message > message && skerry kms sign releases --file message --out signature')
     const machine = await freshMachine(ada)

@@ -154,9 +154,9 @@ describe('a token whose key this machine knows', () => {
     await admin.ok(`skerry token rename ${name} renamed-${number}`)
     await admin.ok(`skerry grant renamed-${number} --env production`)
     showTokenAs(dev, 'ci-prod')
-    await admin.ok('skerry token rename ci-prod ci-main')
+    expect(await refused('skerry token rename ci-prod ci-main')).toContain(`as renamed-${number}, not as ci-prod`)
     showTokenAs(dev, 'ci-main')
-    expect(await refused('skerry grant ci-main --env production')).toContain('by its id alone')
+    expect(await refused('skerry grant ci-main --env production')).toContain(`as renamed-${number}, not as ci-main`)
   })
 
   it('does not get the name that the server shows if --reader gives its id', async () => {

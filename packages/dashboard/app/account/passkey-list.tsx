@@ -1,25 +1,18 @@
 import { Button, Text } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
-import { NameField } from '../form/name-field.tsx'
-import { useApiForm } from '../form/use-api-form.ts'
-import { passkeysQuery, secondFactorQuery } from '../queries.ts'
+import { type ReactNode, Suspense } from 'react'
 import { OneLine } from '../ui/cells.tsx'
-import { FormDialog } from '../ui/form-dialog.tsx'
 import { IconFingerprint } from '../ui/icons.ts'
 import { List, type ListColumn } from '../ui/list.tsx'
 import { Section } from '../ui/page.tsx'
 import { useConfirm } from '../ui/use-confirm.tsx'
 import { useDialog } from '../ui/use-dialog.ts'
-import { signInPasskeysQuery } from './queries.ts'
+import { passkeyQueries } from './queries.ts'
 
 interface Listed {
   id: string
   label: string
 }
-
-/** A passkey can serve for both unlocking and signing in, so a change makes all three queries stale. */
-const stale = [passkeysQuery, secondFactorQuery, signInPasskeysQuery]
 
 /** The passkeys of one kind. Each can be removed, and a button adds one. */
 export function PasskeyList<P extends Listed>(props: {
@@ -41,7 +34,7 @@ export function PasskeyList<P extends Listed>(props: {
     text: `${label} ${removing}`,
     confirm: 'Remove',
     onConfirm: () => remove(id),
-    stale,
+    stale: passkeyQueries,
   }))
   return (
     <Section
@@ -67,32 +60,8 @@ export function PasskeyList<P extends Listed>(props: {
           </Text>
         }
       />
-      {dialog.show(adding)}
+      <Suspense>{dialog.show(adding)}</Suspense>
       {ending.dialog}
     </Section>
-  )
-}
-
-/** Asks for the name of a new passkey, then calls `add`, which creates it on the device. */
-export function AddPasskey(props: {
-  title: string
-  onClose: () => void
-  add: (label: string) => Promise<unknown>
-  children?: ReactNode
-}) {
-  const { title, onClose, add, children } = props
-  const form = useApiForm('passkeys', 'create', { label: '' })
-  return (
-    <FormDialog
-      title={title}
-      submit="Continue"
-      form={form}
-      onClose={onClose}
-      onSubmit={({ label }) => add(label)}
-      stale={stale}
-    >
-      <NameField placeholder="Laptop" {...form.getInputProps('label')} />
-      {children}
-    </FormDialog>
   )
 }

@@ -1,9 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
+import { lazy } from 'react'
 import { api } from '../api.ts'
-import { makePasskey } from '../passkeys.ts'
 import { timeColumn } from '../ui/relative-time.tsx'
-import { AddPasskey, PasskeyList } from './passkey-list.tsx'
+import { PasskeyList } from './passkey-list.tsx'
 import { signInPasskeysQuery } from './queries.ts'
+
+// Loaded when it first opens, because its code for passkeys is larger than the rest of the page.
+const AddSignInPasskey = lazy(async () => ({ default: (await import('./add-passkey.tsx')).AddSignInPasskey }))
 
 export function SignInPasskeys() {
   return (
@@ -15,14 +18,7 @@ export function SignInPasskeys() {
       time={timeColumn('Last used', 'lastUsedAt', 150)}
       remove={(signInPasskeyId) => api.signInPasskeys.delete({ params: { signInPasskeyId } })}
       removing="no longer signs you in. If it also unlocks your keyring, it still does: you find it under Keyring."
-      adding={(onClose) => <AddPasskey title="Add a passkey to sign in" onClose={onClose} add={enroll} />}
+      adding={(onClose) => <AddSignInPasskey onClose={onClose} />}
     />
   )
-}
-
-async function enroll(label: string) {
-  const challenge = await api.signInPasskeys.options()
-  const { response } = await makePasskey(challenge)
-  const { challengeId } = challenge
-  await api.signInPasskeys.create({ body: { challengeId, label, response } })
 }

@@ -4,6 +4,7 @@ import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../api.ts'
 import { keyring } from '../keyring.ts'
+import { requirePolicySigner } from '../trust/checks.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { showToast } from '../ui/toast.ts'
 import { type Agent, type AgentRule, agentsQuery, policiesQuery } from './queries.ts'
@@ -38,6 +39,7 @@ export function PolicyEditor({
   const { data: read, isPlaceholderData: isOld } = useSimulation(text, null)
   const publish = async () => {
     if (!read || !('rules' in read)) return
+    await requirePolicySigner(org.id)
     const issuedAt = Math.floor(Date.now() / 1000)
     const bundle = await keyring.call('signPolicy', {
       ...{ org: org.id, agent: agent.id, agentSlug: agent.slug, policyVersion: agent.policyVersion + 1 },

@@ -7,6 +7,7 @@ import { useNameOf } from '../secrets/use-name-of.ts'
 import { List, type ListColumn } from '../ui/list.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
 import { EntryDetails, Environment, Owner, placeOf, Sentence } from './entry.tsx'
+import { NewEntries } from './new-entries.tsx'
 import { type AuditFilter, auditQuery, type Entry, type EntryEnvironment } from './queries.ts'
 
 /** The entries of the audit log that match the filter, for admins. `isOfApplication` leaves out the application’s column. */
@@ -19,24 +20,32 @@ export function Entries(props: { filter: AuditFilter; isOfApplication?: boolean;
   const columns = useColumns(names, Object.assign({}, ...pages.map(({ environments }) => environments)))
   const searchedUntil = pages.at(-1)?.searchedUntil
   return (
-    <List
-      label="Audit log"
-      query={query}
-      rows={({ pages }) => pages.flatMap((page) => page.entries)}
-      columns={isOfApplication ? columns.filter(({ header }) => header !== 'Application') : columns}
-      minWidth={760}
-      rowId={({ id }) => id}
-      rowName={({ action }) => action}
-      details={(entry) => <EntryDetails entry={entry} />}
-      remark={
-        searchedUntil && (
-          <Text size="sm" c="dimmed">
-            Searched back to <RelativeTime at={searchedUntil} />
-          </Text>
-        )
-      }
-      empty={empty}
-    />
+    <>
+      {query.data && (
+        <NewEntries
+          filter={filter}
+          shown={{ entries: pages.flatMap(({ entries }) => entries), atMs: query.dataUpdatedAt }}
+        />
+      )}
+      <List
+        label="Audit log"
+        query={query}
+        rows={({ pages }) => pages.flatMap((page) => page.entries)}
+        columns={isOfApplication ? columns.filter(({ header }) => header !== 'Application') : columns}
+        minWidth={760}
+        rowId={({ id }) => id}
+        rowName={({ action }) => action}
+        details={(entry) => <EntryDetails entry={entry} />}
+        remark={
+          searchedUntil && (
+            <Text size="sm" c="dimmed">
+              Searched back to <RelativeTime at={searchedUntil} />
+            </Text>
+          )
+        }
+        empty={empty}
+      />
+    </>
   )
 }
 

@@ -1,7 +1,7 @@
 import type { audit } from '@skerry/contract/audit/endpoints'
 import type { Answer } from '@skerry/contract/endpoint'
 import { displayNamePattern } from '@skerry/contract/patterns'
-import { infiniteQueryOptions } from '@tanstack/react-query'
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { api } from '../api.ts'
 
 export type Entry = Answer<typeof audit.list>['entries'][number]
@@ -21,7 +21,8 @@ export interface AuditFilter {
   until?: string
 }
 
-const pageSize = 50
+/** Entries of one request. */
+export const pageSize = 50
 
 export const auditQuery = (orgId: string, filter: AuditFilter) =>
   infiniteQueryOptions({
@@ -33,6 +34,43 @@ export const auditQuery = (orgId: string, filter: AuditFilter) =>
     initialPageParam: null as string | null,
     getNextPageParam: ({ nextCursor }) => nextCursor,
   })
+
+/** The entries that a list shows, newest first. */
+export interface Shown {
+  entries: readonly Entry[]
+  /** When the list was loaded, in epoch milliseconds. */
+  atMs: number
+}
+
+/** An entry of a transaction that took longer may appear below a newer one. */
+const overlapMs = 60_000
+
+/** Bounds the search if the list is empty: a search with a rare filter would read the whole log at each change. */
+const emptyMs = 86_400_000
+
+/**
+ * The matching entries that were added since the list was loaded. Every change in the organization makes it stale, until it has
+ * as many entries as a page of the list.
+ */
+export function newEntriesQuery(orgId: string, filter: AuditFilter, { entries, atMs }: Shown) {
+  const newest = entries[0]
+  const sinceMs = Math.max(
+    filter.since === undefined ? 0 : Date.parse(filter.since),
+    newest === undefined ? atMs - emptyMs : Date.parse(newest.createdAt) - overlapMs,
+  )
+  return queryOptions({
+    queryKey: ['orgs', orgId, 'new-entries', filter, newest?.id],
+    queryFn: async ({ signal }) => {
+      const query = { ...filter, since: new Date(sinceMs).toISOString(), limit: pageSize }
+      const found = await api.audit.list({ params: { orgId }, query }, { signal })
+      const known = new Set(entries.map(({ id }) => id))
+      return found.entries.filter(({ id }) => !known.has(id))
+    },
+    initialData: [],
+    initialDataUpdatedAt: atMs,
+    enabled: ({ state }) => (state.data?.length ?? 0) < pageSize,
+  })
+}
 
 const id = /^[A-Za-z0-9_]{1,64}$/
 const name = new RegExp(displayNamePattern)

@@ -26,7 +26,11 @@ export function Branches({ environment, holdsKey }: { environment: Environment; 
     title: `Delete ${slug}?`,
     text: `The values that it overrides are deleted with their history. ${environment.name} stays as it is.`,
     confirm: 'Delete',
-    onConfirm: () => api.envs.delete({ params: { orgId: org.id, envId: id } }, { typed: { environment: `@${slug}` } }),
+    onConfirm: () =>
+      api.envs.delete(
+        { params: { orgId: org.id, envId: id } },
+        { typed: { environment: `${environment.slug}@${slug}` } },
+      ),
     stale: branchLists(org.id, environment),
   }))
   const mayDelete = holdsKey || org.role !== 'member'

@@ -17,6 +17,8 @@ import {
 import { ActionIcon, Button, Group, Paper, Select, Stack, Text, Tooltip } from '@mantine/core'
 import type { Answer } from '@skerry/contract/endpoint'
 import type { composition } from '@skerry/contract/groups/endpoints'
+import { SkerryError } from '@skerry/sdk/errors'
+import { slugsInOrder } from '@skerry/sdk/internal/directory/group-order'
 import { useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { useAction } from '../action.ts'
@@ -149,12 +151,19 @@ function Order({
 /** Stores a new order. Each group from the first moved one on gets a new position, so that no two share one. */
 async function storeOrder(params: { orgId: string; envId: string }, before: Composed[], ordered: Composed[]) {
   const query = compositionQuery(params.orgId, params.envId)
+  if (slugsInOrder(before).join() !== before.map(({ slug }) => slug).join())
+    throw new SkerryError('conflict', 'the server shows the groups in another order than their positions')
   queryClient.setQueryData(query.queryKey, { groups: ordered })
   try {
     const first = ordered.findIndex((group, i) => group !== before[i])
     const base = first > 0 ? (ordered[first - 1]?.position ?? 0) + 1 : 0
-    for (const [i, { groupId, slug }] of ordered.slice(first).entries())
-      await api.composition.set({ params, body: { groupId, position: base + i } }, { typed: { owner: slug } })
+    const placed = new Map(before.map(({ slug, position }) => [slug, position]))
+    for (const [i, { groupId, slug }] of ordered.slice(first).entries()) {
+      placed.set(slug, base + i)
+      // The last order is the one on the page. A signer signs no other order than these.
+      const groups = slugsInOrder([...placed].map(([one, position]) => ({ slug: one, position })))
+      await api.composition.set({ params, body: { groupId, position: base + i } }, { typed: { owner: slug, groups } })
+    }
   } finally {
     // After a failure the page still shows the wanted order, though perhaps only a part of it was stored.
     await invalidate(query)

@@ -4,7 +4,7 @@ import { api } from '../api.ts'
 import type { Candidate } from '../envs/candidates.ts'
 import { isPinned, remember } from '../envs/pins.ts'
 import { keyring } from '../keyring.ts'
-import { requireListed, requireManagedKey } from '../trust/checks.ts'
+import { requireListed, requireManagedKey, requireManagedName } from '../trust/checks.ts'
 import type { ManagedKey } from './queries.ts'
 
 // The keyring's worker creates and wraps managed keys. This browser remembers the fingerprint of each version that it
@@ -38,6 +38,7 @@ export async function createKey(orgId: string, own: Own, { name, spec }: { name:
 
 /** Adds a version to a key, for its creator and for `others`. */
 export async function rotateKey(orgId: string, own: Own, key: ManagedKey, others: Candidate[]): Promise<number> {
+  await requireManagedName(orgId, key)
   await requireListed(orgId, others)
   const publicKeyJwks = others.map(({ publicKeyJwk }) => publicKeyJwk)
   const made = await keyring.call('newManagedKey', { spec: key.spec, publicKeyJwks })

@@ -61,10 +61,10 @@ function inEnvironment({ environmentId }: LiveChange): readonly Parts[] {
   return environmentId === undefined ? [['envs']] : [['envs', environmentId], ['below'], ['rekey-due']]
 }
 
-/** Returns the queries that a change makes stale. Vault resources have many types, and one key. */
+/** Returns the queries that a change makes stale. Vault resources have many types, and one key. Each change adds an audit entry. */
 export function staleBy(orgId: string, change: LiveChange): Stale[] {
   const parts = change.resourceType.startsWith('vault_') ? [['vault']] : (partsOf[change.resourceType]?.(change) ?? [])
-  return parts.map((part) => ({ queryKey: ['orgs', orgId, ...part] }))
+  return [...parts, ['new-entries']].map((part) => ({ queryKey: ['orgs', orgId, ...part] }))
 }
 
 /**

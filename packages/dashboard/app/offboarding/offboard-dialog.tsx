@@ -29,7 +29,9 @@ export function OffboardDialog({ member, onClose }: { member: Member; onClose: (
     if (running) return open(running)
     const { userId } = member
     const input = { params: { orgId: org.id }, body: { userId } }
-    const { offboarding } = await api.offboardings.start(input, typedHolder(member))
+    const tokens = query.data?.preview.revokes.filter(({ kind }) => kind === 'service_token') ?? []
+    const typed = { ...typedHolder(member).typed, endedTokens: tokens.map(({ id }) => id) }
+    const { offboarding } = await api.offboardings.start(input, { typed })
     forgetReader(userId)
     await open(offboarding.id)
   }

@@ -69,7 +69,12 @@ function RemoveDialog({ binding, name, onClose }: OpenBindingDialog & { onClose:
       title={`Stop pushing ${name}?`}
       confirm="Stop pushing"
       onClose={onClose}
-      onConfirm={() => api.sync.deleteBinding({ params: { orgId: org.id, bindingId: binding.id } })}
+      onConfirm={() =>
+        api.sync.deleteBinding(
+          { params: { orgId: org.id, bindingId: binding.id } },
+          { typed: { connectionId: binding.connectionId } },
+        )
+      }
       stale={staleAfterSync(org.id, [binding.environmentId])}
     >
       Pushed secrets stay at the destination. This server loses the keys that no other binding needs. Re-key the

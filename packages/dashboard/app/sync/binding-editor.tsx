@@ -45,7 +45,7 @@ export function BindingEditor({ binding, isNew, onClose }: { binding: Binding; i
   }
   const undo = async () => {
     try {
-      await api.sync.deleteBinding({ params })
+      await api.sync.deleteBinding({ params }, { typed: { connectionId: binding.connectionId } })
       await invalidate(...staleAfterSync(org.id, [binding.environmentId]))
       showToast('Nothing was pushed, and the binding is deleted again.')
     } catch (error) {

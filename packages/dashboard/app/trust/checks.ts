@@ -24,6 +24,18 @@ export async function requireReaders(
   await (await load()).requireReaders(orgId, environmentId, ownId, others)
 }
 
+/** Refuses a managed key that the server shows under another name than the signed one, and a name that nobody signed. */
+export async function requireManagedName(orgId: string, key: { id: string; name: string }): Promise<void> {
+  if (knownDirectory(orgId) === null) return
+  await (await load()).requireManagedName(orgId, key)
+}
+
+/** Refuses a person who does not sign the directory as the signer of a policy. */
+export async function requirePolicySigner(orgId: string): Promise<void> {
+  if (knownDirectory(orgId) === null) return
+  await (await load()).requirePolicySigner(orgId)
+}
+
 /** Refuses a version of a managed key that is not the signed one. */
 export async function requireManagedKey(
   orgId: string,

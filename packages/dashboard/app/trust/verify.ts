@@ -113,23 +113,51 @@ export const requireReaders = (
     if (gone) throw await refusal(orgId, wordsOf(gone))
   })
 
+/** The signed entry of a managed key. A name that is no slug has none, and a server could give any key such a name. */
+async function managedEntry(orgId: string, { id, name }: { id: string; name: string }) {
+  if (!new RegExp(slugPattern).test(name))
+    throw await refusal(orgId, `The signed directory can have no managed key with the name “${name}”`)
+  const key = `key/${name}` as const
+  const entry = (await fetchEntries(api, orgId, [key], trustOf())).get(key)?.value
+  if (entry?.id !== id) throw await refusal(orgId, `The signed directory has another managed key ${name}, or none`)
+  return entry
+}
+
+export const requireManagedName = (orgId: string, key: { id: string; name: string }): Promise<void> =>
+  readably(async () => void (await managedEntry(orgId, key)))
+
 export const requireManagedKey = (
   orgId: string,
   { id, name, version }: { id: string; name: string; version: number },
   blob: string,
 ): Promise<void> =>
   readably(async () => {
-    // A name that is no slug has no entry.
-    if (!new RegExp(slugPattern).test(name)) return
-    const key = `key/${name}` as const
-    const entry = (await fetchEntries(api, orgId, [key], trustOf())).get(key)?.value
-    if (entry?.id !== id) throw await refusal(orgId, `The signed directory has another managed key ${name}, or none`)
-    const signed = entry.versions.find((one) => one.version === version)
+    const { versions } = await managedEntry(orgId, { id, name })
+    const signed = versions.at(-1)
+    if (signed?.version !== version)
+      throw await refusal(
+        orgId,
+        `The server shows version ${version} of ${name} as the current one, and not the signed one`,
+      )
     // A key that signs has its public key in the entry, and the private one is compared with it by the readers.
-    if (signed && 'jwk' in signed) return
+    if ('jwk' in signed) return
     const commitment = await keyring.call('managedCommitment', { id, version, blob })
-    if (signed?.commitment !== commitment)
+    if (signed.commitment !== commitment)
       throw await refusal(orgId, `The server gave another key for version ${version} of ${name} than the signed one`)
+  })
+
+export const requirePolicySigner = (orgId: string): Promise<void> =>
+  readably(async () => {
+    const [{ ownKid }, { verified }] = await Promise.all([
+      keyring.call('directorySigner', {}),
+      fetchEntries(api, orgId, [], trustOf()),
+    ])
+    if (verified.root.signers.some(({ policyKid }) => policyKid === ownKid)) return
+    const names = (await signersOf(orgId, verified)).join(', ')
+    throw new KeyringError(
+      'directory_mismatch',
+      `Proxies would refuse this policy, because you do not sign the directory. These signers can publish it: ${names}. Nothing was sent`,
+    )
   })
 
 export const requireSignedKeys = (environments: readonly { id: string; orgId: string | undefined }[]): Promise<void> =>

@@ -1,19 +1,11 @@
 import { Button, Center, Group, Table, Text, UnstyledButton } from '@mantine/core'
 import { useIntersection } from '@mantine/hooks'
 import type { UseQueryResult } from '@tanstack/react-query'
-import {
-  type ColumnDef,
-  constructSortFn,
-  createSortedRowModel,
-  type Header,
-  rowSortingFeature,
-  tableFeatures,
-  useTable,
-} from '@tanstack/react-table'
-import { type ReactNode, useEffect, useMemo } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import { IconChevronDown, IconChevronsUpDown, IconChevronUp } from './icons.ts'
 import { type ListColumn, ListRow, type RowProps } from './list-row.tsx'
 import { Loaded } from './loaded.tsx'
+import { nextSorting, type Sorting, sortRows } from './sort-rows.ts'
 
 export type { ListColumn, RowAction } from './list-row.tsx'
 
@@ -36,9 +28,6 @@ interface Props<R> extends RowProps<R> {
   /** Shown beside the button for the next page, for example how far a search has come. */
   remark?: ReactNode
 }
-
-const features = tableFeatures({ rowSortingFeature, sortedRowModel: createSortedRowModel() })
-type Features = typeof features
 
 /**
  * A table of a query's rows. It also shows the loading state, a failure and the empty list, and loads further pages if
@@ -71,27 +60,29 @@ export function List<T, R extends object>(
 
 function Rows<R extends object>(props: Props<R> & { rows: R[] }) {
   const { rows, columns, label, minWidth = 0, rowId } = props
-  const definitions = useMemo(() => columns.map(definitionOf), [columns])
-  const table = useTable({ features, columns: definitions, data: rows, getRowId: rowId })
+  const [sorting, setSorting] = useState<Sorting | null>(null)
   return (
     <div className="list">
       <Table layout="fixed" role="table" aria-label={label} style={{ '--list-min-width': `${minWidth}px` }}>
         <Table.Thead role="rowgroup">
-          {table.getHeaderGroups().map((group) => (
-            <Table.Tr key={group.id} role="row">
-              {props.details && <Table.Th role="columnheader" w={46} aria-label="Details" />}
-              {group.headers.map((header, i) => (
-                <ColumnHead key={header.id} header={header} width={columns[i]?.width} />
-              ))}
-              {(props.action || props.actions) && (
-                <Table.Th role="columnheader" w={props.actions ? 64 : 130} aria-label="Actions" />
-              )}
-            </Table.Tr>
-          ))}
+          <Table.Tr role="row">
+            {props.details && <Table.Th role="columnheader" w={46} aria-label="Details" />}
+            {columns.map((column) => (
+              <ColumnHead
+                key={column.header}
+                column={column}
+                order={sorting?.header === column.header ? sorting.order : undefined}
+                onSort={() => setSorting(nextSorting(sorting, column.header))}
+              />
+            ))}
+            {(props.action || props.actions) && (
+              <Table.Th role="columnheader" w={props.actions ? 64 : 130} aria-label="Actions" />
+            )}
+          </Table.Tr>
         </Table.Thead>
         <Table.Tbody role="rowgroup">
-          {table.getRowModel().rows.map(({ id, original }) => (
-            <ListRow key={id} row={original} {...props} />
+          {sortRows(rows, columns, sorting).map((row) => (
+            <ListRow key={rowId(row)} row={row} {...props} />
           ))}
         </Table.Tbody>
       </Table>
@@ -99,46 +90,23 @@ function Rows<R extends object>(props: Props<R> & { rows: R[] }) {
   )
 }
 
-/** `ListRow` renders the cells. The table library would remount them whenever a cell function changes. */
-const definitionOf = <R extends object>({ header, sort }: ListColumn<R>): ColumnDef<Features, R> => ({
-  id: header,
-  header,
-  accessorFn: sort ?? (() => null),
-  enableSorting: sort !== undefined,
-  sortFn: byValue,
-})
+const sortIcons = { ascending: IconChevronUp, descending: IconChevronDown, none: IconChevronsUpDown }
 
-const collator = new Intl.Collator('en', { numeric: true, sensitivity: 'base' })
-
-/** Sorts texts alphabetically (English, ignoring case), numbers by size, and empty values last. */
-const byValue = constructSortFn({
-  sort: (one: string | number | null, other: string | number | null) => {
-    if (one === null || other === null) return Number(one === null) - Number(other === null)
-    if (typeof one === 'number' && typeof other === 'number') return one - other
-    return collator.compare(String(one), String(other))
-  },
-})
-
-const sortIcons = { asc: IconChevronUp, desc: IconChevronDown, none: IconChevronsUpDown }
-
-function ColumnHead<R extends object>(props: { header: Header<Features, R>; width: number | string | undefined }) {
-  const { header, width } = props
-  const { column } = header
-  const text = String(column.columnDef.header)
+function ColumnHead<R>(props: { column: ListColumn<R>; order: Sorting['order'] | undefined; onSort: () => void }) {
+  const { column, order, onSort } = props
+  const { header, width, sort } = column
   const size = width === undefined ? {} : { w: width }
-  if (!column.getCanSort())
+  if (!sort)
     return (
       <Table.Th role="columnheader" {...size}>
-        {text}
+        {header}
       </Table.Th>
     )
-  const sorted = column.getIsSorted()
-  const Icon = sortIcons[sorted || 'none']
-  const order = sorted && ({ asc: 'ascending', desc: 'descending' } as const)[sorted]
+  const Icon = sortIcons[order ?? 'none']
   return (
     <Table.Th role="columnheader" {...size} {...(order ? { 'aria-sort': order } : {})}>
-      <UnstyledButton className="list-sort" data-sorted={sorted || undefined} onClick={() => column.toggleSorting()}>
-        {text}
+      <UnstyledButton className="list-sort" data-sorted={order} onClick={onSort}>
+        {header}
         <Icon size={14} aria-hidden />
       </UnstyledButton>
     </Table.Th>

@@ -1,12 +1,11 @@
 import { fingerprint } from '@skerry/crypto/digest'
-import { environmentKeyCommitment, managedKeyCommitment, readersHash } from '@skerry/crypto/directory/commitments'
 import { generateKeyPair } from '@skerry/crypto/keys'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { draftOf, idOf } from '../../test/directory-draft.ts'
 import {
   ada,
   bob,
   type DirectoryServer,
-  key,
   kids,
   orgId,
   production,
@@ -17,25 +16,13 @@ import { afterwardEdits, changingEdits } from './edits.ts'
 
 // A lying server answers a change with the ids and names of other objects. The signer signs the request, and not the answer.
 
-const idOf = (prefix: string, digit: number) => `${prefix}_${String(digit).padStart(22, '0')}`
 const staging = idOf('env', 7)
 
 let scene: DirectoryServer
 let draft: DirectoryDraft
 beforeEach(async () => {
   scene = await startDirectoryServer()
-  draft = new DirectoryDraft(scene.start, {
-    client: scene.client,
-    orgId,
-    signer: scene.signer,
-    own: `person/${ada}`,
-    ownKid: kids.ada,
-    commitments: {
-      environment: (id) => environmentKeyCommitment(id, key),
-      managed: (id, version) => managedKeyCommitment(id, version, key),
-    },
-    vouch: () => false,
-  })
+  draft = draftOf(scene)
 })
 
 const signAfter = (operation: string, body: object, answer: object) =>
@@ -56,6 +43,7 @@ describe('a new environment', () => {
   })
 
   test('has the name of the request', async () => {
+    draft.typed = { owner: 'shop' }
     await signAfter(
       'apps.createEnv',
       { slug: 'staging', wrappedDek: 'wd1' },
@@ -68,6 +56,7 @@ describe('a new environment', () => {
     ['the name of a signed one', { slug: 'production' }, shop],
     ['the id of a signed one', { slug: 'staging' }, { environment: { id: production, slug: 'staging' } }],
   ])('with %s is not signed', async (_, body, answer) => {
+    draft.typed = { owner: 'shop' }
     await signAfter('apps.createEnv', { ...body, wrappedDek: 'wd1' }, answer)
     expect([[...draft.entries], [...draft.unsigned]]).toEqual([[], [`environment/shop/${body.slug}`]])
   })
@@ -80,6 +69,7 @@ test('a new environment of a group is in no environment that the server names', 
   const value = { ...production.value, layers: ['shared:production'] }
   scene.claims.set(production.key, { ...production, value })
   const answer = { environment: { id: staging, slug: 'production' } }
+  draft.typed = { owner: 'shared' }
   await signAfter('groups.createEnv', { slug: 'production', wrappedDek: 'wd1' }, answer)
   expect([[...draft.entries.keys()], [...draft.unsigned]]).toEqual([
     ['environment/shared:production'],
@@ -104,6 +94,12 @@ describe('a new managed key', () => {
   test('has the name of the request', async () => {
     await create('receipts', idOf('kms', 1))
     expect([...draft.entries.keys()]).toEqual(['key/receipts'])
+  })
+
+  test('has the first version, whatever the server answers', async () => {
+    const key = { id: idOf('kms', 1), name: 'receipts', currentVersion: 7 }
+    await signAfter('kms.create', { name: 'receipts', grants }, { key })
+    expect(draft.entries.get('key/receipts')).toMatchObject({ versions: [{ version: 1 }] })
   })
 
   test('with the name or the id of a signed one is not signed', async () => {
@@ -168,6 +164,19 @@ describe('a name that the user gave', () => {
     shown('shop')
     draft.typed = { owner: 'other' }
     await refused(signAfter(act, { slug: 'staging', wrappedDek: 'wd1' }, { environment: { id: staging } }))
+  })
+
+  test.each(['apps.delete', 'groups.delete'])('is needed to sign the ends that %s causes', async (act) => {
+    shown('shop')
+    await change(act, { appId: idOf('app', 1), groupId })
+    const unsigned = act === 'apps.delete' ? ['environment/shop/production'] : []
+    expect([[...draft.entries], [...draft.unsigned]]).toEqual([[], unsigned])
+  })
+
+  test('is needed to sign the environment that apps.createEnv makes', async () => {
+    shown('billing')
+    await signAfter('apps.createEnv', { slug: 'staging', wrappedDek: 'wd1' }, { environment: { id: staging } })
+    expect([[...draft.entries], [...draft.unsigned]]).toEqual([[], ['environment/billing/staging']])
   })
 
   test('signs the owner whom the server shows, if it is the same one', async () => {
@@ -235,6 +244,32 @@ describe('a name that the user gave', () => {
       draft.typed = { owner: 'shared' }
       await change('composition.delete', { groupId })
       expect(draft.entries.get('environment/shop/production')).toMatchObject({ layers: [] })
+    })
+
+    const add = async (position: number | undefined, groups?: string[]) => {
+      layered()
+      const key = 'environment/mail:production'
+      scene.claims.set(key, { key, value: {}, readers: null, signedReaders: null })
+      const mail = { groupId, slug: 'mail', name: 'mail', position: -1 }
+      show([mail, { ...shared, position: 5 }])
+      draft.typed = { owner: 'mail', groups }
+      await change('composition.set', {}, { groupId, ...(position === undefined ? {} : { position }) })
+      return draft.entries.get('environment/shop/production')
+    }
+
+    test('adds it as the last one, wherever the server shows it', async () => {
+      expect(await add(undefined)).toMatchObject({ layers: ['shared:production', 'mail:production'] })
+    })
+
+    test.each([
+      ['has not seen the order', undefined],
+      ['has seen another order', ['shared', 'mail']],
+    ])('gives it no position if the user %s', async (_, seen) => {
+      expect([await add(1, seen), [...draft.unsigned]]).toEqual([undefined, ['environment/shop/production']])
+    })
+
+    test('gives it the position whose order the user has seen', async () => {
+      expect(await add(1, ['mail', 'shared'])).toMatchObject({ layers: ['mail:production', 'shared:production'] })
     })
 
     test('is needed to take out a group that the server does not list', async () => {
@@ -349,130 +384,5 @@ describe('the environment of a token that nobody signed', () => {
   test('is not signed if the server calls another one', async () => {
     await grantTo('shop/staging')
     expect([[...draft.entries], [...draft.unsigned]]).toEqual([[], [`token/${token}`, 'environment/shop/production']])
-  })
-})
-
-describe('a person who leaves', () => {
-  const both: [string, string][] = [
-    [`person/${ada}`, kids.ada],
-    [`person/${bob}`, kids.bob],
-  ]
-  const entryKey = 'environment/shop/production'
-  const leave = async (readers: [string, string][], signedReaders: [string, string][] | null) => {
-    const { value } = scene.start.entries.get(entryKey) as { value: { readers: string } }
-    const entry = { key: entryKey, value: { ...value, readers: await readersHash(both) } } as never
-    const entries = new Map(scene.start.entries).set(entryKey, entry)
-    draft = new DirectoryDraft({ ...scene.start, entries }, draft.context)
-    scene.claims.set(entryKey, { key: entryKey, value: {}, readers, signedReaders })
-    await changingEdits['members.remove']!({ params: { orgId, userId: bob } }, draft)
-  }
-
-  test('is a signed reader no more, although the server lists other readers before', async () => {
-    await leave(both.slice(0, 1), both)
-    expect(draft.entries.get(entryKey)).toMatchObject({ readers: await readersHash(both.slice(0, 1)) })
-  })
-
-  test.each([
-    ['hides the signed readers', null],
-    ['shows others', both.slice(0, 1)],
-  ])('leaves an entry unsigned if the server %s', async (_, signedReaders) => {
-    await leave(both.slice(0, 1), signedReaders)
-    expect([...draft.unsigned]).toEqual([entryKey])
-  })
-
-  test('leaves an entry unsigned if the server claims nothing about it', async () => {
-    await leave(both, both)
-    scene.claims.delete(entryKey)
-    draft = new DirectoryDraft(draft.directory, draft.context)
-    await changingEdits['members.remove']!({ params: { orgId, userId: bob } }, draft)
-    expect([...draft.unsigned]).toEqual([entryKey])
-  })
-
-  const token = idOf('skt', 6)
-  const offboard = async (revoked: object[]) => {
-    const { value } = scene.start.entries.get(entryKey) as { value: { readers: string } }
-    const signed = [...both, [`token/${token}`, kids.eve] as [string, string]]
-    const entry = { key: entryKey, value: { ...value, readers: await readersHash(signed) } } as never
-    const ci = { key: `token/${token}`, value: { name: 'ci', environment: null, kid: kids.eve } } as const
-    const entries = new Map(scene.start.entries).set(entryKey, entry).set(ci.key, ci)
-    draft = new DirectoryDraft({ ...scene.start, entries }, draft.context)
-    scene.claims.set(ci.key, { ...ci, readers: null, signedReaders: null })
-    scene.claims.set(entryKey, { key: entryKey, value: {}, readers: signed, signedReaders: signed })
-    const input = { params: { orgId }, body: { userId: bob } }
-    await afterwardEdits['offboardings.start']!(input, draft, { offboarding: { revoked } })
-  }
-
-  test('by an offboarding ends with their tokens, although the server claims them still', async () => {
-    await offboard([{ kind: 'service_token', id: token, name: 'ci' }])
-    expect([draft.entries.get(`person/${bob}`), draft.entries.get(`token/${token}`)]).toEqual([null, null])
-    expect(draft.entries.get(entryKey)).toMatchObject({ readers: await readersHash(both.slice(0, 1)) })
-  })
-
-  test('by an offboarding takes nobody with them whom only the server leaves out', async () => {
-    scene.claims.delete(`person/${ada}`)
-    await offboard([{ kind: 'agent', id: token, name: 'ci' }])
-    expect(draft.entries.has(`person/${ada}`)).toBe(false)
-    expect(draft.entries.has(`token/${token}`)).toBe(false)
-  })
-})
-
-test('a branch that ends takes no token with it that is bound elsewhere', async () => {
-  const bound = [null, 'shop/staging', 'shop/production'].map((environment, at) => {
-    const entry = { key: `token/${idOf('skt', at + 1)}`, value: { name: 'ci', environment, kid: kids.eve } } as const
-    return [entry.key, entry] as const
-  })
-  draft = new DirectoryDraft({ ...scene.start, entries: new Map([...scene.start.entries, ...bound]) }, draft.context)
-  draft.typed = { environment: 'shop/production@pr-1' }
-  const tokens = bound.map(([entryKey]) => ({ id: entryKey.slice('token/'.length), environmentId: staging }))
-  scene.server.on('tokens.list', () => ({ text: JSON.stringify({ tokens, nextCursor: null }) }))
-  await changingEdits['envs.delete']!({ params: { orgId, envId: staging }, body: {} }, draft)
-  expect([...draft.entries]).toEqual([[bound[2]![0], null]])
-})
-
-describe('an end that only the server shows', () => {
-  const worker = `worker/${idOf('syn', 1)}` as const
-  const entryKey = 'environment/shop/production'
-  const signed: [string, string][] = [
-    [`person/${ada}`, kids.ada],
-    [worker, kids.eve],
-    [`worker/${orgId}`, kids.bob],
-  ]
-  const end = async (operation: string, readers: [string, string][]) => {
-    const { value } = scene.start.entries.get(entryKey) as { value: { readers: string } }
-    const entry = { key: entryKey, value: { ...value, readers: await readersHash(signed) } } as never
-    const decoy = {
-      key: `token/${idOf('skt', 8)}`,
-      value: { name: 'deploy', environment: null, kid: kids.eve },
-    } as const
-    const entries = new Map(scene.start.entries).set(entryKey, entry).set(decoy.key, decoy)
-    draft = new DirectoryDraft({ ...scene.start, entries }, draft.context)
-    scene.claims.set(entryKey, { key: entryKey, value: {}, readers, signedReaders: signed })
-    scene.claims.delete(`person/${bob}`)
-    draft.typed = operation === 'honeyTokens.delete' ? { holderId: idOf('skt', 8) } : {}
-    await afterwardEdits[operation]!({ params: { orgId }, body: {} }, draft, {})
-  }
-  const without = (key: string) => signed.filter(([other]) => other !== key)
-
-  test.each([
-    ['honeyTokens.delete', `person/${ada}`, [[`token/${idOf('skt', 8)}`, null]]],
-    ['sync.deleteBinding', `person/${ada}`, []],
-    ['rotation.delete', worker, []],
-  ])('is not signed with %s', async (operation, left, ends) => {
-    await end(operation, without(left))
-    expect([...draft.entries]).toEqual(ends)
-  })
-
-  test.each([
-    ['sync.deleteBinding', worker],
-    ['rotation.delete', `worker/${orgId}`],
-  ])('is signed with %s if it is the one that this can end', async (operation, left) => {
-    await end(operation, without(left))
-    expect([...draft.entries.keys()]).toEqual([entryKey])
-    expect(draft.entries.get(entryKey)).toMatchObject({ readers: await readersHash(without(left)) })
-  })
-
-  test('leaves an entry unsigned if others end with it', async () => {
-    await end('sync.deleteBinding', without(worker).slice(1))
-    expect([[...draft.entries], [...draft.unsigned]]).toEqual([[], [entryKey]])
   })
 })

@@ -86,12 +86,7 @@ const ownGrant = ({ context: { own, orgId } }: DirectoryDraft, grants: readonly 
  *
  * @returns false if the name or the id belongs to a signed environment: a new one has neither.
  */
-export async function addEnvironment(
-  draft: DirectoryDraft,
-  name: string,
-  id: string,
-  wrappedDek: string,
-): Promise<boolean> {
+async function addEnvironment(draft: DirectoryDraft, name: string, id: string, wrappedDek: string): Promise<boolean> {
   const { own, ownKid, commitments } = draft.context
   const key = `environment/${name}` as const
   if (draft.valueOf(key) !== undefined || draft.environmentKey(id) !== undefined) {
@@ -108,24 +103,33 @@ export async function addEnvironment(
   return true
 }
 
-/**
- * Leaves environments unsigned that the server says to include a new environment of a group. The server could name any
- * environment, so a signer reads and signs the groups of each one.
- */
-export async function leaveLayer(draft: DirectoryDraft, layer: string): Promise<void> {
-  const slug = layer.slice(layer.indexOf(':') + 1)
-  const keys = [...draft.all<EnvironmentKey>('environment/')]
-    .map(([key]) => key)
-    .filter((key) => key.endsWith(`/${slug}`))
-  await draft.claims(keys)
-  for (const key of keys) {
-    const claimed = draft.claimOf(key)?.value?.layers
-    if (isNames(claimed) && claimed.includes(layer)) draft.unsigned.add(key)
-  }
+/** The slug of an application or a group that the server shows, with the mark behind it in the names of environments. */
+interface Owned {
+  shown: string
+  mark: '/' | ':'
+  /** The slug of the environment. */
+  slug: string
 }
 
-const isNames = (value: unknown): value is string[] =>
-  Array.isArray(value) && value.every((one) => typeof one === 'string')
+/** Signs a new environment of the application or the group that the user named. */
+export async function addOwned(
+  draft: DirectoryDraft,
+  { shown, mark, slug }: Owned,
+  id: string,
+  wrappedDek: string,
+): Promise<boolean> {
+  const owner = ownerOf(draft, shown)
+  if (owner !== undefined) return addEnvironment(draft, `${owner}${mark}${slug}`, id, wrappedDek)
+  draft.unsigned.add(`environment/${shown}${mark}${slug}`)
+  return false
+}
+
+/** Ends the environments of the application or the group that the user named. */
+export async function endOwned(draft: DirectoryDraft, shown: string, mark: Owned['mark']): Promise<void> {
+  const isOf = (name: string) => name.startsWith(`${shown}${mark}`)
+  if (ownerOf(draft, shown) !== undefined) return draft.endEnvironments(isOf)
+  for (const [key] of draft.all<EnvironmentKey>('environment/')) if (isOf(nameOf(key))) draft.unsigned.add(key)
+}
 
 export async function endEnvironment(draft: DirectoryDraft, environmentId: string): Promise<void> {
   const key = draft.environmentKey(environmentId)
@@ -148,7 +152,7 @@ async function tokensBoundTo(draft: DirectoryDraft, environmentId: string) {
 /** The entry of a token has the parent of the branch. The server could call any token bound to the branch. */
 function isBoundTo(draft: DirectoryDraft, token: `token/${string}`, parent: string | undefined): boolean {
   const signed = draft.valueOf(token)?.environment ?? null
-  return signed !== null && (!parent || signed === parent)
+  return signed !== null && (!parent || signed === parent || signed.endsWith(`/${parent}`))
 }
 
 /**
@@ -168,63 +172,17 @@ export async function nameOfBound(
   return parent ? nameOf(parent) : undefined
 }
 
-interface Composed {
-  groupId: string
-  slug: string
-  position: number
-}
-
-const listGroups = async (
-  { context: { client, orgId } }: DirectoryDraft,
-  envId: string,
-): Promise<readonly Composed[]> => (await client.composition.list({ params: { orgId, envId } })).groups
-
-export async function compose(
-  draft: DirectoryDraft,
-  envId: string,
-  { groupId, position }: { groupId: string; position?: number },
-): Promise<void> {
-  const groups = await listGroups(draft, envId)
-  const known = groups.find((one) => one.groupId === groupId)
-  const { client, orgId } = draft.context
-  const slug = ownerOf(draft, known?.slug ?? (await client.groups.get({ params: { orgId, groupId } })).group.slug)
-  const last = Math.max(-1, ...groups.map((one) => one.position))
-  const placed = { groupId, slug, position: position ?? known?.position ?? last + 1 }
-  await setLayers(draft, envId, [...groups.filter((one) => one.groupId !== groupId), placed], slug)
-}
-
-export async function decompose(draft: DirectoryDraft, envId: string, groupId: string): Promise<void> {
-  const groups = await listGroups(draft, envId)
-  const shown = groups.find((one) => one.groupId === groupId)?.slug
-  const slug = shown === undefined ? draft.typed.owner : ownerOf(draft, shown)
-  if (slug === undefined) {
-    const key = draft.environmentKey(envId)
-    if (key !== undefined) draft.unsigned.add(key)
-    return
-  }
-  const rest = groups.filter((one) => one.groupId !== groupId && one.slug !== slug)
-  await setLayers(draft, envId, rest, slug)
-}
-
-/** Changes the place of one group. All other layers must be as they were signed. */
-async function setLayers(
-  draft: DirectoryDraft,
-  envId: string,
-  groups: readonly Composed[],
-  changed: string,
-): Promise<void> {
-  const key = draft.environmentKey(envId)
-  const value = key && draft.valueOf(key)
-  if (!key || !value) return
-  const slug = key.slice(key.lastIndexOf('/') + 1)
-  const names = groups
-    .toSorted((one, other) => one.position - other.position || (one.slug < other.slug ? -1 : 1))
-    .map((group) => `${group.slug}:${slug}`)
-  await draft.claims(names.map((name) => `environment/${name}`))
-  const layers = names.filter((name) => draft.claimOf(`environment/${name}`) !== undefined)
-  const others = (all: readonly string[]) => all.filter((name) => name !== `${changed}:${slug}`).join()
-  if (others(layers) === others(value.layers)) draft.set(key, { ...value, layers })
-  else draft.unsigned.add(key)
+/** The keys of tokens that end with a person. Others than the user has seen, under the names that were signed, stay. */
+export function shownTokens(draft: DirectoryDraft, tokens: readonly { id: string; name: string }[]): string[] {
+  const { endedTokens } = draft.typed
+  return tokens.flatMap(({ id, name }) => {
+    const key = `token/${id}` as const
+    const signed = draft.valueOf(key)
+    if (signed === undefined) return []
+    if (signed.name === name && (endedTokens === undefined || endedTokens.includes(id))) return [key]
+    draft.unsigned.add(key)
+    return []
+  })
 }
 
 /** Adds the rotator or a sync connection, to which the caller has wrapped the keys of these environments. */

@@ -6,7 +6,8 @@ import type { Input } from '../client.ts'
 import { decoyOf } from './differences.ts'
 import { type DirectoryDraft, entryKeyOf, type Principal } from './draft.ts'
 import * as changes from './edit-steps.ts'
-import { connectionOf, endHolder, managedKeyOf, ownerOf, requireHolder } from './named.ts'
+import * as layers from './layer-steps.ts'
+import { connectionOf, endHolder, managedKeyOf, requireHolder } from './named.ts'
 
 // The entries that each operation of the API changes. Most changes carry their documents in their own request, so that the
 // server stores both or neither (`changing`). The server makes the id of a new object, and some changes have effects that
@@ -40,9 +41,6 @@ const afterwards =
 /** The input of an endpoint. Missing parts are empty. */
 type Given<E extends Endpoint> = { [P in 'params' | 'query' | 'body']: NonNullable<Input<E>[P]> }
 
-/** Whether the name of an environment begins with its application and a slash, or with its group and a colon. */
-const isOf = (prefix: string) => (name: string) => name.startsWith(prefix)
-
 /** Changes that carry their documents in their own request. */
 export const changingEdits: Readonly<Record<string, Changing>> = {
   'grants.create': changing<'grants', 'create'>(({ params, body }, draft) =>
@@ -61,17 +59,17 @@ export const changingEdits: Readonly<Record<string, Changing>> = {
   'envs.delete': changing<'envs', 'delete'>(({ params }, draft) => changes.endEnvironment(draft, params.envId)),
   'apps.delete': changing<'apps', 'delete'>(async ({ params }, draft) => {
     const { app } = await draft.context.client.apps.get({ params })
-    await draft.endEnvironments(isOf(`${ownerOf(draft, app.slug)}/`))
+    await changes.endOwned(draft, app.slug, '/')
   }),
   'groups.delete': changing<'groups', 'delete'>(async ({ params }, draft) => {
     const { group } = await draft.context.client.groups.get({ params })
-    await draft.endEnvironments(isOf(`${ownerOf(draft, group.slug)}:`))
+    await changes.endOwned(draft, group.slug, ':')
   }),
   'composition.set': changing<'composition', 'set'>(({ params, body }, draft) =>
-    changes.compose(draft, params.envId, body),
+    layers.compose(draft, params.envId, body),
   ),
   'composition.delete': changing<'composition', 'delete'>(({ params }, draft) =>
-    changes.decompose(draft, params.envId, params.groupId),
+    layers.decompose(draft, params.envId, params.groupId),
   ),
   'tokens.update': changing<'tokens', 'update'>(({ params, body }, draft) => {
     requireHolder(draft, `token/${params.tokenId}`)
@@ -148,13 +146,13 @@ export const afterwardEdits: Readonly<Record<string, Afterwards>> = {
   }),
   'apps.createEnv': afterwards<'apps', 'createEnv'>(async ({ params, body }, draft, { environment }) => {
     const { app } = await draft.context.client.apps.get({ params })
-    await changes.addEnvironment(draft, `${ownerOf(draft, app.slug)}/${body.slug}`, environment.id, body.wrappedDek)
+    await changes.addOwned(draft, { shown: app.slug, mark: '/', slug: body.slug }, environment.id, body.wrappedDek)
   }),
   'groups.createEnv': afterwards<'groups', 'createEnv'>(async ({ params, body }, draft, { environment }) => {
     const { group } = await draft.context.client.groups.get({ params })
-    const name = `${ownerOf(draft, group.slug)}:${body.slug}`
-    const isAdded = await changes.addEnvironment(draft, name, environment.id, body.wrappedDek)
-    if (isAdded) await changes.leaveLayer(draft, name)
+    const named = { shown: group.slug, mark: ':', slug: body.slug } as const
+    const isAdded = await changes.addOwned(draft, named, environment.id, body.wrappedDek)
+    if (isAdded) await layers.leaveLayer(draft, `${group.slug}:${body.slug}`)
   }),
   'tokens.create': afterwards<'tokens', 'create'>(async ({ body }, draft) => {
     const key = `token/${body.tokenId}`
@@ -185,9 +183,13 @@ export const afterwardEdits: Readonly<Record<string, Afterwards>> = {
       principalId: connectionOf(draft, binding.connectionId),
     }),
   ),
-  'sync.deleteBinding': afterwards<'sync', 'deleteBinding'>((_, draft) =>
-    draft.signEnds((key) => key.startsWith(`worker/${idPrefixes.syncConnection}`)),
-  ),
+  'sync.deleteBinding': afterwards<'sync', 'deleteBinding'>((_, draft) => {
+    const { connectionId } = draft.typed
+    const kind = `worker/${idPrefixes.syncConnection}`
+    return draft.signEnds((key) =>
+      connectionId === undefined ? key.startsWith(kind) : key === `worker/${connectionId}`,
+    )
+  }),
   'rotation.delete': afterwards<'rotation', 'delete'>((_, draft) =>
     draft.signEnds((key) => key === `worker/${draft.context.orgId}`),
   ),
@@ -197,10 +199,11 @@ export const afterwardEdits: Readonly<Record<string, Afterwards>> = {
     await changes.endSigner(draft, body.userId).catch(() => draft.unsigned.add('root'))
     // The server says which tokens the person made. It could claim the person and these tokens still.
     const tokens = offboarding.revoked.filter(({ kind }) => kind === 'service_token')
-    await draft.endPrincipals([`person/${body.userId}`, ...tokens.map(({ id }) => `token/${id}`)])
+    const ended = changes.shownTokens(draft, tokens)
+    await draft.endPrincipals([`person/${body.userId}`, ...ended])
   }),
   'kms.create': afterwards<'kms', 'create'>(async ({ body }, draft, { key }) => {
-    const versions = await changes.versionOf(draft, { keyId: key.id, version: key.currentVersion }, body)
+    const versions = await changes.versionOf(draft, { keyId: key.id, version: 1 }, body)
     await changes.addManagedKey(draft, { id: key.id, name: body.name }, versions, body.grants)
   }),
 }

@@ -5,8 +5,8 @@ import { environmentKeyCommitment } from '@skerry/crypto/directory/commitments'
 import { CryptoError } from '@skerry/crypto/errors'
 import { newId } from '@skerry/crypto/random'
 import type { Client } from '../client.ts'
+import { type EnvironmentPlace, environmentKey, type RememberingHolder } from '../environment-key.ts'
 import { pagesOf } from '../pages.ts'
-import { type EnvironmentPlace, environmentKey, type RememberingHolder } from '../secrets.ts'
 import { asParent } from './writer.ts'
 
 /** The server computes the expiry by its own clock, which may be later than the client's. */

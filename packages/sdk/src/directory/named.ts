@@ -81,10 +81,11 @@ const otherOfName = (named: string, shown: string, signed: string): SkerryError 
  * The slug of an application or a group. The user named it, and the server found its id.
  *
  * @param shown the slug that the server shows for the id.
+ * @returns undefined if the user named none. No entry has the id, so the slug would be the server's word alone.
  */
-export function ownerOf({ typed: { owner } }: DirectoryDraft, shown: string): string {
+export function ownerOf({ typed: { owner } }: DirectoryDraft, shown: string): string | undefined {
   if (owner !== undefined && owner !== shown) throw otherThanNamed(owner, shown)
-  return shown
+  return owner
 }
 
 /** The sync connection of a binding. The caller has wrapped keys to one, and the server names one in its answer. */

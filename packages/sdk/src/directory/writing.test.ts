@@ -17,8 +17,9 @@ import {
 } from '../../test/directory-world.ts'
 import { app, ids } from '../../test/world.ts'
 import { createClient } from '../client.ts'
+import { environmentKey, grantEnvironment } from '../environment-key.ts'
 import { createBranch, rekeyEnvironment } from '../environments.ts'
-import { environmentKey, grantEnvironment, putSecret } from '../secrets.ts'
+import { putSecret } from '../secrets.ts'
 import { openToken } from '../tokens.ts'
 import type { WriterDirectory } from './writer.ts'
 

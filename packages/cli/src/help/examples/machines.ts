@@ -13,8 +13,8 @@ export const machines = {
     ['skerry token create backup --admin > admin-token', 'Save an admin token to a file'],
   ],
   'token show': [
-    ['skerry token show ci', 'Show the role, environment and last use of a token'],
-    ['skerry token show ci --json', 'Print the token’s settings as JSON'],
+    ['skerry token show ci', 'Show the role and the last use of a token, and what it can read'],
+    ['skerry token show ci --json', 'Print the same as JSON'],
   ],
   'token rename': [
     ['skerry token rename ci github-actions', 'Change the name of a token'],

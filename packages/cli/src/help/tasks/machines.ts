@@ -81,7 +81,7 @@ export const machines = [
       ['skerry rotation run DB_PASSWORD', 'Rotate it now'],
       ['skerry rotation show DB_PASSWORD', 'Show the last run and its error'],
     ],
-    document: 'docs/rotation.md#accounts-of-databases',
+    document: 'docs/rotation.md#rotate-a-database-password',
   },
   {
     title: 'Rotate a random value on a schedule',
