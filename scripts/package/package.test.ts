@@ -88,8 +88,11 @@ test('the installed server gives an installed command its first secret, and serv
 })
 
 test('the installed server has the commands of operators', async () => {
-  const { stdout } = await run(at('local/node_modules/.bin/skerry-server'), ['--help'], { env: { PATH: at('bin') } })
-  expect(stdout).toContain('Usage: skerry-server <command> [options]')
+  const operate = async (...args: string[]) =>
+    (await run(at('local/node_modules/.bin/skerry-server'), args, { env: { PATH: at('bin') } })).stdout
+  expect(await operate('--help')).toContain('Usage: skerry-server <command> [options]')
+  expect(await operate('start', '--help')).toContain('Usage: skerry-server start')
+  expect(await operate('--version')).toBe(`${version}\n`)
 })
 
 test('each module of the SDK and of the executor loads, and its types compile in a program that installed it', async () => {

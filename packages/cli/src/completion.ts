@@ -45,12 +45,15 @@ function valueArms(words: Words, asked: string): string {
   return [...fixed, ...named].join('\n')
 }
 
-/** Returns `case` arms that map a path to the names that it takes as arguments. `isOption` tests the current word. */
+/**
+ * Returns `case` arms that map a path to the names that it takes as arguments. `isOption` tests the current word. If there
+ * are names, options are offered only after a `-`, because they would hide the names.
+ */
 function nameArms(words: Words, isOption: string, asked: string): string {
   const kinds = new Set([...words.values()].map(({ takes }) => takes).filter((kind) => kind !== undefined))
   const arm = (kind: Kind) => {
     const paths = [...words].flatMap(([path, { takes }]) => (takes === kind ? [`'${path}'*`] : [])).join('|')
-    return `    ${paths}) ${isOption} || list="$list $(skerry completion ${kind} -- ${asked} 2>/dev/null)" ;;`
+    return `    ${paths}) ${isOption} || { names=$(skerry completion ${kind} -- ${asked} 2>/dev/null); list=\${names:-$list}; } ;;`
   }
   return [...kinds].map(arm).join('\n')
 }
@@ -71,7 +74,7 @@ function arms(words: Words): string {
 
 const bash = (words: Words) => `# skerry completion for bash: source <(skerry completion bash)
 _skerry() {
-  local current=\${COMP_WORDS[COMP_CWORD]} path= list=
+  local current=\${COMP_WORDS[COMP_CWORD]} path= list= names=
   if ((COMP_CWORD > 1)); then path=\${COMP_WORDS[1]}; fi
   if ((COMP_CWORD > 2)); then path="$path \${COMP_WORDS[2]}"; fi
   if ((COMP_CWORD > 3)); then path="$path \${COMP_WORDS[3]}"; fi
@@ -93,7 +96,7 @@ complete -o default -F _skerry skerry
 const zsh = (words: Words) => `#compdef skerry
 # skerry completion for zsh: source <(skerry completion zsh)
 _skerry() {
-  local path_= list=
+  local path_= list= names=
   if ((CURRENT > 2)); then path_=$words[2]; fi
   if ((CURRENT > 3)); then path_="$path_ $words[3]"; fi
   if ((CURRENT > 4)); then path_="$path_ $words[4]"; fi

@@ -1,5 +1,5 @@
 import { formatDuration } from './units.ts'
-import { hintOfRefusal, hintOfUnreachable } from './used-credential.ts'
+import { hintOfRefusal, hintOfUnreachable, usesCredential } from './used-credential.ts'
 
 /**
  * Exit codes, documented for scripts: they never change their meaning.
@@ -103,7 +103,7 @@ export const nextOfCode: Readonly<Record<string, string>> = {
   directory_broken_chain: distrust,
   directory_unsigned: distrust,
   directory_rolled_back:
-    'if the operator restored an older backup, run `skerry trust pin <pin> --restored`; otherwise do not use this server',
+    'if the operator restored an older backup, run `skerry trust pin <pin> --restored`, or without a pin if nobody else has one; otherwise do not use this server',
   directory_stale: 'check the clock of this machine; if the clock is right, ask a signer to run `skerry trust sign`',
   directory_from_future: 'check the clock of this machine',
   directory_too_weak: 'use a token that `skerry token create` makes',
@@ -186,6 +186,8 @@ const nextOfMessage: Readonly<Record<string, string>> = {
   'no such lease': '`skerry lease ls` shows them',
   'no such recovery request': '`skerry recovery status` shows the current one',
   'no such task': '`skerry agent tasks <agent>` shows them',
+  'signing up is closed on this server: its operator opens it with SKERRY_SIGNUP=open':
+    'the set-up link in the log of a new server makes the first organization; in an existing one, an admin can invite you',
   'only a signed-in person may do this': 'sign in with `skerry login`',
   'the e-mail address: an invitation is already open': '`skerry invite resend <email>` sends it again',
   'this promo code does not exist or has expired': 'check its spelling, or ask for another one',
@@ -207,6 +209,8 @@ function hintOf(code: string, told: string): string | undefined {
   if (override !== undefined)
     return `remove it with \`skerry secrets override ${override} --remove\`; \`skerry run --no-overrides\` starts without it`
   if (code === 'unavailable') return hintOfUnreachable()
+  // Without a credential, another one would not help.
+  if (code === 'forbidden' && !usesCredential()) return undefined
   return (code === 'unauthorized' ? hintOfRefusal() : undefined) ?? rowOf(nextOfCode, code)
 }
 

@@ -73,9 +73,10 @@ function writeBeside(
   }
 }
 
-/** Whether a command may replace a file that exists: the option `--force`. */
+/** Whether a command may replace a file that exists: the option `--force`, which a command for credentials has not. */
 export interface Overwriting {
   force?: boolean | undefined
+  hasForce?: false
 }
 
 /**
@@ -119,7 +120,7 @@ function tryLink(beside: string, path: string): boolean {
  * The path to write for a path that a person names. A symbolic link is followed, so that its target is replaced and not
  * the link. Pipes and devices are refused, because renaming would replace them.
  */
-export function targetOf(path: string, { force }: Overwriting): string {
+export function targetOf(path: string, { force, hasForce }: Overwriting): string {
   let status: Stats
   try {
     if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return path
@@ -130,15 +131,15 @@ export function targetOf(path: string, { force }: Overwriting): string {
   if (status.isDirectory()) throw cannotWrite(path, { code: 'EISDIR' })
   if (!status.isFile())
     throw new Failure('failure', `cannot write ${path}: it is not a regular file`, 'name a file, or - for stdout')
-  if (!force) throw fileExists(path)
+  if (!force) throw fileExists(path, hasForce)
   return realpathSync(path)
 }
 
-const fileExists = (path: string) =>
+const fileExists = (path: string, hasForce = true) =>
   new Failure(
     'conflict',
     `${path} already exists, so nothing was written`,
-    'name another file, or replace it with --force',
+    hasForce ? 'name another file, or replace it with --force' : 'name another file',
   )
 
 export function unreadable(path: string, error: unknown): Failure {

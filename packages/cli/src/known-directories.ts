@@ -50,6 +50,17 @@ export function knownDirectory(settings: Pick<Settings, 'found' | 'url' | 'org'>
   return { known, pins: own === undefined || pins.includes(own) ? pins : [...pins, own] }
 }
 
+/** The pin for a new `skerry.json`; undefined if this machine knows no directory of the organization. */
+export async function pinForProject(
+  settings: Pick<Settings, 'found' | 'url' | 'org'>,
+  orgId: string,
+): Promise<string | undefined> {
+  const { known } = knownDirectory(settings, orgId)
+  if (known === null) return undefined
+  const { formatPin } = await import('@skerry/crypto/directory/pin')
+  return formatPin({ root: known.root.hash, leastHead: known.head.version })
+}
+
 /** Whether commands must verify the directory of this organization. It reads one small file. */
 function knowsDirectory(settings: Pick<Settings, 'found' | 'url' | 'org'>, orgId: string): boolean {
   const { known, pins } = knownDirectory(settings, orgId)

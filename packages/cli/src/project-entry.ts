@@ -8,8 +8,8 @@ export interface ProjectEntry {
   known: { app?: string; env?: string } | undefined
   /** The environment of the file above, for a folder that has no entry yet. */
   usualEnv: string | undefined
-  /** Writes the entry, and returns the file. */
-  write: (place: { app: string; env: string }) => string
+  /** Writes the entry, and returns the file. A file gets the pin if it has none. */
+  write: (place: { app: string; env: string }, pin: string | undefined) => string
 }
 
 /** Finds the entry of a folder. A file above counts if it has the same server and organization. */
@@ -19,7 +19,8 @@ export function entryOf({ found, url }: Pick<Settings, 'found' | 'url'>, org: st
   return {
     known: above ? ownEntry(above, folder) : own?.project,
     usualEnv: above?.scope.env,
-    write: (place) => (above ? addToPaths(above, folder, place) : writeOwn(own, folder, { url, org, ...place })),
+    write: (place, pin) =>
+      above ? addToPaths(above, folder, place) : writeOwn(own, folder, { url, org, ...(pin && { pin }), ...place }),
   }
 }
 

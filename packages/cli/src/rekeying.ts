@@ -59,10 +59,19 @@ export async function rekey(session: Session, place: Place, flags: RekeyOptions 
   await noteLost(session, lost)
   if (waiting.length > 0)
     note(`  open changes were sealed with the old key and are superseded; propose them again: ${waiting.join(', ')}`)
-  const who = manifests && !label.includes('@') ? 'machines without the pin of the signed directory' : 'other people'
-  note(`${who}, and machines that remember the old key, must run \`${trustCommand(label)}\` once`)
+  noteTrust(label, manifests)
   await noteLimits(session, place)
   return { json: { environment: { id: envId, label }, rekeyedSecrets, kept, readers, lost } }
+}
+
+/** Says who must accept the new key. Machines that know the signed directory find it there, except the key of a branch. */
+export function noteTrust(label: string, isSigned: boolean): void {
+  const command = `\`${trustCommand(label)}\``
+  note(
+    isSigned && !label.includes('@')
+      ? `machines that know the signed directory accept the new key; only a machine without its pin must run ${command} once`
+      : `other people, and machines that remember the old key, must run ${command} once`,
+  )
 }
 
 /** The same in a protected environment: the new key has its effect with the approval of an admin. */

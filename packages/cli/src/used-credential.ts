@@ -14,6 +14,9 @@ export function noteUsedCredential(credential: UsedCredential): void {
   used = credential
 }
 
+/** Whether this command has opened a session. */
+export const usesCredential = (): boolean => used !== undefined
+
 /**
  * Returns the hint for a credential that the server refuses; undefined if this command has opened no session. The
  * server answers an expired token like an unknown one, so that nobody can probe for tokens.

@@ -215,6 +215,23 @@ describe('a token without the key', () => {
   })
 })
 
+test('a change of a revoked token is named when the token is revoked, listed, shown and approved', async () => {
+  const { token } = JSON.parse(await ok('skerry token create thief --json'))
+  const id = JSON.parse(await ok(`echo -n planted | SKERRY_TOKEN=${token} skerry secrets set OF_A_THIEF --json`))
+    .changeRequest.id
+  expect(await ok(`skerry changes show ${id}`)).not.toContain('proposer:')
+  const revoked = await machine.shell('skerry token revoke thief --yes')
+  expect(revoked.stderr).toContain(
+    `1 change that thief proposed can still be approved; reject it with \`skerry changes reject ${id}\``,
+  )
+  expect(await ok('skerry changes ls')).toMatch(new RegExp(`^${id} .* thief \\(revoked\\) `, 'm'))
+  expect(await ok(`skerry changes show ${id}`)).toMatch(/^proposer: revoked, \d{4}-/m)
+  expect((await machine.shell(`skerry changes approve ${id} --yes`)).stderr).toMatch(
+    `the proposer of ${id} was revoked, `,
+  )
+  await ok(`skerry changes withdraw ${id}`)
+})
+
 describe('a file proposed as one change', () => {
   test('is shown and decided as a whole, by the id of its group or of any change in it', async () => {
     await machine.write('partner.env', 'PARTNER_ID=one\nPARTNER_KEY=two\n')

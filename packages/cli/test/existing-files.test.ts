@@ -78,6 +78,22 @@ describe('a file that exists', () => {
   })
 })
 
+it('a token is written to a new file that only its owner can read, and to no other place', async () => {
+  const made = await machine.shell('skerry token create backup --admin --file token')
+  expect([made.code, made.stdout]).toEqual([0, ''])
+  expect(made.stderr).toMatch(/created admin token backup \(skt_\w+\); it is in token, and shown nowhere else/)
+  expect(made.stderr).toContain('administers the organization')
+  expect((await machine.shell('stat -c %a token')).stdout).toBe('600\n')
+  expect(await machine.shell('SKERRY_TOKEN=$(cat token) skerry members ls')).toMatchObject({ code: 0 })
+  const refused = await machine.shell('skerry token create backup-2 --admin --file token')
+  expect([refused.code, refused.stderr]).toEqual([
+    5,
+    expect.stringMatching(/token already exists.*; name another file$/m),
+  ])
+  expect((await machine.shell('skerry token ls')).stdout).not.toContain('backup-2')
+  expect(JSON.parse((await machine.shell('skerry token create b --file t2 --json')).stdout)).not.toHaveProperty('token')
+})
+
 it.each(['skerry export .env', 'skerry export .env --no-audit', 'skerry export', 'skerry export - --json'])(
   '%s writes nothing and names both commands',
   async (line) => {

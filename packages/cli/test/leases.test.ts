@@ -10,6 +10,7 @@ import { missingSshd, type Sshd, startSshd } from '../../providers/test/services
 import { newSshKey } from '../../server/test/lease-steps.ts'
 import { missingPostgres } from '../../server/test/services/postgres.ts'
 import { openWorld, type World } from '../../server/test/world.ts'
+import { quickTimers } from './clock.ts'
 import { childrenOf, type Machine, signedUp } from './machine.ts'
 
 let server: World
@@ -60,6 +61,50 @@ describe.skipIf(missingPostgres())('leases of PostgreSQL', () => {
     expect(await newest()).toMatchObject({ resourceRef: name, status: 'revoked' })
     expect(await scene.exists(name)).toBe(false)
   })
+
+  describe('skerry run --lease', () => {
+    beforeAll(async () => {
+      await ok(['secrets', 'set', 'GREETING'], 'hello')
+      await ok(['secrets', 'set', 'PGUSER'], 'somebody')
+    })
+
+    it('gives a program its secrets and a lease, whose variables win with a warning, and revokes the lease', async () => {
+      const program = ['sh', '-c', 'echo "$GREETING"; psql -Atc "select current_user"']
+      const { stdout, stderr } = await ok(['run', '--lease', 'db', '--ttl', '10m', '--', ...program])
+      const [, name = ''] = /^hello\n(lease_[a-z0-9]{16})\n$/.exec(stdout) ?? []
+      expect(stderr).toContain('warning: PGUSER of the lease is used, and not the secret: leave it out with --except')
+      expect(await newest()).toMatchObject({ resourceRef: name, status: 'revoked', ttlSeconds: 600 })
+    })
+
+    it('masks the password of the lease, and not its host', async () => {
+      const program = ['sh', '-c', 'echo "$PGPASSWORD $PGHOST"']
+      expect((await ok(['run', '--mask', '--lease', 'db', '--', ...program])).stdout).toMatch(/^\*+ 127\.0\.0\.1\n$/)
+    })
+
+    it.each([
+      [['--lease', 'db', '--lease', 'db'], 'db and db are both PostgreSQL, and set the same variables'],
+      [['--lease', 'db', '--watch'], '--watch and --lease cannot be used together'],
+      [['--lease', 'db', '--offline'], '--lease needs the server that --offline does not ask'],
+      [['--lease', 'db', '--mount', 'a.env'], 'a mount and --lease cannot be used together'],
+      [['--ttl', '1h'], '--ttl is for --lease'],
+    ])('%s is refused, and makes no lease', async (options, text) => {
+      const before = (await ledger()).length
+      const { code, stderr } = await machine.skerry(['run', ...options, '--', 'true'])
+      expect([code, stderr]).toEqual([2, expect.stringContaining(text)])
+      expect(await ledger()).toHaveLength(before)
+    })
+  })
+
+  it.each([[['lease', 'create', 'db']], [['run', '--lease', 'db']]])(
+    '%s warns when the lease expires while the program runs',
+    async (command) => {
+      const env = { NODE_OPTIONS: quickTimers(600) }
+      const { ended, says } = machine.start([...command, '--ttl', '10m', '--', 'sh', '-c', 'read end'], { env })
+      await says('the lease on db has expired, and the program still runs: start it again for a new lease')
+      await ended
+      expect(await newest()).toMatchObject({ status: 'revoked' })
+    },
+  )
 
   it('a program that fails gives the command its exit code, and its lease is revoked', async () => {
     const program = ['sh', '-c', 'psql -Atc "select 1" && exit 7']

@@ -349,6 +349,8 @@ describe('completion', () => {
     expect(await words('skerry run --env d')).toEqual(['development'])
     expect(await words('skerry run --branch ')).toEqual(['pr-7'])
     expect(await words('skerry secrets get API')).toEqual(['API_KEY'])
+    expect(await words('skerry secrets get ')).toEqual(['API_KEY'])
+    expect(await words('skerry secrets get --rev')).toEqual(['--reveal'])
     expect(await words('skerry run --only ')).toEqual(['API_KEY'])
     expect(await words('skerry secrets export --format doc')).toEqual(['docker'])
     expect(await words('skerry run --url http://127.0.0.1:1 --app ')).toEqual([''])

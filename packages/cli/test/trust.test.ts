@@ -56,6 +56,8 @@ describe('a directory', () => {
     expect((await ada.skerry(['trust', 'init', '--yes'])).code).toBe(5)
     await ada.ok('skerry init --yes --env staging')
     expect(JSON.parse(await ada.read('skerry.json'))).toMatchObject({ pin, env: 'staging' })
+    await ada.ok('mkdir ../other && cd ../other && skerry init --yes --app other --env development')
+    expect(JSON.parse(await ada.read('../other/skerry.json')).pin).toMatch(new RegExp(`^${pin}@\\d+$`))
   })
 
   test('lets nobody but a signer publish a policy, because proxies would refuse it', async () => {
@@ -112,7 +114,9 @@ describe('a directory', () => {
     const fresh = await newMachine(server.url)
     fresh.env.SKERRY_TOKEN = token
     expect(await ok(fresh, "skerry run -- sh -c 'echo $A'")).toBe('hello\n')
-    await ada.ok('skerry env rekey development --yes')
+    expect((await ada.shell('skerry env rekey development --yes')).stderr).toContain(
+      'only a machine without its pin must run `skerry env trust shop/development` once',
+    )
     expect(await ok(fresh, "skerry run -- sh -c 'echo $A'")).toBe('hello\n')
   })
 
@@ -126,7 +130,13 @@ describe('a directory', () => {
     const refused = { code: 3, stderr: expect.stringContaining('`skerry trust pin <pin> --restored`') }
     expect(await ada.shell('skerry env rekey development --yes')).toMatchObject(refused)
     expect(await ada.shell(`skerry trust pin ${pin}`)).toMatchObject(refused)
-    expect(await ada.shell('skerry trust pin --restored')).toMatchObject({ code: 2 })
+    const asked = await ada.shell('skerry trust pin --restored')
+    expect([asked.code, asked.stderr]).toEqual([2, expect.stringContaining('starts again from head 1 of the server')])
+    expect(asked.stderr).toContain('This machine saw head 7')
+    await ada.ok('cp ../.config/skerry/known-directories.json before')
+    await ada.ok('skerry trust pin --restored --yes')
+    expect(await verify(ada)).toMatchObject({ verified: true, head: 1 })
+    await ada.ok('mv before ../.config/skerry/known-directories.json')
     await ada.ok(`skerry trust pin ${pin} --restored`)
     expect(await verify(ada)).toMatchObject({ verified: true, head: 1 })
     await ada.ok('skerry env rekey development --yes')

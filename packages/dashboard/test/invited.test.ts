@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { invites } from '@skerry/contract/members/endpoints'
 import { orgs } from '@skerry/contract/orgs/endpoints'
 import { describe, expect, test } from 'vitest'
 import { findings, needle } from '../../server/test/needles.ts'
@@ -44,6 +45,7 @@ describe('an invited person', () => {
   test('gets a link that names organization, inviter and role, and opening it joins nothing', async () => {
     token = await tokenOf(world, hana, 'You are invited', async () => {
       const dialog = await openInvite()
+      await dialog.getByText('This server sends no mail.').waitFor()
       await dialog.getByLabel('E-mail').fill(hana)
       await dialog.getByLabel('Storefront, 6 environments').check()
       await dialog.getByRole('button', { name: 'Send' }).click()
@@ -52,6 +54,7 @@ describe('an invited person', () => {
     await page.goto(`/sign-in/link#${token}`)
     await page.getByRole('heading', { name: 'Ada invited you to Acme & Co' }).waitFor()
     await page.getByText('You would be a member of Acme & Co').waitFor()
+    expect(await page.getByText('Join with the joining code instead').count()).toBe(0)
     expect(new URL(page.url()).hash).toBe('')
     expect(await axeProblems(page)).toEqual([])
     const { body } = await world.call(orgs.members, { as: owner.bearer(), params: { orgId } })
@@ -176,6 +179,22 @@ describe('a member', () => {
     await dialogOf(page).getByRole('button', { name: 'Remove' }).click()
     await page.getByText('You have no kit.').waitFor()
   })
+})
+
+test('a link of an invitation with a joining code says how to join with the code', async () => {
+  const email = 'coded@example.com'
+  const coded = await tokenOf(world, email, 'You are invited', () =>
+    world.call(invites.create, {
+      as: owner.bearer(),
+      params: { orgId },
+      body: { email, joining: 'ji1.abc.def' },
+    }),
+  )
+  const { page: other } = await arrive()
+  await other.goto(`/sign-in/link#${coded}`)
+  await other.getByText('Join with the joining code instead').waitFor()
+  await other.getByText('skerry invite accept --code').waitFor()
+  expect(await axeProblems(other)).toEqual([])
 })
 
 test('a used link says when the invitation was accepted', async () => {

@@ -49,7 +49,7 @@ export async function changeSink(page: Page) {
 export async function askForLink(page: Page) {
   await page.getByLabel('E-mail').fill('ada@example.com')
   await page.getByRole('button', { name: 'Mail me a link' }).click()
-  await page.getByText('Check your mail').or(page.getByRole('alert')).waitFor()
+  await page.getByText('Ask for your link').or(page.getByRole('alert')).waitFor()
 }
 
 export const unlock = press(/Unlock the keyring$/)

@@ -111,7 +111,7 @@ export async function followMailedLink(page: Page, world: World, email = person.
   const token = await tokenOf(world, email, 'Sign in to Skerry', async () => {
     await page.getByLabel('E-mail').fill(email)
     await page.getByRole('button', { name: 'Mail me a link' }).click()
-    await page.getByText('Check your mail').waitFor()
+    await page.getByText('Ask for your link').waitFor()
   })
   await page.goto(new URL(`/sign-in/link#${token}`, page.url()).href)
   await page.getByRole('button', { name: 'Sign in' }).click()

@@ -66,7 +66,10 @@ export interface DeleteOptions extends WriteOptions {
  * A proposed change of one secret, or a proposed re-key. `isSecretChange` of `@skerry/sdk/secret-change` says which of
  * them it is.
  */
-export type ChangeRequest = Answer<typeof changes.get>['changeRequest']
+export type ChangeRequest = Answer<typeof changes.approve>['changeRequest']
+
+/** A change request that says whether its proposer still has access. */
+export type ShownChange = Answer<typeof changes.get>['changeRequest']
 /** A proposed change of one secret. */
 export type SecretChange = Answer<typeof changes.propose>['changeRequests'][number]
 

@@ -16,10 +16,20 @@ const warnings = []
 process.removeAllListeners('warning')
 process.on('warning', (warning) => warnings.push(warning))
 
-const { giveUp, run } = await import('./run.ts')
-await run(process.env, warnings).catch(giveUp)
-// Flushed now, because the process may be killed later.
-flushCompileCache()
-// Frees about 12 MB that only the start needed. V8 would keep them for hours in an idle server. This takes 25 ms.
-setFlagsFromString('--expose-gc')
-runInNewContext('gc')()
+// `skerry-server start` of the package runs this file, too. It takes no arguments: `start --help` prints the usage.
+const args = process.argv.slice(2)
+if (args.length === 0) await start()
+else {
+  const { main } = await import('./operator/program.ts')
+  process.exitCode = await main(['start', ...args], process.env)
+}
+
+async function start() {
+  const { giveUp, run } = await import('./run.ts')
+  await run(process.env, warnings).catch(giveUp)
+  // Flushed now, because the process may be killed later.
+  flushCompileCache()
+  // Frees about 12 MB that only the start needed. V8 would keep them for hours in an idle server. This takes 25 ms.
+  setFlagsFromString('--expose-gc')
+  runInNewContext('gc')()
+}

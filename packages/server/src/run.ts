@@ -1,4 +1,5 @@
-import { ConfigError, readConfig } from './config.ts'
+import { resolve } from 'node:path'
+import { type Config, ConfigError, readConfig } from './config.ts'
 import { describe } from './kernel/errors.ts'
 import { openLog } from './kernel/log.ts'
 import { logProcess } from './process-log.ts'
@@ -41,17 +42,17 @@ export async function run(environment: Record<string, string | undefined>, warni
   )
   const database = config.databaseUrl ? 'PostgreSQL' : `embedded database in ${config.dataDir}`
   log.info(`Skerry listens on ${server.url}`, { database })
-  if (config.smtpUrl === null) log.info(`mails are put into ${config.dataDir}/outbox: SKERRY_SMTP_URL is not set`)
+  if (config.smtpUrl === null)
+    log.info(`mails are written to ${resolve(config.dataDir, 'outbox')}, because SKERRY_SMTP_URL is not set`)
   if (server.context.serverKey === null && config.oidc === null)
     log.warn(
       `nobody can sign in, because SKERRY_SERVER_KEY is not set. Make a key once with \`node -p "crypto.randomBytes(32).toString('base64url')"\`, store it, and set it at every start`,
     )
   // Printed at every log level: the link is a credential, and the way to a first organization without a terminal.
   if (server.setUpLink !== null)
-    openLog('info', (line) => process.stdout.write(line)).info(
-      `Nobody has set up this server yet. Run \`skerry signup "Acme" --email you@example.com --url ${server.url}\` (in a checkout, \`npx skerry\`), or open the link within 24 hours. Either makes an organization that you own. The link works once`,
-      { link: server.setUpLink },
-    )
+    openLog('info', (line) => process.stdout.write(line)).info(setUpWords(server.context.config), {
+      link: server.setUpLink,
+    })
   let closingSinceMs: number | undefined
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.on(signal, () => {
@@ -65,6 +66,15 @@ export async function run(environment: Record<string, string | undefined>, warni
         () => process.exit(1),
       )
     })
+}
+
+/** Says how to make the first organization. A server that refuses `skerry signup` does not name it. */
+function setUpWords({ signup, baseUrl }: Pick<Config, 'signup' | 'baseUrl'>): string {
+  const unset = 'Nobody has set up this server yet.'
+  const end = 'It works once, and so does the link that another server of the same database prints'
+  if (signup === 'closed')
+    return `${unset} Open the link within 24 hours: it makes an organization that you own. ${end}. \`skerry signup\` is closed here`
+  return `${unset} Run \`skerry signup "Acme" --email you@example.com --url ${baseUrl}\` (in a checkout, \`npx skerry\`), or open the link within 24 hours. Either makes an organization that you own. The link works once`
 }
 
 /** Logs in one line why the server cannot start, whatever the log level. */

@@ -8,8 +8,6 @@ export interface Operated {
   stderr: string
 }
 
-const program = fileURLToPath(new URL('../src/operator/main.js', import.meta.url))
-
 /**
  * Runs `skerry-server` in this process. Loading it in a process of its own takes three times as long, so a suite does
  * that once.
@@ -21,10 +19,19 @@ export async function operate(settings: Record<string, string>, args: string[]):
   return { code: await main(args, settings, host), ...texts }
 }
 
-/** Runs `skerry-server` as an operator does. */
-export const operateProcess = (settings: Record<string, string>, args: string[]): Promise<Operated> =>
+/**
+ * Runs `skerry-server` as an operator does.
+ *
+ * @param file the program, which is `main.js` for `start` of the package
+ */
+export const operateProcess = (
+  settings: Record<string, string>,
+  args: string[],
+  file = 'operator/main.js',
+): Promise<Operated> =>
   new Promise((resolve) => {
     const env = { PATH: process.env.PATH, ...settings }
+    const program = fileURLToPath(new URL(`../src/${file}`, import.meta.url))
     const child = execFile(process.execPath, [program, ...args], { env }, (_, stdout, stderr) =>
       resolve({ code: child.exitCode ?? -1, stdout, stderr }),
     )

@@ -1,13 +1,16 @@
+import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { audit } from '@skerry/contract/audit/endpoints'
 import { billing } from '@skerry/contract/billing/endpoints'
 import { signup } from '@skerry/contract/signup/endpoints'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import manifest from '../package.json' with { type: 'json' }
 import { readConfig } from '../src/config.ts'
 import { seal } from '../src/features/audit-proof/seal.ts'
 import { mail } from '../src/features/notifications/jobs.ts'
 import type { DeadLetter } from '../src/jobs/dead-letters.ts'
+import { commands } from '../src/operator/table.ts'
 import type { RunningServer } from '../src/server.ts'
 import { engine, newDatabase, type TestDatabase } from './engine.ts'
 import { operate as operateIn, operateProcess } from './operate.ts'
@@ -68,6 +71,24 @@ test.runIf(engine() === 'embedded')('commands refuse an embedded database that a
   const { code, stdout, stderr } = await operateProcess(settings, ['jobs', 'list'])
   expect([code, stdout]).toEqual([1, ''])
   expect(stderr).toContain(`${dataDir} is in use by process ${process.pid}`)
+})
+
+test('--help of each command prints its usage, and --version the version', async () => {
+  for (const { name } of commands) {
+    const { code, stdout } = await operate(name, '--help')
+    expect([code, stdout]).toEqual([0, expect.stringContaining(`Usage: skerry-server ${name} `)])
+  }
+  expect((await operate('--help')).stdout).toMatch(/^ {2}start {2,}Start the server/m)
+  expect(await operate('--version')).toEqual({ code: 0, stdout: `${manifest.version}\n`, stderr: '' })
+})
+
+test.each(['main.js', 'operator/main.js'])('%s starts no server if it is given more than start', async (file) => {
+  const settings = { SKERRY_DATA_DIR: join(dataDir, 'none') }
+  const word = file === 'main.js' ? [] : ['start']
+  const help = await operateProcess(settings, [...word, '--help'], file)
+  expect([help.code, help.stdout]).toEqual([0, expect.stringContaining('Usage: skerry-server start')])
+  expect(await operateProcess(settings, [...word, '--hlep'], file)).toMatchObject({ code: 2, stdout: '' })
+  expect(existsSync(settings.SKERRY_DATA_DIR)).toBe(false)
 })
 
 test('the operator can list, show, drop and retry jobs that failed for good', async () => {

@@ -95,6 +95,14 @@ describe('every line of a server’s output is JSON', () => {
     expect(server.lines()).toHaveLength(1)
   })
 
+  test('and names the link alone if signing up is closed', async () => {
+    const server = start({ SKERRY_BASE_URL: 'https://skerry.example.com', SKERRY_TRUSTED_PROXIES: 'loopback' })
+    const { message } = await until('the link', () => server.find('Nobody has set up this server'))
+    expect(message).toContain('Open the link within 24 hours: it makes an organization that you own')
+    expect(message).not.toContain('--url')
+    expect(server.find('mails are written to')?.message).toContain(`written to ${resolve(dataDir, 'outbox')}, because`)
+  })
+
   test.runIf(engine() === 'postgres')('when nobody can sign in, with the way to make a server key', async () => {
     const server = start({ SKERRY_SERVER_KEY: '' })
     const { level, message } = await until('the warning', () => server.find('nobody can sign in'))

@@ -1,6 +1,6 @@
 import { openSecret } from '@skerry/crypto/secret'
 import { isSecretChange } from '@skerry/sdk/secret-change'
-import type { ChangeRequest } from '@skerry/sdk/secrets'
+import type { ChangeRequest, ShownChange } from '@skerry/sdk/secrets'
 import { exitCodes, Failure, toFailure, usage } from '../failure.ts'
 import type { InOrg } from '../frame.ts'
 import { note, type Output, warn } from '../output.ts'
@@ -13,6 +13,7 @@ import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { compareRestored, originalOf, unprovenWarning } from './compare.ts'
 import { findChange } from './find.ts'
+import { proposerEnd } from './proposer.ts'
 import { checkRekey } from './rekey.ts'
 import { nameOfChange, verbs } from './show.ts'
 
@@ -31,7 +32,7 @@ interface ApproveOptions extends Options, ReaderFlags {
 interface Decided {
   id: string
   names: string
-  together: ChangeRequest[]
+  together: ShownChange[]
   params: { orgId: string; changeRequestId: string }
 }
 
@@ -118,6 +119,8 @@ async function confirmApproval(
   { canSee, unproven }: Seen,
   { yes = false }: ApproveOptions,
 ): Promise<void> {
+  const ended = proposerEnd(together[0]!)
+  if (ended !== undefined) warn(`the proposer of ${id} was ${ended}: approve it only if you know where it comes from`)
   for (const original of unproven) warn(unprovenWarning(original, id))
   const effects = new Intl.ListFormat('en').format(together.map((one) => `${verbs[one.action]} ${nameOfChange(one)}`))
   const unseen = canSee ? '' : ' You cannot see the values.'

@@ -1,4 +1,4 @@
-import type { ChangeRequest } from '@skerry/sdk/secrets'
+import type { ChangeRequest, ShownChange } from '@skerry/sdk/secrets'
 import { findCurrent } from '../current-place.ts'
 import { openDirectory } from '../directory.ts'
 import { usage } from '../failure.ts'
@@ -49,7 +49,7 @@ export async function list({ session, flags }: SignedIn<Options>): Promise<Outpu
             [...new Set(together.map(({ action }) => action))].sort().join(', '),
             namesOf(together, one.groupSize),
             labels.get(one.environmentId) ?? one.environmentId,
-            nameOf(one.proposedById) ?? one.proposedById,
+            proposerOf(one, nameOf(one.proposedById)),
             shownTime(one.createdAt),
           ]
         }),
@@ -70,7 +70,11 @@ export function checkList(flags: Options): void {
     throw usage('--app alone names no environment', 'add --env, or leave it out to list all changes')
 }
 
-type Listed = ChangeRequest & { stale?: boolean }
+type Listed = ChangeRequest & Partial<ShownChange> & { stale?: boolean }
+
+/** `ci (revoked)` */
+const proposerOf = ({ proposedById, proposerEnded }: Listed, name = proposedById): string =>
+  proposerEnded ? `${name} (${proposerEnded})` : name
 
 /** An older server does not say whether a change is stale. */
 const isStale = ({ stale }: Listed): boolean => stale === true

@@ -7,7 +7,6 @@ import { Failure } from '../failure.ts'
 import { openPlace } from '../grants.ts'
 import { mustVerifyIn } from '../known-directories.ts'
 import { environmentShared, noteKeyMade } from '../known-readers.ts'
-import { trustCommand } from '../labels.ts'
 import { note, warn, writeLine } from '../output.ts'
 import type { Place } from '../places.ts'
 import type { ReaderFlags } from '../reader-names.ts'
@@ -132,8 +131,9 @@ export async function checkRekey(
       if (!isApplied) return
       await (await session.key()).knownState?.rekeyed(envId, values.key.bytes)
       await noteKeyMade(session, { orgId, envId }, values.key, keeps)
-      if (mustVerifyIn(session, orgId)) await signKey(session, place, values, keeps)
-      note(`other people, and machines that remember the old key, must run \`${trustCommand(label)}\` once`)
+      const isSigned = mustVerifyIn(session, orgId)
+      if (isSigned) await signKey(session, place, values, keeps)
+      noteTrust(label, isSigned)
     },
   }
 }

@@ -12,6 +12,7 @@ import type { Flags } from '../settings.ts'
 import { shownTime } from '../times.ts'
 import { type Comparison, compare, diffLines, originalOf, unprovenWarning } from './compare.ts'
 import { findChange } from './find.ts'
+import { proposerEnd } from './proposer.ts'
 import { compareProposed, tellRekey } from './rekey.ts'
 
 type Found = Awaited<ReturnType<typeof findChange>>
@@ -125,6 +126,8 @@ function tell(
   writeLine(`status: ${change.status}, ${approvals} of ${change.requiredApprovals} approvals`)
   const by = `by ${nameOf(change.proposedById)}, ${shownTime(change.createdAt)}`
   writeLine(`proposed: ${isGroup || !isSecretChange(change) ? by : `${baseOf(change)}, ${by}`}`)
+  const ended = proposerEnd(change)
+  if (ended !== undefined) writeLine(`proposer: ${ended}`)
   if (change.note !== null) for (const line of change.note.split('\n')) writeLine(`note: ${line}`)
 }
 

@@ -1,6 +1,7 @@
 import type { Answer } from '@skerry/contract/endpoint'
 import type { machineClients } from '@skerry/contract/machine-clients/endpoints'
 import type { Command } from 'commander'
+import { tellOpenChanges } from '../changes/proposer.ts'
 import { findKnown } from '../find-one.ts'
 import { type InOrg, inOrg, type SignedIn, signedIn } from '../frame.ts'
 import { forgetName, noteName } from '../known-names.ts'
@@ -123,6 +124,7 @@ async function revoke(id: string, { session, flags }: SignedIn<Confirmable & End
   await session.client.machineClients.revoke({ params: paramsOf(found) })
   forgetName(session, found.orgId, found.id)
   note(`revoked machine client ${found.id}; service tokens that it made go on working: see \`skerry token ls\``)
+  const changes = await tellOpenChanges(session, { id: found.id, label: found.name })
   const live = await settleLeases(session, { id: found.id, label: found.name }, flags)
-  return { json: { revoked: found.id, leases: live } }
+  return { json: { revoked: found.id, leases: live, changes } }
 }

@@ -6,6 +6,7 @@ import { ensureEnvironments, findEnvironments } from '../first-run/environments.
 import { type ImportFlags, importInto, readImport } from '../first-run/import-file.ts'
 import { adviseGrant, tellReaders, warnOfLoss } from '../first-run/person.ts'
 import { type SignedIn, signedIn } from '../frame.ts'
+import { pinForProject } from '../known-directories.ts'
 import { checkSlug, slugFrom } from '../names.ts'
 import { accepting, common, confirmable, explained } from '../options.ts'
 import { note, type Output } from '../output.ts'
@@ -51,7 +52,8 @@ async function init({
   await confirmChange(known, { app, env }, flags)
   const wanted = { app, env, isNamed: named !== undefined, name: flags.name ?? nameFor(app, folder) }
   const { created, labels, recovery, isReadable } = await ensureEnvironments(session, wanted, flags)
-  const file = write({ app, env })
+  const pin = await pinForProject(session.settings, org.id)
+  const file = write({ app, env }, pin)
   note(`wrote ${relative(folder, file) || file}: ${org.slug}, ${app}/${env}. It holds no secret: commit it`)
   const imported = await importInto(session, { app, env, isReadable }, values, flags)
   note(`next: ${nextStep(flags)}, then \`skerry run -- <program>\``)

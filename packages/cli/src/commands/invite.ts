@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander'
 import { Failure, toFailure, usage } from '../failure.ts'
 import { checkWritable } from '../files.ts'
 import { findTeam } from '../find-team.ts'
-import { findOutbox } from '../first-run/outbox.ts'
+import { findOutbox, type Outbox } from '../first-run/outbox.ts'
 import { linkFrom } from '../first-run/own-invitation.ts'
 import { type InOrg, inOrg, type SignedIn, signedIn } from '../frame.ts'
 import { readCredential } from '../input.ts'
@@ -30,7 +30,7 @@ export function register(command: Command): void {
     .action(inOrg(list))
   const creating = explained(
     leaf(command, 'create <email>', 'Invite a person'),
-    'The person accepts with the link in the mail, or after signing in with that address. With --app, name what they should read: an admin grants the keys after comparing their words.',
+    'The person accepts with the link in the mail, or after signing in with that address. With --app, name what they should read: an admin grants the keys after comparing their words. With a signed directory, the command shows a joining code. Give it to the person by phone, for example: they join with `skerry invite accept --code`.',
   )
     .addOption(new Option('--role <role>', 'role of the person').choices(['member', 'admin']).default('member'))
     .option('--team <team>', 'team that the person joins; repeatable', gather)
@@ -74,9 +74,7 @@ async function create(
   })
   joining?.keep()
   note(`invited ${invite.email} as ${invite.role}, until ${notedTime(invite.expiresAt)}`)
-  const link = await linkFrom(session.client, outbox, invite.email)
-  if (link !== undefined)
-    note(`the mail is in the outbox of this machine; its link works once, until the invitation expires: ${link}`)
+  const mail = await tellMail(session, outbox, invite.email)
   const who = shellWord(invite.email)
   note(
     teamIds.length + places.length === 0
@@ -84,10 +82,27 @@ async function create(
       : `once they have made their keys, grant what they should read: \`skerry access complete --member ${who}\``,
   )
   return {
-    json: { invite, ...(joining && { joiningCodeFile: flags.codeFile ?? null }) },
+    json: { invite, mail, ...(joining && { joiningCodeFile: flags.codeFile ?? null }) },
     text: () => writeLine(invite.id),
     after: () => tellCode(invite.email, joining, flags),
   }
+}
+
+/** Says where the mail is if the server sends none. Returns where mails go; null if an older server does not say it. */
+async function tellMail(
+  session: Session,
+  outbox: Outbox | undefined,
+  email: string,
+): Promise<'smtp' | 'outbox' | null> {
+  const { mail } = (await session.client.signIn.get()) as { mail?: 'smtp' | 'outbox' }
+  const link = mail === 'smtp' ? undefined : await linkFrom(session.client, outbox, email)
+  if (link !== undefined)
+    note(`the mail is in the outbox of this machine; its link works once, until the invitation expires: ${link}`)
+  else if (mail === 'outbox')
+    note(
+      'this server sends no mail: the invitation is a file in the folder `outbox` of its data directory. Ask the operator for its link, and pass it on',
+    )
+  return mail ?? null
 }
 
 /** Makes a joining code, if this machine knows the signed directory of the organization. */
@@ -119,7 +134,7 @@ interface CodeFlags extends Flags {
 const codeFile = (command: Command): Command =>
   command.option('--code-file <path>', 'write the joining code to this new file instead of showing it')
 
-const checkCodeFile = ({ codeFile: path }: CodeFlags): void => checkWritable(path, {})
+const checkCodeFile = ({ codeFile: path }: CodeFlags): void => checkWritable(path, { hasForce: false })
 
 function checkCreate(flags: CodeFlags & Places): void {
   checkApps(flags)
@@ -178,7 +193,7 @@ interface AcceptFlags extends Flags {
 
 /** A link in a mail or the dashboard may have accepted the invitation already. */
 const acceptedWithoutCode =
-  'if you have accepted it already, for example with the link in the mail, ask the person who invited you to compare the words of `skerry keys fingerprint`'
+  'if you have accepted it already, for example with the link in the mail, ask the person who invited you to compare your words: `skerry keys fingerprint` shows them, and so does Keyring in your account in the dashboard'
 
 const readCode = async ({ code }: AcceptFlags): Promise<string | undefined> =>
   code ? readCredential('Joining code') : undefined
@@ -259,10 +274,9 @@ async function resend(who: string, { session, flags }: SignedIn<CodeFlags, typeo
   })
   joining?.keep()
   note(`sent the invitation of ${invite.email} again; it is open until ${notedTime(invite.expiresAt)}`)
-  const link = await linkFrom(session.client, outbox, invite.email)
-  if (link !== undefined) note(`the mail is in the outbox of this machine; its link works once: ${link}`)
+  const mail = await tellMail(session, outbox, invite.email)
   return {
-    json: { invite, ...(joining && { joiningCodeFile: flags.codeFile ?? null }) },
+    json: { invite, mail, ...(joining && { joiningCodeFile: flags.codeFile ?? null }) },
     after: () => tellCode(invite.email, joining, flags),
   }
 }

@@ -4,6 +4,7 @@ import { isNamed } from '@skerry/contract/prefixes'
 import { type SharesLeft, sharesWithout } from '@skerry/contract/recovery/custodians'
 import { fingerprintWords } from '@skerry/crypto/fingerprint-words'
 import type { Command } from 'commander'
+import { tellOpenChanges } from '../changes/proposer.ts'
 import { Failure, toFailure, usage } from '../failure.ts'
 import { type InOrg, inOrg, type SignedIn, signedIn } from '../frame.ts'
 import { noMember } from '../grants.ts'
@@ -159,6 +160,7 @@ async function remove(who: string, { session, flags }: SignedIn<Confirmable & En
       `\`skerry members offboard ${shellWord(email ?? userId)}${profileOption(session.settings.profile)}\` does these steps as one list`,
     )
   if (shares) note('  skerry recovery rotate --custodian <member> for each custodian makes new shares')
+  const changes = await tellOpenChanges(session, { id: userId, label })
   const live = await settleLeases(session, { id: userId, label }, flags)
   return {
     json: {
@@ -166,6 +168,7 @@ async function remove(who: string, { session, flags }: SignedIn<Confirmable & En
       made: { tokens: made.tokens ?? null, clients: made.clients ?? null },
       held: holdings?.held.map((one) => one.label) ?? null,
       leases: live,
+      changes,
       recovery: shares,
     },
   }

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander'
 import { parseDuration } from '../duration.ts'
 import { usage } from '../failure.ts'
 import { exportFormats } from '../formats/names.ts'
-import { common, explained } from '../options.ts'
+import { common, explained, gather } from '../options.ts'
 import { endAs, startChild } from '../run/child.ts'
 import { buildLaunch } from '../run/environment.ts'
 import { exec } from '../run/exec.ts'
@@ -17,6 +17,8 @@ interface Options extends LaunchOptions, MountOptions {
   mask?: boolean
   watch?: boolean
   interval: string
+  lease?: string[]
+  ttl?: string
 }
 
 export function register(command: Command): void {
@@ -37,6 +39,8 @@ export function register(command: Command): void {
     )
     .option('--watch', 'restart the program when a secret changes')
     .option('--interval <duration>', 'how often --watch checks', '10s')
+    .option('--lease <target>', 'also create a temporary account for the program; repeatable', gather)
+    .option('--ttl <duration>', 'lifetime of the leases (default: 1h, or the longest that a target allows)')
     .action(run)
 }
 
@@ -44,18 +48,24 @@ const help = `If a name has several values, the first of these wins: existing en
 
 The program starts without a shell. Its signals and exit code are its own. It does not get SKERRY_TOKEN and SKERRY_CLIENT_SECRET. Secrets with names such as PATH or NODE_OPTIONS can change how programs run, so they need --allow-name, or allowNames in skerry.json.
 
-If the server cannot be reached, Skerry uses the last copy and warns.`
+If the server cannot be reached, Skerry uses the last copy and warns.
+
+The variables of --lease win over secrets with the same name. The leases end with the program, and Skerry warns if one expires before. \`skerry lease create --help\` lists the variables.`
 
 async function run(program: string[], flags: Options): Promise<void> {
   checkFlags(flags)
   const intervalSeconds = parseInterval(flags.interval)
   const argv = commandLine(program, flags)
   checkLaunch(flags)
+  const ttlSeconds = flags.ttl === undefined ? undefined : parseDuration(flags.ttl, '--ttl')
   const prepared = await prepare(flags)
   const { launch } = prepared
   const file = findProgram(argv[0]!, launch.env.PATH)
   const masking = maskingOf(flags.mask, launch.values)
-  if (isMounting(flags)) {
+  if (flags.lease) {
+    const { runWithLeases } = await import('../run/leased.ts')
+    await runWithLeases(file, argv, prepared, { targets: flags.lease, ttlSeconds, mask: flags.mask })
+  } else if (isMounting(flags)) {
     const { runMounted } = await import('../run/mount.ts')
     process.exitCode = await runMounted(file, argv, prepared, { ...flags, masking })
   } else if (flags.watch) {
@@ -69,6 +79,11 @@ async function run(program: string[], flags: Options): Promise<void> {
 function checkFlags(flags: Options): void {
   if (flags.offline && flags.watch) throw usage('--watch needs the server that --offline does not ask')
   checkMount(flags)
+  if (flags.ttl !== undefined && !flags.lease) throw usage('--ttl is for --lease', 'name the target with --lease')
+  if (flags.lease && flags.offline) throw usage('--lease needs the server that --offline does not ask')
+  if (flags.lease && flags.watch)
+    throw usage('--watch and --lease cannot be used together', 'a restart would need a new lease')
+  if (flags.lease && isMounting(flags)) throw usage('a mount and --lease cannot be used together')
   if (isMounting(flags) && flags.watch) throw usage('--watch and a mount cannot be used together')
 }
 

@@ -101,7 +101,8 @@ async function writeFolder(session: Session, { folder, place, scope, now }: Writ
     const change = `from ${now.app}/${now.env} to ${place.label} of ${org}, for everyone who uses it`
     await confirmOrRefuse(`changes skerry.json ${change}`, flags, 'Run again with --yes, or set SKERRY_ENV instead.')
   }
-  const file = entryOf(session.settings, org, folder).write({ app, env })
+  const pin = await pinForProject(session.settings, (await session.org()).id)
+  const file = entryOf(session.settings, org, folder).write({ app, env }, pin)
   note(`wrote ${relative(folder, file) || file}: ${org}, ${place.label}. It holds no secret: commit it`)
   const canRead = await noteAccess(session, place)
   return { json: { file, ...jsonOf(session, org, place), canRead, changed: true } }

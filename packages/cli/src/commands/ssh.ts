@@ -2,11 +2,11 @@ import type { Command } from 'commander'
 import { parseDuration } from '../duration.ts'
 import { Failure, usage } from '../failure.ts'
 import { type SignedIn, signedIn } from '../frame.ts'
-import { mint } from '../leases/create.ts'
 import { checkTarget } from '../leases/known-target.ts'
 import { privateFolder } from '../leases/private-folder.ts'
 import { whileLeased } from '../leases/running.ts'
 import { targetOf } from '../leases/targets.ts'
+import { mint } from '../leases/with-program.ts'
 import { common, explained, gather } from '../options.ts'
 import { inheritedEnvironment } from '../run/environment.ts'
 import { findProgram } from '../run/program.ts'
@@ -46,8 +46,8 @@ async function ssh(
   const named = userOf(destination)
   const principals = flags.principal ?? [named ?? user ?? noUser()]
   const make = () => mint(session, { target, ttlSeconds, principals })
-  await whileLeased(session, make, async (made, start) => {
-    if (made.provider !== 'ssh')
+  await whileLeased(session, [make], async ([made], start) => {
+    if (made?.provider !== 'ssh')
       throw new Failure(
         'failure',
         `the server made a lease of another kind than SSH on ${target.name}`,

@@ -1,9 +1,11 @@
 import { createServiceToken } from '@skerry/sdk/tokens'
 import { type Command, Option } from 'commander'
+import { tellOpenChanges } from '../changes/proposer.ts'
 import { findCurrentParent } from '../current-place.ts'
 import { openDirectory } from '../directory.ts'
 import { parseEnd } from '../duration.ts'
 import { Failure, toFailure, usage } from '../failure.ts'
+import { checkWritable, writeNamed } from '../files.ts'
 import { type InOrg, inOrg, type SignedIn, signedIn, withoutSession } from '../frame.ts'
 import { grantAll, type OpenPlace, openWithGroups } from '../grants.ts'
 import { heldByIfKnown, heldLabel, hintRekey, listAccess } from '../holdings.ts'
@@ -33,6 +35,7 @@ interface CreateOptions extends Flags {
   format: 'skerry' | 'classic'
   expires?: string
   withoutPin?: boolean
+  file?: string
   branches?: boolean
 }
 
@@ -58,6 +61,7 @@ export function register(command: Command): void {
         .default('skerry'),
     )
     .option('--expires <when>', 'for example 12h, 30d or 2030-01-31 (default: never)')
+    .option('--file <path>', 'write the token to this new file, which only you can read, instead of showing it')
     .option(...branchesOption)
     .option('--without-pin', 'print the token without the pin of the signed directory')
     .action(inOrg(create, parseCreate))
@@ -106,11 +110,11 @@ async function create(
   pin(session, orgId, { principalId: serviceToken.id, name, publicKeyJwk: parsed.publicKeyJwk })
   const problem = await grantTo(session, places, serviceToken.id, parsed.publicKeyJwk)
   const token = await pinnedToken(session, orgId, made.token, { bound: bound ? place : undefined, flags })
-
+  if (flags.file !== undefined) writeNamed(flags.file, `${token}\n`, {})
   const granted = problem ? [] : places.map(({ label }) => label)
   return {
-    json: { token, serviceToken, granted },
-    text: () => writeLine(token),
+    json: { ...(flags.file === undefined ? { token } : { tokenFile: flags.file }), serviceToken, granted },
+    text: () => (flags.file === undefined ? writeLine(token) : undefined),
     after: () => {
       if (problem) {
         warn('the token exists, but not every key was granted to it')
@@ -120,9 +124,9 @@ async function create(
           `run \`skerry grant ${serviceToken.id} ${placeOptions(place!.label)}\``,
         )
       }
-      note(`created token ${name} (${serviceToken.id}); it is shown only once`)
       // The name could be one that a shell takes apart, or the address of a member.
       const holder = /^[\w.-]+$/.test(name) ? name : serviceToken.id
+      noteMade(name, serviceToken.id, flags)
       note(useOf(granted, flags, holder))
       hintOlderBranches(
         branches.filter(({ label }) => !granted.includes(label)),
@@ -135,6 +139,12 @@ async function create(
       if (granted.length > 0) note(`for a program: set SKERRY_TOKEN to it, and SKERRY_URL to ${session.settings.url}`)
     },
   }
+}
+
+function noteMade(name: string, id: string, { admin, file }: CreateOptions): void {
+  const where = file === undefined ? 'it is shown only once' : `it is in ${file}, and shown nowhere else`
+  note(`created ${admin ? 'admin ' : ''}token ${name} (${id}); ${where}`)
+  if (admin) note('administers the organization: members, tokens, leases and protection')
 }
 
 /** The token with the pin, and with the environment that it is bound to. Without a directory it has no pin. */
@@ -163,6 +173,7 @@ function parseCreate(flags: CreateOptions, argument: string | undefined) {
   const name = argumentOr(argument, flags.name, 'name of the token')
   const expiresAt =
     flags.expires === undefined ? null : new Date(Date.now() + parseEnd(flags.expires, '--expires') * 1000)
+  checkWritable(flags.file, { hasForce: false })
   if (flags.branches && (flags.provisioner || (flags.admin && flags.env === undefined)))
     throw usage('--branches needs an environment that the token reads', 'name it with --env')
   if (flags.provisioner && (flags.admin || flags.unbound || flags.app !== undefined || flags.env !== undefined))
@@ -269,8 +280,9 @@ async function revoke(id: string, { session, flags }: SignedIn<EndOptions>): Pro
   forgetToken(session, token)
   note(`revoked token ${token.name}; its holder may have kept values that it read`)
   hintRekey(session, token.name, await heldByIfKnown(session, token.id))
+  const changes = await tellOpenChanges(session, { id: token.id, label: token.name })
   const live = await settleLeases(session, { id: token.id, label: token.name }, flags)
-  return { json: { revoked: token.id, leases: live } }
+  return { json: { revoked: token.id, leases: live, changes } }
 }
 
 /** Forgets the token under its name, because the server could still show a revoked token under that name. */
@@ -295,6 +307,7 @@ async function remove(id: string, { session, flags }: SignedIn<EndOptions>): Pro
   forgetToken(session, token)
   note(`deleted token ${token.name}`)
   hintRekey(session, token.name, holdings)
+  const changes = await tellOpenChanges(session, { id: token.id, label: token.name })
   const live = await settleLeases(session, { id: token.id, label: token.name }, flags)
-  return { json: { deleted: token.id, leases: live } }
+  return { json: { deleted: token.id, leases: live, changes } }
 }

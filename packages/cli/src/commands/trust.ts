@@ -25,11 +25,11 @@ export function register(command: Command): void {
     'Each line is what the server claims. Sign it only if somebody on your team made this change. The name `recovery` means the recovery key.',
   ).action(inOrg(sign))
   leaf(command, 'verify', 'Verify the signatures, and compare them with the server’s answers').action(inOrg(verify))
-  leaf(command, 'pin [pin]', 'Print the pin for other machines, or trust a pin that you got from a person')
+  confirmable(leaf(command, 'pin [pin]', 'Print the pin for other machines, or trust a pin that you got from a person'))
     .option('--write', 'also write the pin into skerry.json')
     .option(
       '--restored',
-      'forget the newer directory that this machine saw: an older backup of the server was restored',
+      'an older backup of the server was restored: forget the newer directory that this machine saw, and write the pin into skerry.json if it has one',
     )
     .action(inOrg(pin, parseGiven))
   continuing(

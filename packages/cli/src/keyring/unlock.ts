@@ -45,7 +45,13 @@ async function openHere(owner: Owner, options: { extractable?: boolean } = {}): 
   const sealed = await sealedKeys(owner)
   if (passphrase === undefined && !canAsk()) throw locked()
   if (passphrase !== undefined) return openSealed(owner, sealed, passphrase, options)
+  if (options.extractable) await noteAskedAgain(owner)
   return askUntilOpen(owner, sealed, options)
+}
+
+/** Without it, a person who has just unlocked the keyring takes the question for a mistake. */
+async function noteAskedAgain({ url, userId }: Owner): Promise<void> {
+  if (await agentKey(url, userId)) note('this command asks for your passphrase, although your keyring is unlocked')
 }
 
 /** The keyring is locked, and nobody can be asked for the passphrase. */
@@ -144,9 +150,12 @@ async function openWithKit(
  * Opens the keys with the passphrase, even if an agent has them. Somebody who finds an unlocked terminal therefore
  * cannot change them.
  */
-export function openAnew(owner: Owner, sealed: SealedKeys, question?: string): Promise<PrivateKey> {
+export async function openAnew(owner: Owner, sealed: SealedKeys, question?: string): Promise<PrivateKey> {
   const asks = passphraseFromFile() === undefined && canAsk()
-  if (asks) return askUntilOpen(owner, sealed, { extractable: true }, question)
+  if (asks) {
+    await noteAskedAgain(owner)
+    return askUntilOpen(owner, sealed, { extractable: true }, question)
+  }
   return readPassphrase().then((passphrase) => openSealed(owner, sealed, passphrase, { extractable: true }))
 }
 

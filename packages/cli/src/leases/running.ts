@@ -2,22 +2,23 @@ import type { MadeLease } from '@skerry/sdk/leases'
 import { toFailure } from '../failure.ts'
 import { note, warn } from '../output.ts'
 import { type Ending, endAs, startChild } from '../run/child.ts'
+import type { Masking } from '../run/masking.ts'
 import type { Session } from '../session.ts'
 import { notedTime } from '../times.ts'
 
-type Start = (file: string, argv: string[], env: Record<string, string>) => Promise<Ending>
+export type Start = (file: string, argv: string[], env: Record<string, string>, masking?: Masking) => Promise<Ending>
 
 const ending = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const
 
 /**
- * Makes a lease, runs a program with it, and revokes it, however the program ends. A signal before the program starts,
- * or after it ends, does not end this command before the lease is revoked. If this command is killed with SIGKILL, the
- * lease expires by itself.
+ * Makes leases, runs a program with them, and revokes them, however the program ends. A signal before the program
+ * starts, or after it ends, does not end this command before the leases are revoked. If this command is killed with
+ * SIGKILL, the leases expire by themselves.
  */
 export async function whileLeased(
   session: Session,
-  make: () => Promise<MadeLease>,
-  use: (made: MadeLease, start: Start) => Promise<Ending>,
+  makes: readonly (() => Promise<MadeLease>)[],
+  use: (made: MadeLease[], start: Start) => Promise<Ending>,
 ): Promise<void> {
   let signal: NodeJS.Signals | null = null
   let isMaking = true
@@ -26,22 +27,27 @@ export async function whileLeased(
     signal ??= one
   }
   for (const one of ending) process.on(one, hold)
-  const start: Start = async (file, argv, env) => {
+  const start: Start = async (file, argv, env, masking) => {
     isMaking = false
-    return signal === null ? startChild(file, argv, env).done : { code: null, signal }
+    return signal === null ? startChild(file, argv, env, masking).done : { code: null, signal }
   }
-  const end = await withLease(session, make, (made) => use(made, start)).finally(() => {
+  const end = await withLeases(session, makes, (made) => use(made, start)).finally(() => {
     for (const one of ending) process.off(one, hold)
   })
   process.exitCode = endAs(end)
 }
 
-async function withLease<T>(session: Session, make: () => Promise<MadeLease>, use: (made: MadeLease) => Promise<T>) {
-  const made = await make()
+async function withLeases<T>(
+  session: Session,
+  makes: readonly (() => Promise<MadeLease>)[],
+  use: (made: MadeLease[]) => Promise<T>,
+) {
+  const made: MadeLease[] = []
   try {
+    for (const make of makes) made.push(await make())
     return await use(made)
   } finally {
-    await revoke(session, made)
+    for (const one of made) await revoke(session, one)
   }
 }
 

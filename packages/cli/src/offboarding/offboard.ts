@@ -2,6 +2,7 @@ import type { Answer } from '@skerry/contract/endpoint'
 import type { offboardings } from '@skerry/contract/offboardings/endpoints'
 import { distinctNames } from '@skerry/sdk/internal/distinct-names'
 import { type Offboarding, type OffboardingRow, rekeyability } from '@skerry/sdk/internal/offboarding'
+import { tellOpenChanges } from '../changes/proposer.ts'
 import { principalIdOf } from '../directory.ts'
 import { Failure, toFailure, usage } from '../failure.ts'
 import type { InOrg } from '../frame.ts'
@@ -61,6 +62,9 @@ async function start(session: Session, orgId: string, who: string, flags: RekeyO
   note(`${preview.role === null ? 'started the offboarding of' : 'removed'} ${label}`)
   const { revoked } = offboarding
   if (revoked.length > 0) note(`revoked ${revokedWords(revoked)}`)
+  await tellOpenChanges(session, { id: userId, label })
+  for (const { kind, id, name } of revoked)
+    if (kind === 'service_token' || kind === 'machine_client') await tellOpenChanges(session, { id, label: name })
   return offboarding
 }
 

@@ -1,7 +1,7 @@
 import { formatAge, parseDuration } from '../duration.ts'
 import { usage } from '../failure.ts'
 import { formatTable, note, warn, writeStderr } from '../output.ts'
-import { openSession } from '../session.ts'
+import { openSession, type Session } from '../session.ts'
 import { buildLaunch, type Ingredients, type Launch, personalOverride } from './environment.ts'
 import { isMounting } from './mount-options.ts'
 import type { LaunchOptions } from './options.ts'
@@ -9,6 +9,7 @@ import { resolveTarget, type Target } from './target.ts'
 import { tellWithheld } from './withheld.ts'
 
 export interface Prepared extends Target {
+  session: Session
   launch: Launch
   ingredients: Omit<Ingredients, 'resolved'>
 }
@@ -37,7 +38,7 @@ export async function prepare(flags: LaunchOptions): Promise<Prepared> {
   if (flags.explain) explain(launch, flags, target)
   // A mounted file contains the secrets, whatever the environment holds.
   else if (!isMounted) tellHidden(launch)
-  return { ...target, launch, ingredients }
+  return { ...target, session, launch, ingredients }
 }
 
 async function openCache() {

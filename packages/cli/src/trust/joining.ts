@@ -105,7 +105,9 @@ export async function acceptAnswers(
   for (const { person, code } of waiting) {
     const answer = answers.get(code.email)
     if (answer === undefined) {
-      note(`${code.email} joined without the joining code, so compare the words of their key`)
+      note(
+        `${code.email} joined without the joining code, so compare the words of their key: \`skerry keys fingerprint\` shows them to this person, and so does Keyring in their account in the dashboard`,
+      )
       continue
     }
     const kid = await kidOfAnswer(session, orgId, code, answer)

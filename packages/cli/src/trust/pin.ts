@@ -1,15 +1,18 @@
 import { formatPin, parsePin } from '@skerry/crypto/directory/pin'
+import type { KnownDirectory } from '@skerry/crypto/directory/verify'
 import { openDocuments } from '@skerry/sdk/internal/directory/open'
 import { Failure, usage } from '../failure.ts'
 import type { InOrg } from '../frame.ts'
 import { knownDirectory, projectPin, rememberDirectory, rememberPin, replaceDirectory } from '../known-directories.ts'
 import { note, type Output, writeLine } from '../output.ts'
 import { projectFileName, writeProject } from '../project.ts'
+import { confirmOrRefuse } from '../prompt.ts'
 import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { openKnownDocuments } from './open.ts'
 
 interface PinFlags extends Flags {
+  yes?: boolean
   write?: boolean
   restored?: boolean
 }
@@ -20,6 +23,7 @@ export async function pin(
   { session, flags, orgId }: InOrg<PinFlags, typeof parseGiven>,
 ): Promise<Output> {
   if (given !== undefined && flags.restored) await startAgain(session, orgId, given)
+  else if (flags.restored) await startFromKnown(session, orgId, flags)
   else if (given !== undefined) await trustPin(session, orgId, given)
   const { root, head } = await openKnownDocuments(session, orgId, { acceptOld: true })
   const text = given ?? formatPin({ root: root.hash, leastHead: head.body.version })
@@ -38,8 +42,7 @@ export async function pin(
 }
 
 /** Refuses a mistyped pin before a request is sent. */
-export function parseGiven({ restored }: PinFlags, given: string | undefined): void {
-  if (given === undefined && restored) throw usage('--restored needs a pin', 'get the pin from a colleague, and add it')
+export function parseGiven(_: PinFlags, given: string | undefined): void {
   if (given === undefined) return
   try {
     parsePin(given)
@@ -59,14 +62,38 @@ async function trustPin(session: Session, orgId: string, text: string): Promise<
 }
 
 /**
+ * Starts again from the root that this machine has verified, for a person who has no colleague with a pin. The root proves
+ * that the directory is the right one. It cannot prove that no newer head exists, so a person compares its number.
+ */
+async function startFromKnown(session: Session, orgId: string, flags: PinFlags): Promise<void> {
+  const { known } = knownDirectory(session.settings, orgId)
+  if (known === null)
+    throw usage('this machine knows no signed directory of this organization', 'give the pin that a colleague has')
+  const start = { known: null, pins: [{ root: known.root.hash, leastHead: 1 }], acceptOld: true }
+  const documents = await openDocuments(session.client, orgId, start)
+  if (documents === null) throw new Failure('notFound', 'the restored server has no signed directory')
+  const head = documents.known.head.version
+  await confirmOrRefuse(
+    `starts again from head ${head} of the server. This machine saw head ${known.head.version}. Continue only if the operator restored a backup from that time`,
+    flags,
+  )
+  replaceBy(session, orgId, documents.known, formatPin({ root: known.root.hash, leastHead: head }))
+}
+
+/**
  * Forgets the newer directory that this machine saw, and starts from the pin: a person says that an older backup of the
- * server was restored. The pin of `skerry.json` may name a newer head, so it is replaced, too.
+ * server was restored.
  */
 async function startAgain(session: Session, orgId: string, text: string): Promise<void> {
   const start = { known: null, pins: [parsePin(text)], acceptOld: true }
   const documents = await openDocuments(session.client, orgId, start)
   if (documents === null) throw new Failure('notFound', 'the restored server has no signed directory')
-  replaceDirectory(session.settings.url, orgId, documents.known, text)
+  replaceBy(session, orgId, documents.known, text)
+}
+
+/** The pin of `skerry.json` may name a newer head, so it is replaced, too. */
+function replaceBy(session: Session, orgId: string, known: KnownDirectory, text: string): void {
+  replaceDirectory(session.settings.url, orgId, known, text)
   if (projectPin(session.settings) !== undefined) writePin(session, text)
 }
 

@@ -24,6 +24,7 @@ import {
   Protection,
   RequiredApprovals,
   SecretChangeRequest,
+  ShownChange,
 } from './schemas.ts'
 
 const Review = Strict({
@@ -123,7 +124,7 @@ export const changes = {
   }),
   get: get('/v1/orgs/:orgId/change-requests/:changeRequestId', {
     summary: 'Get a change request with its reviews',
-    responses: { 200: Strict({ changeRequest: ChangeRequest, reviews: Type.Array(Review) }) },
+    responses: { 200: Strict({ changeRequest: ShownChange, reviews: Type.Array(Review) }) },
   }),
   rekey: get('/v1/orgs/:orgId/change-requests/:changeRequestId/rekey', {
     summary:

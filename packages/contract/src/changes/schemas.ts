@@ -62,9 +62,26 @@ export const ChangeRequest = Strict({
   ]),
 })
 
+/**
+ * A change that says whether its proposer still has access. A change stays open when its proposer loses access, because
+ * it may be honest work: the approvers decide.
+ */
+export const ShownChange = Strict({
+  ...ChangeRequest.properties,
+  proposerEnded: {
+    ...Nullable(Type.Union([Type.Literal('revoked'), Type.Literal('removed')])),
+    description:
+      'How the proposer lost access: its token or machine client was `revoked`, or the person was `removed`. null while the proposer has access',
+  },
+  proposerEndedAt: {
+    ...Nullable(Instant),
+    description: 'When the proposer lost access. null also if the audit log no longer has the entry of the removal',
+  },
+})
+
 /** A change in a list, which also says whether an open one can still be applied. */
 export const ListedChange = Strict({
-  ...ChangeRequest.properties,
+  ...ShownChange.properties,
   stale: Type.Boolean({
     description:
       'The change is open, but a secret or a reader has changed since, so it can no longer be applied. An approval closes it and changes nothing',

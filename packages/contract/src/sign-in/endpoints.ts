@@ -19,6 +19,13 @@ export const signIn = {
           description: 'False if this server has no server key and cannot sign people in',
         }),
         setUpNeeded: Type.Boolean({ description: 'True if nobody has signed in yet' }),
+        signup: Type.Union([Type.Literal('open'), Type.Literal('closed')], {
+          description: 'Whether anyone may create an organization. If `closed`, the set-up link makes the first one',
+        }),
+        mail: Type.Union([Type.Literal('smtp'), Type.Literal('outbox')], {
+          description:
+            'Where mails go. With `outbox`, the server sends none: it writes them to the folder `outbox` of its data directory',
+        }),
       }),
     },
   }),

@@ -20,6 +20,10 @@ export const LinkToken = Type.String({ pattern: '^[A-Za-z0-9_-]{43}$' })
 export const LinkedInvitation = Strict({
   ...ShownInvite.properties,
   email: Type.String(),
+  hasJoiningCode: Type.Boolean({
+    description:
+      'True if the inviter has a joining code for the person. Only a client that checks this code can verify the organization',
+  }),
   becomesOwner: Type.Boolean({
     description:
       'True if the invitation is for an admin of an organization without an owner. The person becomes the owner',

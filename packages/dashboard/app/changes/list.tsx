@@ -59,7 +59,12 @@ function useColumns(): ListColumn<ChangeRequest>[] {
         return place ? <EnvName name={place.label} slug={place.slug} /> : <OneLine text={environmentId} />
       },
     },
-    { header: 'Proposed by', cell: ({ proposedById }) => <OneLine text={nameOf(proposedById)} /> },
+    {
+      header: 'Proposed by',
+      cell: ({ proposedById, proposerEnded }) => (
+        <OneLine text={proposerEnded ? `${nameOf(proposedById)} (${proposerEnded})` : nameOf(proposedById)} />
+      ),
+    },
     { header: 'When', cell: ({ createdAt }) => <RelativeTime at={createdAt} />, width: 130 },
     { header: 'Status', cell: ({ status }) => <StatusBadge status={status} />, width: 130 },
   ]

@@ -1,4 +1,4 @@
-import { Button, Stack, Text, TextInput } from '@mantine/core'
+import { Alert, Button, Stack, Text, TextInput } from '@mantine/core'
 import type { Answer } from '@skerry/contract/endpoint'
 import type { signIn } from '@skerry/contract/sign-in/endpoints'
 import { useRouter } from '@tanstack/react-router'
@@ -6,6 +6,7 @@ import { api } from '../api.ts'
 import { useApiForm, useSubmit } from '../form/use-api-form.ts'
 import { meQuery, queryClient } from '../queries.ts'
 import { session } from '../session.ts'
+import { CommandLine } from '../ui/command-line.tsx'
 import { Form } from '../ui/form.tsx'
 import { AnchorLink } from '../ui/links.tsx'
 import { ProblemAlert } from '../ui/problem.tsx'
@@ -18,7 +19,8 @@ const roleWords = { admin: 'an admin', member: 'a member', owner: 'the owner' } 
 
 /** The page of an invitation's link. Showing it joins nothing, because mail scanners open links too. */
 export function Invitation({ token, invitation }: { token: string; invitation: LinkedInvitation }) {
-  const { orgName, invitedBy, invitedByName, role, becomesOwner, email, expiresAt, signsIn } = invitation
+  const { orgName, invitedBy, invitedByName, role, becomesOwner, email, expiresAt, signsIn, hasJoiningCode } =
+    invitation
   const inviter = invitedByName ?? invitedBy
   return (
     <StandalonePage title={inviter === null ? `You are invited to ${orgName}` : `${inviter} invited you to ${orgName}`}>
@@ -28,6 +30,7 @@ export function Invitation({ token, invitation }: { token: string; invitation: L
       </Text>
       {signsIn ? (
         <>
+          {hasJoiningCode && <SafeWay inviter={inviter} />}
           <Join token={token} invitation={invitation} />
           <Text size="sm" c="dimmed">
             Not now? The invitation expires <RelativeTime at={expiresAt} />. If you did not expect it, close this page.
@@ -46,6 +49,19 @@ function sourceOf({ orgName, invitedBy, invitedByName, becomesOwner }: LinkedInv
   return becomesOwner
     ? `You or somebody else signed up ${orgName} with “skerry signup”. The organization has no owner yet. `
     : `A service token or a machine client of ${orgName} made this invitation. `
+}
+
+/** This page comes from the server, so it cannot prove the organization. A joining code can, in the command. */
+function SafeWay({ inviter }: { inviter: string | null }) {
+  return (
+    <Alert color="yellow" variant="light" title="Join with the joining code instead">
+      {inviter ?? 'Your organization'} has a joining code for you. The code proves that this server shows you the right
+      organization. Ask for it by phone, for example, and join with these commands. This page joins without the code.
+      <CommandLine command={`skerry login --url ${location.origin}`} />
+      <CommandLine command="skerry keys init" />
+      <CommandLine command="skerry invite accept --code" />
+    </Alert>
+  )
 }
 
 function Join({ token, invitation }: { token: string; invitation: LinkedInvitation }) {

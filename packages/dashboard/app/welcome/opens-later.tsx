@@ -6,6 +6,7 @@ import { nameOfMember } from '../people/member.ts'
 import { teamsQuery } from '../people/queries.ts'
 import { RequestedEnvironments } from '../requests/environments.tsx'
 import { membersQuery } from '../secrets/use-name-of.ts'
+import { CommandLine } from '../ui/command-line.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 
 /**
@@ -25,9 +26,7 @@ export function OpensLater() {
           <section aria-label="What opens later" className="opens-later">
             <h2>What opens later</h2>
             {due.length === 0 ? (
-              <Text size="sm" c="dimmed">
-                Nobody has said yet what you should read. Ask for it.
-              </Text>
+              <NothingPlanned />
             ) : (
               <>
                 <RequestedEnvironments orgId={org.id} environments={due} />
@@ -42,6 +41,26 @@ export function OpensLater() {
         )
       }}
     </Loaded>
+  )
+}
+
+/** The first owner has nobody to ask: the command that signed the organization up has its keys. */
+function NothingPlanned() {
+  const { org, me } = useRouteContext({ from: '/_app/orgs/$org' })
+  const members = useQuery(membersQuery(org.id)).data?.members ?? []
+  if (org.role !== 'owner' || members.length !== 1)
+    return (
+      <Text size="sm" c="dimmed">
+        Nobody has said yet what you should read. Ask for it.
+      </Text>
+    )
+  return (
+    <>
+      <Text size="sm" c="dimmed">
+        The machine that ran “skerry signup” has the keys. Make your keyring, and then run this command there:
+      </Text>
+      <CommandLine command={`skerry grant ${me.user?.email ?? me.principal.id} --all --org ${org.slug}`} />
+    </>
   )
 }
 

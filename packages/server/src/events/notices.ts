@@ -19,7 +19,7 @@ type Audience =
 
 /** The facts for each mail: names and instants, never a value or the error text of another system. */
 export interface NoticeFacts {
-  invitation: { inviteId: string; orgName: string; until: string; invitedBy: string | null }
+  invitation: { inviteId: string; orgName: string; until: string; invitedBy: string | null; hasCode: boolean }
   access_requested: { requestId: string; person: string; environments: string[]; reason: string | null }
   access_decided: { status: string; environments: string[]; closedBy: string; answer: string | null }
   /** `task` is what is to be done, such as `re-key shop/production`. */

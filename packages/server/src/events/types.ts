@@ -119,6 +119,8 @@ export interface InvitationFacts {
   orgName: string
   expiresAt: string
   invitedBy?: string
+  /** Whether the inviter has a joining code for the person. An event of an earlier release does not say it. */
+  hasCode?: boolean
 }
 
 /** The connection at the time of the event. Its products get the same data, however late the delivery is. */

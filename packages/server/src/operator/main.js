@@ -7,5 +7,10 @@ import { fileURLToPath } from 'node:url'
 // The same cache as the server's, so that a command does not strip and compile what the server has loaded before.
 enableCompileCache(fileURLToPath(new URL('../../../../node_modules/.cache/skerry', import.meta.url)))
 
-const { main } = await import('./program.ts')
-process.exitCode = await main(process.argv.slice(2), process.env)
+if (process.argv.length === 3 && process.argv[2] === 'start') {
+  process.argv.pop()
+  await import('../main.js')
+} else {
+  const { main } = await import('./program.ts')
+  process.exitCode = await main(process.argv.slice(2), process.env)
+}

@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander'
+import manifest from '../../package.json' with { type: 'json' }
 import { databaseOf, type Host } from './database.ts'
 import { commands } from './table.ts'
 
@@ -13,9 +14,9 @@ export async function main(
 ): Promise<number> {
   const wanted = args.find((arg) => !arg.startsWith('-'))
   const program = new Command('skerry-server')
-    .description('Looks after a Skerry server. Settings are read from the environment, as the server reads them.')
+    .description('Starts and looks after a Skerry server. Settings are read from the environment.')
     .usage('<command> [options]')
-    .addHelpText('after', '\n`skerry-server start` starts the server of the package. In a checkout, use `npm start`.')
+    .version(manifest.version, '-v, --version', 'print the version')
     .helpCommand(false)
     .exitOverride()
     .configureOutput({ writeOut: (text) => host.stdout.write(text), writeErr: (text) => host.stderr.write(text) })

@@ -12,6 +12,7 @@ interface CommandRow {
 }
 
 export const commands: readonly CommandRow[] = [
+  { name: 'start', summary: 'Start the server, which runs until a signal ends it', load: () => import('./start.ts') },
   { name: 'audit', summary: 'Move old audit entries into a file', load: () => import('./audit.ts') },
   { name: 'jobs', summary: 'Jobs that failed for good: look at them, run them again', load: () => import('./jobs.ts') },
   { name: 'org', summary: 'Restore an organization from its archive', load: () => import('./org.ts') },

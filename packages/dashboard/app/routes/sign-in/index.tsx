@@ -1,5 +1,5 @@
 import { Alert, Anchor, Button, Divider, Stack, Text, TextInput } from '@mantine/core'
-import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
+import { useSuspenseQuery } from '@tanstack/react-query'
 import { createFileRoute, useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useAction } from '../../action.ts'
@@ -10,13 +10,12 @@ import { assertPasskey } from '../../passkeys.ts'
 import { safeReturn } from '../../return-to.ts'
 import { useUnsaved } from '../../secrets/unsaved.ts'
 import { session } from '../../session.ts'
+import { waysQuery } from '../../sign-in-ways.ts'
 import { CommandLine } from '../../ui/command-line.tsx'
 import { Form } from '../../ui/form.tsx'
 import { IconFingerprint } from '../../ui/icons.ts'
 import { ProblemAlert } from '../../ui/problem.tsx'
 import { StandalonePage } from '../../ui/standalone-page.tsx'
-
-const waysQuery = queryOptions({ queryKey: ['sign-in'], queryFn: ({ signal }) => api.signIn.get({}, { signal }) })
 
 export const Route = createFileRoute('/sign-in/')({
   validateSearch: (search): { returnTo?: string; error?: 'external' } => ({
@@ -40,6 +39,15 @@ function SignIn() {
         </Text>
       </StandalonePage>
     )
+  if (data.setUpNeeded && data.signup === 'closed')
+    return (
+      <StandalonePage title="Set this server up">
+        <Text size="sm">
+          Open the link that the server wrote to its log when it started. It makes an organization, and you become its
+          owner. The link works for 24 hours, and each start of the server makes another one.
+        </Text>
+      </StandalonePage>
+    )
   if (data.setUpNeeded)
     return (
       <StandalonePage title="Set this server up">
@@ -53,7 +61,7 @@ function SignIn() {
         </Text>
       </StandalonePage>
     )
-  return <BuiltIn returnTo={returnTo} />
+  return <BuiltIn returnTo={returnTo} sendsMail={data.mail !== 'outbox'} />
 }
 
 function External({ returnTo, failed }: { returnTo: string; failed: boolean }) {
@@ -73,7 +81,7 @@ function External({ returnTo, failed }: { returnTo: string; failed: boolean }) {
   )
 }
 
-function BuiltIn({ returnTo }: { returnTo: string }) {
+function BuiltIn({ returnTo, sendsMail }: { returnTo: string; sendsMail: boolean }) {
   const router = useRouter()
   const form = useApiForm('signIn', 'requestLink', { email: '' })
   const [sentTo, setSentTo] = useState<string | null>(null)
@@ -90,9 +98,12 @@ function BuiltIn({ returnTo }: { returnTo: string }) {
   })
   if (sentTo)
     return (
-      <StandalonePage title="Check your mail">
+      <StandalonePage title={sendsMail ? 'Check your mail' : 'Ask for your link'}>
         <Text size="sm">
-          If {sentTo} belongs to someone here, a link to sign in is on its way. It works once, for 15 minutes.
+          {sendsMail
+            ? `If ${sentTo} belongs to someone here, a link to sign in is on its way. `
+            : `This server sends no mail. If ${sentTo} belongs to someone here, your link is in the folder “outbox” of the server’s data directory. Ask the operator of the server for it. `}
+          It works once, for 15 minutes.
         </Text>
         <Anchor component="button" type="button" size="sm" onClick={() => setSentTo(null)}>
           Use another address

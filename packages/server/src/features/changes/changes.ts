@@ -17,6 +17,7 @@ import { type Change, isProposer } from './scope.ts'
 import {
   type ChangeRow,
   closeChanges,
+  findProposerEnd,
   listApprovers,
   listChanges,
   listReviews,
@@ -38,7 +39,8 @@ export async function list(input: In<typeof changes.list, InOrg>): Out<typeof ch
 }
 
 export async function get({ db, change }: In<typeof changes.get, OnChange>): Out<typeof changes.get> {
-  return { changeRequest: toResponse(change), reviews: await listReviews(db, change) }
+  const changeRequest = { ...toResponse(change), ...(await findProposerEnd(db, change)) }
+  return { changeRequest, reviews: await listReviews(db, change) }
 }
 
 /** If one change is refused, all of them are refused. */

@@ -1,7 +1,9 @@
 import { audit } from '@skerry/contract/audit/endpoints'
 import { changes } from '@skerry/contract/changes/endpoints'
+import { members } from '@skerry/contract/members/endpoints'
 import { resolve } from '@skerry/contract/resolve/endpoints'
 import { secrets } from '@skerry/contract/secrets/endpoints'
+import { tokens } from '@skerry/contract/tokens/endpoints'
 import { describe, expect, test } from 'vitest'
 import { ciphertext } from '../../../test/blobs.ts'
 import { type Decision, decide, newGuarded, proposePut, protect, queuedIn, unprotect } from '../../../test/guarded.ts'
@@ -281,6 +283,29 @@ describe('withdrawing', () => {
       expect((await decide(world, tenant, 'withdraw', id, admin)).status).toBe(200)
     }
   })
+})
+
+test('a change says how and when its proposer lost access, and stays open', async () => {
+  const token = await newToken(world, tenant)
+  const person = await newMember(world, tenant)
+  const shown = async (changeRequestId: string) => {
+    const { changeRequest } = (await world.call(changes.get, { ...by(), params: { ...org(), changeRequestId } })).body
+    const { body } = await world.call(changes.list, { ...by(), params: org(), query: { status: 'open', envId } })
+    const listed = body.changeRequests.find(({ id }) => id === changeRequestId)
+    const ends = [changeRequest, listed].map((one) => [one?.status, one?.proposerEnded, one?.proposerEndedAt])
+    expect(ends[0]).toEqual(ends[1])
+    return ends[0]
+  }
+  const ids: string[] = []
+  for (const holder of [token, person]) {
+    await grantKey(world, tenant, envId, holder)
+    ids.push((await propose('OF_A_THIEF', { by: holder })).id)
+    expect(await shown(ids.at(-1)!)).toEqual(['open', null, null])
+  }
+  await world.call(tokens.revoke, { ...by(), params: { ...org(), tokenId: token.id } })
+  await world.call(members.remove, { ...by(), params: { ...org(), userId: person.id } })
+  expect(await shown(ids[0]!)).toEqual(['open', 'revoked', expect.any(String)])
+  expect(await shown(ids[1]!)).toEqual(['open', 'removed', expect.any(String)])
 })
 
 describe('the states of a change request', () => {

@@ -1,4 +1,4 @@
-import type { ChangeRequest, ChangeStatus, SecretChangeRequest } from '@skerry/contract/changes/schemas'
+import type { ChangeRequest, ChangeStatus, SecretChangeRequest, ShownChange } from '@skerry/contract/changes/schemas'
 import type { Static } from 'typebox'
 import type { Sql, Tx } from '../../db/database.ts'
 import type { KeysetCursor } from '../../http/page.ts'
@@ -79,6 +79,33 @@ const isStale = (now: `$${number}`) => `case
              and d.kept_until > ${now} and (c.action <> 'restore' or d.key_since_version <= d.current_version)))
   end`
 
+/** SQL that joins how and when the proposer of a change `c` lost access. */
+const proposerEnd = `left join lateral (
+    select 'revoked' as proposer_ended, t.revoked_at as proposer_ended_at from service_tokens t
+     where c.proposed_by_type = 'service_token' and t.org_id = c.org_id and t.id = c.proposed_by_id
+       and t.revoked_at is not null
+    union all
+    select 'revoked', m.revoked_at from machine_clients m
+     where c.proposed_by_type = 'm2m' and m.org_id = c.org_id and m.id = c.proposed_by_id and m.revoked_at is not null
+    union all
+    select 'removed', (
+      select max(a.created_at) from audit_entries a
+       where a.org_id = c.org_id and a.resource_id = c.proposed_by_id and a.action = 'member.removed')
+     where c.proposed_by_type = 'user' and not exists (
+      select from memberships m where m.org_id = c.org_id and m.user_id = c.proposed_by_id)
+  ) ended on true`
+
+/** How and when the proposer of a change lost access. Both are null while the proposer has access. */
+export const findProposerEnd = async (db: Sql, { orgId, id }: Pick<Change, 'orgId' | 'id'>) => {
+  const row = await db.row<ProposerEnd>(
+    `select proposer_ended, proposer_ended_at from change_requests c ${proposerEnd} where c.org_id = $1 and c.id = $2`,
+    [orgId, id],
+  )
+  return row ?? { proposerEnded: null, proposerEndedAt: null }
+}
+
+type ProposerEnd = Pick<Static<typeof ShownChange>, 'proposerEnded' | 'proposerEndedAt'>
+
 export const listChanges = (
   db: Sql,
   org: Org,
@@ -87,11 +114,12 @@ export const listChanges = (
   now: string,
   cursor: KeysetCursor,
 ) =>
-  db.rows<ChangeRow & { stale: boolean }>(
-    `select ${changeColumns}, ${isStale('$4')} as stale
+  db.rows<ChangeRow & ProposerEnd & { stale: boolean }>(
+    `select ${changeColumns}, ${isStale('$4')} as stale, proposer_ended, proposer_ended_at
        from change_requests c
        join environments e on e.org_id = c.org_id and e.id = c.environment_id
        left join key_grants k on ${ownGrant('$2', '$3', '$4')}
+       ${proposerEnd}
       where c.org_id = $1 and ${notExpired('$4')}
         and ($5::text is null or c.status = $5) and ($6::text is null or c.environment_id = $6)
         and ($11::text is null or c.group_id = $11) and ($12::text is null or e.application_id = $12)

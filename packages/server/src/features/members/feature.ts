@@ -4,10 +4,10 @@ import type { Descriptor } from '../descriptor.ts'
 import { routes } from './routes.ts'
 import { isPending } from './scope.ts'
 
-const invitation = ({ inviteId, email, orgName, expiresAt, invitedBy }: InvitationFacts): Notice => ({
+const invitation = ({ inviteId, email, orgName, expiresAt, invitedBy, hasCode }: InvitationFacts): Notice => ({
   type: 'invitation',
   to: { address: email },
-  facts: { inviteId, orgName, until: expiresAt, invitedBy: invitedBy ?? null },
+  facts: { inviteId, orgName, until: expiresAt, invitedBy: invitedBy ?? null, hasCode: hasCode === true },
 })
 
 /** Former members, under the name that the organization knew when they left. Older entries of a removal have no name. */

@@ -79,6 +79,12 @@ export const renewInvite = (
     [org.id, invite.id, now, expiresAt, joining ?? null],
   )
 
+export const hasJoiningCode = async (db: Sql, org: Org, inviteId: string): Promise<boolean> =>
+  (await db.row('select from invitations where org_id = $1 and id = $2 and joining is not null', [
+    org.id,
+    inviteId,
+  ])) !== undefined
+
 /** Returns false if it was accepted or revoked meanwhile. */
 export const deleteInvite = async (db: Tx, org: Org, invite: ScopedInvite): Promise<boolean> =>
   (await db.row('delete from invitations where org_id = $1 and id = $2 and accepted_at is null returning id', [

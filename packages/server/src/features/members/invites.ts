@@ -11,7 +11,15 @@ import { lockMaker } from '../../model/people/made.ts'
 import { findName } from '../../model/people/names.ts'
 import { getOrg, type InOrg, type Org } from '../orgs/scope.ts'
 import { putInviteGifts } from './invite-gifts.ts'
-import { deleteInvite, hasMember, insertInvite, isMember, listInvites, renewInvite } from './invites-store.ts'
+import {
+  deleteInvite,
+  hasJoiningCode,
+  hasMember,
+  insertInvite,
+  isMember,
+  listInvites,
+  renewInvite,
+} from './invites-store.ts'
 import type { Invite } from './scope.ts'
 
 export async function list({ db, org, query, now }: In<typeof invites.list, InOrg>): Out<typeof invites.list> {
@@ -62,8 +70,9 @@ async function factsOf(
   invite: { id: string; email: string; expiresAt: string },
 ) {
   const { id: inviteId, email, expiresAt } = invite
+  const hasCode = await hasJoiningCode(db, org, inviteId)
   const { name: orgName } = await getOrg(db, org)
-  return { inviteId, email, orgName, expiresAt, invitedBy: await findName(db, org.id, principal) }
+  return { inviteId, email, orgName, expiresAt, hasCode, invitedBy: await findName(db, org.id, principal) }
 }
 
 /** Counts in the database, so that the limits hold for all servers; always in one order, so that nothing deadlocks. */

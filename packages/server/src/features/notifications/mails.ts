@@ -82,16 +82,27 @@ const decisionWords: Readonly<Record<string, string>> = {
 }
 const deciderTitles: Readonly<Record<string, string>> = { applied: 'Approved by', rejected: 'Rejected by' }
 
+/** Only the command checks a joining code. It proves the right organization to a person who does not trust the server. */
+const codeWords = (baseUrl: string) => [
+  'The person who invited you gives you a joining code, by phone for example. The safe way to join is with this code:',
+  '',
+  `  skerry login --url ${baseUrl}`,
+  '  skerry keys init',
+  '  skerry invite accept --code',
+  '',
+]
+
 /** The mail of every notification type. */
 const mails: { [T in NotificationType]: Row<T> } = {
   invitation: {
     // Anyone may have made the organization and chosen its name.
     subject: () => 'You are invited to an organization on Skerry',
-    text: ({ orgName, until, invitedBy }, { baseUrl }) => [
+    text: ({ orgName, until, invitedBy, hasCode }, { baseUrl }) => [
       `${atStart(invitedBy)} invited you to the organization “${unlinked(orgName)}” on Skerry.`,
       '',
       `To join, sign in with this address at ${baseUrl}, and accept the invitation. It expires on ${day(until)}.`,
       '',
+      ...(hasCode ? codeWords(baseUrl) : []),
       'If you did not expect this invitation, ignore this mail. Signing in alone does not make you a member.',
     ],
     invitation: ({ inviteId }) => inviteId,

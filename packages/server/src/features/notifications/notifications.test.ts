@@ -325,7 +325,7 @@ describe('letters', () => {
   })
   const place = { baseUrl: 'https://skerry.example', orgName: 'Acme', orgSlug: 'acme' }
   const samples: { [T in NotificationType]: NoticeFacts[T] } = {
-    invitation: { inviteId: 'inv_x', orgName: evil, until: '2026-01-02T03:04:05.000Z', invitedBy: evil },
+    invitation: { inviteId: 'inv_x', orgName: evil, until: '2026-01-02T03:04:05.000Z', invitedBy: evil, hasCode: true },
     offboarding_row_handed: {
       offboardingId: 'ofb_x',
       person: evil,

@@ -64,7 +64,7 @@ async function signedIn(login: string, query = '', cookie = '') {
 
 describe('signing in at an external issuer', () => {
   test('is announced by the server', async () => {
-    expect((await world.call(signIn.get)).body).toEqual({ kind: 'external', available: true, setUpNeeded: false })
+    expect((await world.call(signIn.get)).body).toMatchObject({ kind: 'external', available: true, setUpNeeded: false })
     expect(world.server.setUpLink).toBeNull()
   })
 

@@ -3,7 +3,7 @@ import { invites } from '@skerry/contract/members/endpoints'
 import { orgs } from '@skerry/contract/orgs/endpoints'
 import { signIn } from '@skerry/contract/sign-in/endpoints'
 import { describe, expect, test } from 'vitest'
-import { browserOf, mailedToken, outbox, signInByLink, tokenOf } from '../../../test/people.ts'
+import { browserOf, mailedToken, outbox, readMail, signInByLink, tokenOf } from '../../../test/people.ts'
 import { openTenant } from '../../../test/scene.ts'
 import { stopSchedules, tableDump } from '../../../test/state.ts'
 import { newMember, signUp, type Tenant } from '../../../test/tenant.ts'
@@ -110,6 +110,27 @@ describe('the name that a person gives with a link', () => {
   })
 })
 
+test('with a joining code, the mail and the page of the link say that the link joins without the code', async () => {
+  const joining = 'ji1.abc.def'
+  const token = await tokenOf(world, 'coded@example.com', 'You are invited', () =>
+    world.call(invites.create, {
+      as: tenant.admin.as,
+      params: { orgId: tenant.orgId },
+      body: { email: 'coded@example.com', joining },
+    }),
+  )
+  const mailTo = async (email: string) => {
+    const mails = await Promise.all((await outbox(world)).map((name) => readMail(world, name)))
+    return mails.find((mail) => mail.includes(`To: ${email}\n`))
+  }
+  const mail = await mailTo('coded@example.com')
+  expect(mail).toMatch(/skerry login --url http[\s\S]*skerry invite accept --code/)
+  expect(mail).toContain('accepts the invitation without the joining code')
+  expect((await show(token)).body.invitation.hasJoiningCode).toBe(true)
+  await invited('uncoded@example.com')
+  expect(await mailTo('uncoded@example.com')).not.toContain('joining code')
+})
+
 describe('showing the invitation of a link', () => {
   test('names organization, inviter, role and address, and joins nothing', async () => {
     const admin = await newMember(world, tenant, 'admin', { keys: false, email: 'ingrid@example.com' })
@@ -126,6 +147,7 @@ describe('showing the invitation of a link', () => {
       orgSlug: tenant.slug,
       role: 'admin',
       email: 'hana@example.com',
+      hasJoiningCode: false,
       becomesOwner: true,
       invitedBy: 'ingrid@example.com',
       invitedByName: null,

@@ -29,12 +29,15 @@ export async function mailInvitation(context: Context, inviteId: string, letter:
   const { mailer } = context
   const link = context.oidc || !context.serverKey ? null : await makeInvitationLink(context, inviteId, letter.to)
   if (!link) return mailer.send(letter)
-  const text = [letter.text, '', ...linkWords, '', link].join('\n')
+  const text = [letter.text, '', ...linkWords(link.hasCode), '', urlOf(context, link.token)].join('\n')
   await mailer.send({ ...letter, text })
 }
 
-const linkWords = [
-  'This link signs you in and accepts the invitation. It works once, until the invitation expires.',
+const linkWords = (hasCode: boolean) => [
+  hasCode
+    ? 'This link signs you in and accepts the invitation without the joining code. Use it only if you cannot use the code.'
+    : 'This link signs you in and accepts the invitation.',
+  'It works once, until the invitation expires.',
   'If you already have an account here, use it within 15 minutes, or sign in first:',
 ]
 
@@ -42,12 +45,13 @@ const linkWords = [
  * Returns null if the invitation is over. The job that mails the token creates it, not the request: the queue is in the
  * database, which may contain only the hash of the token.
  */
-async function makeInvitationLink(context: Context, inviteId: string, email: string): Promise<string | null> {
+async function makeInvitationLink(context: Context, inviteId: string, email: string) {
   const now = instant(context)
   const token = newSecret()
   const accountUntil = after(now, limits.magicLinkTtlSeconds)
   const link = { tokenHash: sha256(token), inviteId, email, accountUntil, now }
-  return (await insertInvitationLink(context.db, link)) ? urlOf(context, token) : null
+  const inserted = await insertInvitationLink(context.db, link)
+  return inserted ? { token, ...inserted } : null
 }
 
 /** The token follows the `#`, which browsers do not send, so no log on the way contains it. */

@@ -16,7 +16,9 @@ const setUpTtlSeconds = 86_400
 export async function get({ db, context }: In<typeof signIn.get>): Out<typeof signIn.get> {
   const kind = context.oidc ? 'external' : 'built_in'
   const setUpNeeded = kind === 'built_in' && !(await hasUsers(db))
-  return { kind, available: context.serverKey !== null, setUpNeeded }
+  const { signup, smtpUrl } = context.config
+  const mail = smtpUrl === null ? 'outbox' : 'smtp'
+  return { kind, available: context.serverKey !== null, setUpNeeded, signup, mail }
 }
 
 /**

@@ -40,7 +40,13 @@ describe('the first person', () => {
 
   test('is still missing on an empty database, even if programs have signed up', async () => {
     const answer = await world.call(signIn.get)
-    expect(answer.body).toEqual({ kind: 'built_in', available: true, setUpNeeded: true })
+    expect(answer.body).toEqual({
+      kind: 'built_in',
+      available: true,
+      setUpNeeded: true,
+      signup: 'open',
+      mail: 'outbox',
+    })
     expect(world.server.setUpLink).toMatch(new RegExp(`^${world.url}/set-up#[\\w-]{43}$`))
   })
 

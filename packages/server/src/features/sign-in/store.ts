@@ -65,18 +65,19 @@ export const insertLink = (
  * Inserts the link of a pending invitation, which expires with it. The link in an earlier mail stops working. Returns
  * false if the invitation is over.
  */
-export const insertInvitationLink = async (
+/** Undefined if the invitation is over. */
+export const insertInvitationLink = (
   db: Sql,
   link: { tokenHash: string; inviteId: string; email: string; accountUntil: string; now: string },
-): Promise<boolean> =>
-  (await db.row(
+) =>
+  db.row<{ hasCode: boolean }>(
     `with earlier as (delete from magic_links where invite_id = $2)
      insert into magic_links (token_hash, email, invite_id, expires_at, account_until)
      select $1, email, id, expires_at, $4 from invitations
       where id = $2 and email = $3 and accepted_at is null and expires_at > $5
-     returning token_hash`,
+     returning (select joining is not null from invitations where id = $2) as has_code`,
     [link.tokenHash, link.inviteId, link.email, link.accountUntil, link.now],
-  )) !== undefined
+  )
 
 /**
  * SQL condition on magic_links l: the link still signs somebody in. The link of an invitation ends with the invitation. It
@@ -100,7 +101,7 @@ export const takeLink = (db: Tx, tokenHash: string, now: string) =>
 /** Finds the invitation of a link, also after it was accepted. */
 export const findInvitation = (db: Sql, tokenHash: string, now: string) =>
   db.row<Static<typeof LinkedInvitation>>(
-    `select ${shownInviteColumns}, i.email, l.used_at, i.accepted_at,
+    `select ${shownInviteColumns}, i.email, i.joining is not null as has_joining_code, l.used_at, i.accepted_at,
             i.role = 'admin' and not exists (
               select from memberships m where m.org_id = i.org_id and m.role = 'owner') as becomes_owner,
             ${signsIn('$2')} as signs_in

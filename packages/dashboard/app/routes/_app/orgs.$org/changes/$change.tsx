@@ -1,4 +1,4 @@
-import { Badge, Group, Paper, Stack, Text } from '@mantine/core'
+import { Alert, Badge, Group, Paper, Stack, Text } from '@mantine/core'
 import { isSecretChange } from '@skerry/sdk/secret-change'
 import { useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
@@ -59,6 +59,7 @@ function Change({ change, reviews }: { change: ChangeRequest; reviews: Review[] 
       actions={<StatusBadge status={change.status} />}
       width="text"
     >
+      <ProposerEnd change={change} />
       {change.note && (
         <Section title="Why">
           <Text size="sm" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
@@ -99,6 +100,23 @@ function Change({ change, reviews }: { change: ChangeRequest; reviews: Review[] 
 const movedWords = (change: ChangeRequest): string => {
   if (!isSecretChange(change)) return 'a secret or a reader of the environment'
   return change.groupSize > 1 ? 'a secret' : 'the secret'
+}
+
+/** A change stays open when its proposer loses access, so its page says it to the approvers. */
+function ProposerEnd({ change: { status, proposerEnded, proposerEndedAt } }: { change: ChangeRequest }) {
+  if (status !== 'open' || !proposerEnded) return null
+  return (
+    <Alert color="yellow" variant="light" mb="lg">
+      {proposerEnded === 'revoked' ? 'The proposer was revoked' : 'The proposer was removed from the organization'}
+      {proposerEndedAt && (
+        <>
+          {' '}
+          <RelativeTime at={proposerEndedAt} />
+        </>
+      )}
+      . Approve this only if you know where it comes from. Otherwise reject it.
+    </Alert>
+  )
 }
 
 function Where({ change }: { change: ChangeRequest }) {
