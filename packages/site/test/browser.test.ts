@@ -30,7 +30,7 @@ describe.skipIf(missingChromium())('a reader', () => {
     ['give CI a token that reads only production', 'Secrets in CI'],
     ['how do I restore a backup', 'Backup and restore'],
     ['what does the server see', 'See what the server and its operator can read'],
-    ['what happens when I lose my passphrase', 'What happens when|I forgot my passphrase'],
+    ['what happens when I lose my passphrase', 'Recover from a forgotten passphrase'],
     ['move from Doppler', 'Move from Doppler'],
     ['rotate a leaked token', 'Replace a leaked token'],
     ['which ports', 'Ports'],
