@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { chmod, readFile, symlink, writeFile } from 'node:fs/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Machine, newMachine } from './machine.ts'
-import { openServerProcess, type Server } from './server.ts'
+import { openServer, openServerProcess, type Server } from './server.ts'
 
 // From `npm start` to the first secret: one organization, at the command line and in the dashboard.
 
@@ -151,4 +151,22 @@ test('init refuses a file that cannot be read before it makes anything', async (
     expect((await machine.skerry(['init', '--import', file])).code).not.toBe(0)
   const { stdout } = await machine.skerry(['app', 'list', '--json'])
   expect(JSON.parse(stdout).apps).toEqual([])
+})
+
+test('a server that is closed for signing up refuses it, and the hint names no credential', async () => {
+  const closed = await openServer({ SKERRY_SIGNUP: 'closed' })
+  const { code, stderr } = await machine.skerry(['signup', 'Late', '--url', closed.url])
+  await closed.close()
+  expect(code).toBe(3)
+  expect(stderr).toContain('the set-up link in the log of a new server makes the first organization')
+  expect(stderr).not.toContain('credential')
+})
+
+test('an invitation says where its mail is if the server sends none', async () => {
+  await machine.shell('skerry signup Quiet')
+  const near = await machine.shell('skerry invite create near@example.com --json')
+  expect(near.stderr).toContain('the mail is in the outbox of this machine')
+  expect(JSON.parse(near.stdout).mail).toBe('outbox')
+  const far = await machine.shell('mkdir ~/far && cd ~/far && skerry invite create far@example.com')
+  expect(far.stderr).toContain('this server sends no mail: the invitation is a file in the folder `outbox`')
 })

@@ -45,6 +45,7 @@ describe('an invited person', () => {
   test('gets a link that names organization, inviter and role, and opening it joins nothing', async () => {
     token = await tokenOf(world, hana, 'You are invited', async () => {
       const dialog = await openInvite()
+      await dialog.getByText('This server sends no mail.').waitFor()
       await dialog.getByLabel('E-mail').fill(hana)
       await dialog.getByLabel('Storefront, 6 environments').check()
       await dialog.getByRole('button', { name: 'Send' }).click()

@@ -14,6 +14,7 @@ import { ProblemAlert } from '../ui/problem.tsx'
 import { RelativeTime, timeColumn } from '../ui/relative-time.tsx'
 import { showToast } from '../ui/toast.ts'
 import { useConfirm } from '../ui/use-confirm.tsx'
+import { NoMail } from './no-mail.tsx'
 import { invitesQuery, teamsQuery } from './queries.ts'
 
 type Invite = Answer<typeof endpoints.list>['invites'][number]
@@ -33,7 +34,7 @@ export function Invitations() {
   const resend = useAction(
     async ({ id, email }: Invite) => {
       await api.invites.resend({ params: { orgId: org.id, inviteId: id } })
-      showToast(`The invitation was mailed to ${email} again. The link in the earlier mail no longer works.`)
+      showToast(`${email} was invited again. The link in the earlier mail no longer works.`)
     },
     { stale: [invitesQuery(org.id)] },
   )
@@ -76,6 +77,7 @@ export function Invitations() {
       title="Invitations"
       description="Anyone who reads the mail can join. They make their own keyring first. Then you compare words, and pass on what they should read."
     >
+      <NoMail />
       <ProblemAlert error={resend.error} />
       <List
         label="Invitations"

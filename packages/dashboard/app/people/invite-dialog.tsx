@@ -15,6 +15,7 @@ import { describeProblem, ProblemAlert } from '../ui/problem.tsx'
 import { showToast } from '../ui/toast.ts'
 import { addressesIn } from './addresses.ts'
 import { EnvironmentGrid } from './environment-grid.tsx'
+import { NoMail } from './no-mail.tsx'
 import { invitesQuery, type Team, teamsQuery } from './queries.ts'
 
 type Role = 'member' | 'admin'
@@ -47,7 +48,7 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
     const failed = await inviteAll(org.id, valid, { role, ...nonEmpty(gifts) })
     setRefused(failed)
     const sent = valid.length - failed.length
-    if (sent > 0) showToast(sent === 1 ? '1 invitation was mailed.' : `${sent} invitations were mailed.`)
+    if (sent > 0) showToast(sent === 1 ? '1 person was invited.' : `${sent} people were invited.`)
     if (failed.length === 0) return
     setText(failed.map(({ email }) => email).join('\n'))
     await invalidate(invitesQuery(org.id))
@@ -64,6 +65,7 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
       disabled={count === 0 || invalid.length > 0 || chosenEnvs.size > limits.plannedGrantsMax}
       size="xl"
     >
+      <NoMail />
       <Addresses text={text} onChange={setText} invalid={invalid} refused={refused} />
       <Teams query={teams} chosen={chosenTeams} onChange={setTeamIds} />
       <Environments query={owners} chosen={chosenEnvs} onChange={setChosen} />

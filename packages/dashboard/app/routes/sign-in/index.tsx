@@ -1,5 +1,5 @@
 import { Alert, Anchor, Button, Divider, Stack, Text, TextInput } from '@mantine/core'
-import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
+import { useSuspenseQuery } from '@tanstack/react-query'
 import { createFileRoute, useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useAction } from '../../action.ts'
@@ -10,13 +10,12 @@ import { assertPasskey } from '../../passkeys.ts'
 import { safeReturn } from '../../return-to.ts'
 import { useUnsaved } from '../../secrets/unsaved.ts'
 import { session } from '../../session.ts'
+import { waysQuery } from '../../sign-in-ways.ts'
 import { CommandLine } from '../../ui/command-line.tsx'
 import { Form } from '../../ui/form.tsx'
 import { IconFingerprint } from '../../ui/icons.ts'
 import { ProblemAlert } from '../../ui/problem.tsx'
 import { StandalonePage } from '../../ui/standalone-page.tsx'
-
-const waysQuery = queryOptions({ queryKey: ['sign-in'], queryFn: ({ signal }) => api.signIn.get({}, { signal }) })
 
 export const Route = createFileRoute('/sign-in/')({
   validateSearch: (search): { returnTo?: string; error?: 'external' } => ({

@@ -1,0 +1,14 @@
+import { Alert } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { waysQuery } from '../sign-in-ways.ts'
+
+/** Says where invitations are on a server without SMTP, because nobody gets a mail there. */
+export function NoMail() {
+  if (useQuery(waysQuery).data?.mail !== 'outbox') return null
+  return (
+    <Alert color="yellow" variant="light">
+      This server sends no mail. Each invitation is a file in the folder “outbox” of the server’s data directory. Ask
+      the operator for its link, and pass it on.
+    </Alert>
+  )
+}
