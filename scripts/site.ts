@@ -7,7 +7,14 @@ import { hashSources } from './pages/sources.ts'
 
 /** The files and folders from which the documentation is built. The lockfile stands for the dependencies. */
 const sources = [
-  ...['docs', 'packages/site/src', 'packages/contract/src', 'packages/server/src', 'packages/dashboard/app/look'],
+  ...[
+    'docs',
+    'packages/site/src',
+    'packages/contract/src',
+    'packages/server/src',
+    'packages/dashboard/app/look',
+    'packages/cli/src/help',
+  ],
   ...['ARCHITECTURE.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'bench/README.md'],
   ...['packages/sdk/README.md', 'scripts/site.ts', 'scripts/pages', 'package-lock.json'],
 ]

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { withLock } from './credentials.ts'
 import { Failure } from './failure.ts'
 import { readIfThere, writePrivate } from './files.ts'
-import { configFolder } from './folders.js'
+import { stateFolder } from './folders.js'
 import type { Session } from './session.ts'
 
 // The server finds the object that a name means. A malicious server could answer with another object, and have that one
@@ -20,7 +20,7 @@ interface NamedObject {
   name: string
 }
 
-const path = () => join(configFolder(), 'known-names.json')
+const path = () => join(stateFolder(), 'known-names.json')
 const placeOf = (session: Session, orgId: string) => `${session.settings.url} ${orgId}`
 
 const namesOf = (session: Session, orgId: string): Record<string, string> =>

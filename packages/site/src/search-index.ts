@@ -26,7 +26,7 @@ function tasksOf(pages: readonly Page[]): Omit<Entry, 'id'>[] {
     const [path = '', anchor] = document.split('#')
     const page = pages.find((one) => one.path === path)
     if (!page) throw new Error(`the task "${title}" leads to ${path}, which is no page`)
-    const body = [words, ...steps.flat()].join(' ')
-    return { title: page.title, heading: title, url: anchor ? `${page.url}#${anchor}` : page.url, body }
+    const body = steps.flat().join(' ')
+    return { title: page.title, heading: title, url: anchor ? `${page.url}#${anchor}` : page.url, words, body }
   })
 }

@@ -9,6 +9,8 @@ export interface Entry {
   /** The address of the section, from the root of the site. */
   url: string
   body: string
+  /** Words that people may use for the same task. Only tasks of `skerry help` have them. */
+  words?: string
 }
 
 /** Long records and the lists of the API have every word, so they come after the pages that explain. */
@@ -24,6 +26,9 @@ const weights: Record<string, number> = {
   suites: 0.1,
   'threat-model': 0.6,
 }
+
+/** A task is what a person most probably asks for, whatever page it leads to. */
+const taskWeight = 1.8
 
 const weightOf = (url: string) => weights[url.split('/', 1)[0] ?? ''] ?? 1
 
@@ -46,13 +51,13 @@ function tokenize(text: string): string[] {
 
 /** The build and the browser must use the same options. */
 export const indexOptions: Options<Entry> = {
-  fields: ['title', 'heading', 'body'],
-  storeFields: ['title', 'heading', 'url'],
+  fields: ['title', 'heading', 'words', 'body'],
+  storeFields: ['title', 'heading', 'url', 'words'],
   tokenize,
   processTerm: (term) => (isStopWord(term.toLowerCase()) ? null : term.toLowerCase()),
   searchOptions: {
-    boostDocument: (_id, _term, stored) => weightOf(String(stored?.url)),
-    boost: { heading: 4, title: 2 },
+    boostDocument: (_id, _term, stored) => (stored?.words ? taskWeight : weightOf(String(stored?.url))),
+    boost: { heading: 4, words: 3, title: 2 },
     prefix: (term) => term.length > 2,
     fuzzy: (term) => (term.length > 4 ? 0.2 : false),
   },

@@ -90,9 +90,9 @@ export const access = [
     document: 'docs/command-line/access.md#give-access',
   },
   {
-    title: 'Limit a token to reading',
+    title: 'Keep a token from changing secrets',
     words:
-      'read only read-only readonly token least privilege write permission scope service account ci protect restrict',
+      'limit read only read-only readonly token least privilege write permission scope service account ci protect restrict',
     steps: [
       [
         'skerry env protect production',

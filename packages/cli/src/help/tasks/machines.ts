@@ -94,7 +94,8 @@ export const machines = [
   },
   {
     title: 'Get a temporary database account',
-    words: 'lease dynamic secret credential postgres mysql mongodb redis psql short-lived ephemeral jit engine',
+    words:
+      'lease dynamic secret credential postgres mysql mongodb redis psql short-lived ephemeral expire django rails application jit engine',
     steps: [
       ['skerry lease target create shop-db --file admin-url --level readonly', 'Register the database once'],
       ['skerry lease create shop-db -- psql', 'Open it with an account that ends with psql'],

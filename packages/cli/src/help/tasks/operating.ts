@@ -1,9 +1,9 @@
 /** Tasks with the audit log, archives, scripts and servers. */
 export const operating = [
   {
-    title: 'See what the server can read',
+    title: 'See what the server and its operator can read',
     words:
-      'threat model who can admin administrator operator hoster see sees cannot never zero knowledge end-to-end e2e encryption encrypted privacy metadata ciphertext decrypt secrets values stolen theft thief database dump copy disk contain contains',
+      'threat model who can admin administrator operator person runs run hoster see sees cannot never zero knowledge end-to-end e2e encryption encrypted privacy metadata ciphertext decrypt secrets values stolen theft thief database dump copy disk contain contains',
     steps: [
       ['skerry env readers production', 'Check an environment. Rotation and sync connections are parts of the server'],
       ['skerry rotation ls', 'List the rotations. The server reads the environment of each'],
@@ -156,12 +156,30 @@ export const operating = [
   },
   {
     title: 'Run your own server with PostgreSQL',
-    words: 'self-host selfhost install deploy production database docker operate postgres cluster high availability',
+    words: 'self-host selfhost install deploy production database docker operate postgres',
     steps: [
       ['SKERRY_DATABASE_URL=postgres://skerry@db.internal/skerry npm start', 'Start a server'],
       ['skerry dashboard verify https://skerry.example.com', 'Check the dashboard that it serves'],
     ],
     document: 'docs/operations/postgresql.md',
+  },
+  {
+    title: 'Run several servers, so that one may fail',
+    words: 'ha high availability available failover redundant cluster second two replica load balancer haproxy nginx',
+    steps: [
+      ['SKERRY_PORT=4701 npm start', 'Start each server with the same database, server key and address'],
+      ['curl http://127.0.0.1:4701/ready', 'Ask what the proxy asks: may this server get requests?'],
+    ],
+    document: 'docs/operations/several-servers.md',
+  },
+  {
+    title: 'Remove Skerry from a machine',
+    words: 'uninstall delete purge clean remove server command line package',
+    steps: [
+      ['npm uninstall --global @skerry/cli', 'Remove the command, if npm installed it'],
+      ['sudo apt remove skerry', 'Remove the command, if it came as a Debian package'],
+    ],
+    document: 'docs/operations/commands.md#remove',
   },
   {
     title: 'Use Skerry in a script',

@@ -164,8 +164,9 @@ export const secrets = [
     document: 'docs/glossary.md#where-secrets-are',
   },
   {
-    title: 'Protect production with approvals',
-    words: 'review approve approval change request four eyes policy protected environment workflow governance',
+    title: 'Protect production with the approval of a second person',
+    words:
+      'review approve approval second person two-person two change request four eyes policy protected environment workflow governance',
     steps: [
       ['skerry env protect production --approvals 1', 'Require one approval for each change'],
       ['skerry secrets set DATABASE_URL --env production --note "new cluster"', 'Propose a change'],

@@ -13,6 +13,7 @@ import { makePlan } from './plan.ts'
 import { pushAll, Stopped } from './push.ts'
 import {
   deleteRun,
+  freePlaces,
   holdPlaces,
   insertRun,
   listWaitingFor,
@@ -141,14 +142,9 @@ async function take(
       const binding = await findBinding(tx, { id: orgId }, run.bindingId)
       const connection = binding && (await findConnection(tx, { id: orgId }, binding.connectionId))
       if (!binding || !connection) return { gone: run }
-      // The destination has asked for a pause while this run waited. A run that a person asked for starts nevertheless.
-      if (run.trigger !== 'request' && isAskedToWait(binding, instant(context))) {
-        await deleteRun(tx, orgId, runId)
-        await startForChange(context, tx, binding, (...sent) => context.queue.enqueue(tx, ...sent))
-        return null
-      }
       const held = await holdPlaces(tx, orgId, binding.places, runId)
       if (held.length < binding.places.length) throw new Busy()
+      if (run.trigger !== 'request' && (await putOff(context, tx, run))) return null
       await takeRun(tx, orgId, runId, instant(context))
       const idleMs = Math.min(...held.map((place) => place.idleMs ?? Number.POSITIVE_INFINITY))
       return { run, binding, connection, idleMs }
@@ -157,6 +153,19 @@ async function take(
     if (error instanceof Busy) return 'busy'
     throw error
   }
+}
+
+/**
+ * Puts a run off if the destination has asked for a pause while the run waited. The binding is read after the places are
+ * held, because the run that had them before may just have ended. A run that a person asked for is not put off.
+ */
+async function putOff(context: Context, tx: Tx, { orgId, id, bindingId }: OpenRun): Promise<boolean> {
+  const binding = await findBinding(tx, { id: orgId }, bindingId)
+  if (!binding || !isAskedToWait(binding, instant(context))) return false
+  await freePlaces(tx, orgId, id)
+  await deleteRun(tx, orgId, id)
+  await startForChange(context, tx, binding, (...sent) => context.queue.enqueue(tx, ...sent))
+  return true
 }
 
 /** Returns the outcome of a run. Any kind of failure is an outcome too. */
