@@ -52,7 +52,7 @@ test('a re-key knows a connection to which this machine gave a key, until its la
 })
 
 test('skerry sync edit says when a push follows that waits for a pause of the destination', async () => {
-  const id = (await ok('skerry sync bind fly --to appName=waiting --yes')).trim()
+  const [id] = (await ok('skerry sync bind fly --to appName=waiting --yes')).split('\n')
   const bound = async () => (await bindings()).find((one: { id: string }) => one.id === id)
   await expect.poll(async () => (await bound()).lastRun?.status, { timeout: 20_000 }).toBe('succeeded')
   expect((await machine.shell(`skerry sync edit ${id} --exclude B --yes`)).stderr).not.toContain('asked Skerry to wait')
