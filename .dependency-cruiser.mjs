@@ -174,9 +174,10 @@ export default {
     {
       name: 'one-reader-of-the-environment',
       comment:
-        'main.js starts the server, and operator/main.js a command of the operator; nothing else may import them',
+        'main.js starts the server, and operator/main.js a command of the operator; nothing else may import them, ' +
+        'except `skerry-server start`, which is the server',
       severity: 'error',
-      from: {},
+      from: { pathNot: '^packages/server/src/operator/main\\.js$' },
       to: { path: '^packages/server/src/(operator/)?main\\.js$' },
     },
     {

@@ -16,7 +16,7 @@ const sources = [
     'packages/cli/src/help',
   ],
   ...['ARCHITECTURE.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'bench/README.md'],
-  ...['packages/sdk/README.md', 'scripts/site.ts', 'scripts/pages', 'package-lock.json'],
+  ...['integrations', 'deploy', 'packages/sdk/README.md', 'scripts/site.ts', 'scripts/pages', 'package-lock.json'],
 ]
 
 /** A first start waits for the compression of all pages, so it must be quick. The best quality takes 7 s more. */

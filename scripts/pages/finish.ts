@@ -16,6 +16,10 @@ const types: Record<string, string> = {
   '.json': 'application/json; charset=utf-8',
   '.md': 'text/markdown; charset=utf-8',
   '.txt': 'text/plain; charset=utf-8',
+  // Files that readers of the documentation copy, such as a Dockerfile.
+  ...Object.fromEntries(
+    ['', '.yaml', '.yml', '.service', '.mjs', '.py'].map((ext) => [ext, 'text/plain; charset=utf-8']),
+  ),
 }
 
 /** Adds what serving needs: integrity of every script, compressed files and a file list -> bytes of a first load. */

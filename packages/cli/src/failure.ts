@@ -200,6 +200,8 @@ function hintOf(code: string, told: string): string | undefined {
   if (told.startsWith('the slug is already in use')) return 'choose another one with --slug'
   // Another credential would be refused, too.
   if (code === 'forbidden' && told.endsWith(' is disabled')) return 'enable it first, or ask an admin to do so'
+  if (code === 'forbidden' && /^this key (?:cannot be used|is) /.test(told)) return '`skerry kms ls` shows the keys'
+  if (code === 'forbidden' && told.startsWith('this task has ')) return 'dispatch another one'
   if (code === 'forbidden' && told.startsWith('someone else has to approve'))
     return 'ask another admin: `skerry members ls` shows them'
   if (told === noOrg) return 'see `skerry whoami` for your organizations; an admin can invite you again'

@@ -20,7 +20,9 @@ export function entryOf({ found, url }: Pick<Settings, 'found' | 'url'>, org: st
     known: above ? ownEntry(above, folder) : own?.project,
     usualEnv: above?.scope.env,
     write: (place, pin) =>
-      above ? addToPaths(above, folder, place) : writeOwn(own, folder, { url, org, ...(pin && { pin }), ...place }),
+      above
+        ? addToPaths(above, folder, place)
+        : writeOwn(own, folder, { url, org, ...(pin === undefined ? {} : { pin }), ...place }),
   }
 }
 

@@ -253,6 +253,22 @@ describe('an admin without the key', () => {
   })
 })
 
+test('a change whose proposer was removed says so on its page and in the list', async () => {
+  const gone = await join(walk, 'gone@example.com')
+  await grantTo(walk, place, gone)
+  await putSecret(world, gone.bearer(), place, 'OF_A_THIEF', 'planted-by-a-thief')
+  const { body } = await world.call(me.get, { as: gone.bearer() })
+  const params = { orgId: place.orgId, userId: body.principal.id }
+  await world.call(members.remove, { as: owner.bearer(), params })
+  const { page } = owner
+  await page.reload()
+  await steps.goTo(page, 'Changes')
+  await row(page, 'Create OF_A_THIEF').getByText('(removed)').waitFor()
+  await openChange(page, 'Create OF_A_THIEF')
+  await page.getByText('The proposer was removed from the organization').waitFor()
+  expect(await axeProblems(page)).toEqual([])
+})
+
 test('the page neither sent nor stored a secret value', async () => {
   expect(await leaks(world, { member })).toEqual([])
 })

@@ -15,8 +15,8 @@ export interface Links {
   files: ReadonlyMap<string, string>
 }
 
-/** The files that pages may show or offer besides documents. */
-const isFile = /^docs\/(?:.*\.(?:png|svg)|openapi\.json)$/
+/** The files that pages may show or offer besides documents. Readers without a checkout copy those of the last two folders. */
+const isFile = /^(?:docs\/(?:.*\.(?:png|svg)|openapi\.json)|(?:integrations|deploy)\/.*\w)$/
 
 export function linksOf(sources: readonly Source[], exists: (path: string) => boolean): Links {
   const byPath = new Map(sources.map((source) => [source.path, source]))

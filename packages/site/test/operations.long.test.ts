@@ -72,12 +72,12 @@ async function newOperator(): Promise<Machine> {
   await symlink(join(root, 'node_modules'), join(machine.project, 'node_modules'))
   const server = join(root, 'packages/server/src')
   const programs = {
-    npm: `#!/bin/bash
+    'skerry-server': `#!/bin/bash
+[ "$1" = start ] || exec node ${server}/operator/main.js "$@"
 echo $$ >> "$HOME/servers"
 echo "\${SKERRY_PORT}" >> "$HOME/ports"
 exec node ${server}/main.js >> "$HOME/server.log" 2>&1
 `,
-    'skerry-server': `#!/bin/sh\nexec node ${server}/operator/main.js "$@"\n`,
   }
   for (const [name, text] of Object.entries(programs)) {
     await writeFile(join(machine.home, 'bin', name), text)
@@ -91,7 +91,7 @@ const onPostgres = async (url: string) => ({
   SKERRY_SERVER_KEY: Buffer.alloc(32, 7).toString('base64url'),
 })
 
-const prepare = `npm start &
+const prepare = `skerry-server start &
 until_ready
 skerry signup Acme && skerry init --app shop
 echo -n postgres://db/shop | skerry secrets set DATABASE_URL --env production`

@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { listEndpoints } from '@skerry/contract/endpoints'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -27,6 +27,22 @@ test('llms.txt names the Markdown file of every page', () => {
   expect(read('llms.txt')).not.toMatch(/: Context\.$/m)
   expect(named).toHaveLength(pages.length)
   for (const path of named) expect(read(path)).toMatch(/^# /m)
+})
+
+test('every file of integrations/ and deploy/ that a page offers is in the site, unchanged and as text', () => {
+  const { files } = JSON.parse(read('build.json')) as Build
+  const offered = readChapters(root, apiDocuments()).flatMap(({ pages }) =>
+    pages.flatMap(({ path, markdown }) =>
+      [...markdown.matchAll(/\]\(([^)#\s]+)\)/g)]
+        .map(([, href = '']) => posix.join(posix.dirname(path), href))
+        .filter((target) => /^(?:integrations|deploy)\/(?!.*README\.md$)/.test(target)),
+    ),
+  )
+  expect(offered).toEqual(expect.arrayContaining(['deploy/compose.yaml', 'integrations/github-action/action.yml']))
+  for (const path of offered) {
+    expect(files[`/docs/${path}`]?.type, path).toMatch(/^text\//)
+    expect(read(path)).toBe(readFileSync(join(root, path), 'utf8'))
+  }
 })
 
 test('the server writes every message that operators are told to alert on', () => {

@@ -11,6 +11,7 @@ import { note, warn, writeLine } from '../output.ts'
 import type { Place } from '../places.ts'
 import type { ReaderFlags } from '../reader-names.ts'
 import { type Acceptance, acceptReaders } from '../readers.ts'
+import { noteTrust } from '../rekeying.ts'
 import type { Session } from '../session.ts'
 import { count } from '../units.ts'
 

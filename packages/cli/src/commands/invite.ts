@@ -94,13 +94,15 @@ async function tellMail(
   outbox: Outbox | undefined,
   email: string,
 ): Promise<'smtp' | 'outbox' | null> {
-  const { mail } = (await session.client.signIn.get()) as { mail?: 'smtp' | 'outbox' }
+  const { kind, mail }: { kind: string; mail?: 'smtp' | 'outbox' } = await session.client.signIn.get()
   const link = mail === 'smtp' ? undefined : await linkFrom(session.client, outbox, email)
   if (link !== undefined)
     note(`the mail is in the outbox of this machine; its link works once, until the invitation expires: ${link}`)
   else if (mail === 'outbox')
     note(
-      'this server sends no mail: the invitation is a file in the folder `outbox` of its data directory. Ask the operator for its link, and pass it on',
+      kind === 'external'
+        ? `this server sends no mail: tell the person to sign in at ${session.settings.url}, and to accept the invitation`
+        : 'this server sends no mail: the invitation is a file in the folder `outbox` of its data directory. Ask the operator for its link, and pass it on',
     )
   return mail ?? null
 }

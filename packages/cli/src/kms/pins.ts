@@ -52,7 +52,7 @@ export const checkVersions =
   async (shown, currentVersion, opened) => {
     if (mustVerifyIn(session, orgId)) {
       const { requireSignedKey } = await import('../trust/managed-keys.ts')
-      const isKnown = read().keys[placeOf(session, orgId)]?.[key.id] !== undefined
+      const isKnown = memory.find(session.settings.url, orgId)?.[key.id] !== undefined
       await requireSignedKey(session, orgId, { ...key, wanted, isKnown }, { opened, currentVersion })
     }
     remember(session, orgId, key, { shown, currentVersion })

@@ -4,11 +4,14 @@ import { waysQuery } from '../sign-in-ways.ts'
 
 /** Says where invitations are on a server without SMTP, because nobody gets a mail there. */
 export function NoMail() {
-  if (useQuery(waysQuery).data?.mail !== 'outbox') return null
+  const { data } = useQuery(waysQuery)
+  if (data?.mail !== 'outbox') return null
   return (
     <Alert color="yellow" variant="light">
-      This server sends no mail. Each invitation is a file in the folder “outbox” of the server’s data directory. Ask
-      the operator for its link, and pass it on.
+      This server sends no mail.{' '}
+      {data.kind === 'external'
+        ? 'Tell each person to sign in here, and to accept the invitation.'
+        : 'Each invitation is a file in the folder “outbox” of the server’s data directory. Ask the operator for its link, and pass it on.'}
     </Alert>
   )
 }
