@@ -12,7 +12,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const paths = globSync(
   [
     ...['{packages,examples}/*/package.json', 'bench/package.json'],
-    ...['CHANGELOG.md', 'docs/deploy.md', 'deploy/kubernetes/kustomization.yaml'],
+    ...['CHANGELOG.md', 'deploy/kubernetes/kustomization.yaml'],
   ],
   { cwd: root, exclude: ['**/node_modules/**'] },
 )

@@ -29,7 +29,7 @@ test('llms.txt names the Markdown file of every page', () => {
   for (const path of named) expect(read(path)).toMatch(/^# /m)
 })
 
-test('every file of integrations/ and deploy/ that a page offers is in the site, unchanged and as text', () => {
+test('every file of integrations/ and deploy/ that a page offers is in the site, unchanged, and is no page', () => {
   const { files } = JSON.parse(read('build.json')) as Build
   const offered = readChapters(root, apiDocuments()).flatMap(({ pages }) =>
     pages.flatMap(({ path, markdown }) =>
@@ -40,7 +40,7 @@ test('every file of integrations/ and deploy/ that a page offers is in the site,
   )
   expect(offered).toEqual(expect.arrayContaining(['deploy/compose.yaml', 'integrations/github-action/action.yml']))
   for (const path of offered) {
-    expect(files[`/docs/${path}`]?.type, path).toMatch(/^text\//)
+    expect(files[`/docs/${path}`]?.type, path).toMatch(/^(?:text\/(?!html)|application\/json)/)
     expect(read(path)).toBe(readFileSync(join(root, path), 'utf8'))
   }
 })
