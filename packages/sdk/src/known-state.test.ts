@@ -205,9 +205,10 @@ describe('the layers of a query', () => {
     await look(knownState, layers, 'q')
     return [...told]
   }
-  const telling = () => {
+  const telling = (more: Partial<KnownStateSettings> = {}) => {
     const told: string[] = []
     const knownState = remember({
+      ...more,
       onChanged: (changes) => told.push(...changes.map((one) => new RollbackError([one]).message)),
     })
     return { knownState, told }
@@ -228,6 +229,19 @@ describe('the layers of a query', () => {
     await look(knownState, [group([]), environment([one('v1')])], 'q')
     expect(await changedBy(knownState, told, [group([]), environment([])])).toEqual([])
     expect(await changedBy(knownState, told, [group([one('v2')]), environment([])])).toEqual([moved])
+  })
+
+  test('are reported at each answer in which one is missing and another is new, if missing ones only warn', async () => {
+    const missing: string[] = []
+    const onRollback = ({ message }: RollbackError) => void missing.push(message)
+    const { knownState, told } = telling({ onRollback, rememberRollbacks: false })
+    await look(knownState, [group([]), environment([one('v1')])], 'q')
+    const other = environment([], { environmentId: 'env_h', label: 'mail:production' })
+    for (let i = 0; i < 2; i++) {
+      const added = await changedBy(knownState, told, [other, environment([one('v1')])])
+      expect(added).toEqual(['mail:production was added since the last run'])
+    }
+    expect(missing).toEqual(Array(2).fill('shared:production is missing'))
   })
 
   test('are refused when one of them is new and the known state is strict, and nothing is remembered', async () => {

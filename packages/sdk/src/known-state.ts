@@ -164,9 +164,9 @@ export function createKnownState(settings: KnownStateSettings): KnownState {
       const told = strict ? [] : found.filter(isTold)
       const refused = found.filter((change) => !told.includes(change))
       if (refused.length > 0) onRollback(new RollbackError(refused))
+      if (told.length > 0) onChanged(told)
       if (refused.length > 0 && !rememberRollbacks) return
       for (const [place, value] of [...meant, ...led, ...own, ...entries]) await memory.write(place, value)
-      if (told.length > 0) onChanged(told)
       for (const [label, names] of gone) if (names.length > 0) onGone(label, names)
     },
   }

@@ -1,7 +1,7 @@
 import { CryptoError } from '@skerry/crypto/errors'
 import { openWithKitCode, sealWithKitCode } from '@skerry/crypto/keyring'
 import { formatPublicKeyJwk, type PrivateKey, parsePublicKeyJwk, publicKeyJwkOf } from '@skerry/crypto/keys'
-import { newKitCode } from '@skerry/crypto/kit-code'
+import { newKitCode, parseKitCode } from '@skerry/crypto/kit-code'
 import type { Client } from './client.ts'
 
 /** A person, and the public key that the server shows for them (`client.me.getKeys()`). */
@@ -43,7 +43,7 @@ export async function makeRecoveryKit(
  * @param code the code as the person typed it.
  * @returns the private key, or null if the caller has no kit.
  * @throws CryptoError `malformed_code` (the code was mistyped, and no request was sent), `decryption_failed` (the code
- *   belongs to another kit).
+ *   belongs to another kit, or the kit to another key pair).
  * @example const opened = await openRecoveryKit(client, { userId, publicKeyJwk }, kitCode, { extractable: true })
  */
 export async function openRecoveryKit(
@@ -52,6 +52,7 @@ export async function openRecoveryKit(
   code: string,
   options: { extractable?: boolean } = {},
 ): Promise<PrivateKey | null> {
+  await parseKitCode(code)
   const { kit } = await client.recoveryKit.get()
   if (kit === null) return null
   const privateKey = await openWithKitCode(kit.encryptedPrivateKey, code, { userId, publicKeyJwk }, options)

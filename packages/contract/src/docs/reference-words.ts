@@ -115,4 +115,12 @@ export function rowsOf(object: Schema, at = ''): Field[] {
 }
 
 const noteOf = (schema: Schema): string =>
-  schema.description ?? schema.anyOf?.map(noteOf).find((note) => note !== '') ?? ''
+  schema.description ?? blobNote(schema) ?? schema.anyOf?.map(noteOf).find((note) => note !== '') ?? ''
+
+/** Says what is in a blob, without its segments: "A key, encrypted for one principal". */
+function blobNote({ pattern = '' }: Schema): string | undefined {
+  const [prefix, ...others] = blobsOf(pattern)
+  if (prefix === undefined || others.length > 0) return undefined
+  const [what = ''] = blobKinds[prefix].what.split(':')
+  return what.charAt(0).toUpperCase() + what.slice(1)
+}

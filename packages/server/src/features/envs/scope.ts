@@ -73,7 +73,8 @@ export async function inReach<S extends InOrg>(db: Sql, scope: S, env: Pick<Env,
 
 /** Says which objects a bound token can use, for the reference: the rule of `inReach`. */
 export const reachOfBoundTokens = ({ words }: Pick<Access<object>, 'words'>, objects: string): string =>
-  `A bound token can use only ${objects} of its application${'admin' in words ? '' : ' and of the groups that its environment includes'}`
+  `A token that is bound to an environment can use only ${objects} of the same application` +
+  ('admin' in words ? '' : ', and of the groups that an environment of this application includes')
 
 /** Finds an environment and the caller's own key grant. An expired environment counts as missing. */
 export const env = <S extends InOrg, N extends string>(base: Access<S, N>): Access<S & InEnv, N | 'envId'> =>
@@ -113,7 +114,8 @@ async function checkGrant({ db }: Call, { principal, env }: InEnv): Promise<void
 export const grantee = <S extends InEnv, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed(
     'grantee',
-    'The caller needs a key grant on the environment. A machine client is refused',
+    'The caller needs a key grant on the environment, which a machine client cannot have. ' +
+      'A bound token can use only its environment, the branches and the parent of this environment, and the groups that it includes',
     base,
     async (scope, call) => {
       checkKeyed(scope)
