@@ -5,7 +5,10 @@ import { type CryptoErrorCode, cryptoErrors } from '../packages/crypto/src/error
 import { type ClientErrorCode, clientErrors } from '../packages/sdk/src/errors.ts'
 import { markdownTable } from './markdown-table.ts'
 
-type Code = ClientErrorCode | CryptoErrorCode
+type Code = ClientErrorCode | CryptoErrorCode | 'rollback'
+
+/** The message of a `RollbackError` names the changes, so it has no text of its own in the SDK. */
+const rollback = 'the answer of the server contradicts what this client remembers. The message names the changes'
 
 const publishAgain = 'do not use the policy. Ask an admin to publish it again'
 
@@ -13,6 +16,8 @@ const publishAgain = 'do not use the policy. Ask an admin to publish it again'
 const remedies: Partial<Record<Code, string>> = {
   unavailable:
     'check the address of the server (`--url` or `SKERRY_URL`), and check that the server runs. `skerry doctor` shows what fails',
+  rollback:
+    'ask your team who made these changes. If somebody did, accept them with `skerry env trust`; otherwise do not use this server',
   timeout: 'try again. If the server stays slow, check the server and the network',
   offline:
     'run the command once while the server can be reached. If a copy exists but is too old, `--max-age 7d` accepts it',
@@ -80,7 +85,7 @@ const tables: Record<string, () => string> = {
       ]),
     }),
   clients: () => {
-    const messages: Partial<Record<Code, string>> = { ...cryptoErrors, ...clientErrors }
+    const messages: Partial<Record<Code, string>> = { ...cryptoErrors, ...clientErrors, rollback }
     const codes = (Object.keys(messages) as Code[]).filter((code) => !internal.has(code))
     return markdownTable({
       columns: ['Code', 'Message', 'What to do', 'Exit code'],

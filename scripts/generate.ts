@@ -74,8 +74,8 @@ function settingsMarkdown(): string {
   ])
   const blocks = [
     '# Settings',
-    'The settings of a server are environment variables. This table lists all of them. An empty variable counts as unset. ' +
-      'If a variable begins with `SKERRY_`, and neither the server nor the command `skerry` knows it, the server does not start. ' +
+    'The settings of a server are the environment variables of this table. An empty variable counts as unset. ' +
+      'The server does not start if a variable that begins with `SKERRY_` is a setting of neither the server nor the command `skerry`. ' +
       '`npm run generate` makes this page.',
     markdownTable({ columns: ['Variable', 'Default', 'Meaning'], rows }),
   ]

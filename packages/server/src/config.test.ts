@@ -126,10 +126,10 @@ describe('readConfig', () => {
     expect(readConfig({ SKERRY_TRUSTED_PROXIES: ' , ' }).trustedProxies).toEqual([])
   })
 
-  test('ignores variables of other programs and those in the help of the CLI', () => {
-    const help = readFileSync(new URL('../../cli/src/help/environment.ts', import.meta.url), 'utf8')
-    const ofTheCli = help.match(/SKERRY_[A-Z_]+/g) ?? []
-    expect(ofTheCli).toEqual(expect.arrayContaining(['SKERRY_TOKEN', 'SKERRY_KEYRING']))
+  test('ignores variables of other programs and those of the CLI', () => {
+    const source = readFileSync(new URL('../../cli/src/variables.ts', import.meta.url), 'utf8')
+    const ofTheCli = /const own = \[([^\]]*)\]/.exec(source)?.[1]?.match(/SKERRY_[A-Z_]+/g) ?? []
+    expect(ofTheCli).toEqual(expect.arrayContaining(['SKERRY_TOKEN', 'SKERRY_KEYRING', 'SKERRY_TASK']))
     const environment = { PATH: '/bin', skerry_port: '1', ...Object.fromEntries(ofTheCli.map((name) => [name, 'x'])) }
     expect(readConfig(environment)).toEqual(readConfig({}))
   })

@@ -181,7 +181,7 @@ export const settings = {
   SKERRY_ALLOW_PLAINTEXT: oneOf(
     'no',
     ['no', 'yes'],
-    'If `SKERRY_HOST` is not a loopback address, the server starts without TLS only with `yes`. Credentials then cross the network unencrypted',
+    'The server itself speaks plain HTTP. With `no`, it starts only if `SKERRY_HOST` is a loopback address. With `yes`, set up TLS in front of the server: otherwise credentials cross the network unencrypted',
   ),
   SKERRY_TRUSTED_PROXIES: trustedProxies,
   SKERRY_DATABASE_URL: databaseUrl,
@@ -203,7 +203,7 @@ export const settings = {
     'If PostgreSQL does not answer a query for this many seconds, the server opens a new connection to test the database. If the database answers the test, the server closes the connections that no longer work',
   ),
   SKERRY_SERVER_KEY: keyOf32Bytes(
-    '32-byte key (base64url) that encrypts the server’s own keys. If unset, a server with the embedded database makes a key and stores it as `server.key` in `SKERRY_DATA_DIR`. With PostgreSQL, set this key: without it, nobody can sign in',
+    '32-byte key (base64url) that encrypts the server’s own keys. If unset, a server with the embedded database makes a key and stores it as `server.key` in `SKERRY_DATA_DIR`. With PostgreSQL, set this key: without it, people cannot sign in with the built-in sign-in',
   ),
   SKERRY_SERVER_KEY_PREVIOUS: keyOf32Bytes(
     'The old server key, while you replace `SKERRY_SERVER_KEY`. The server decrypts with the old key, and encrypts with the new key',
@@ -221,7 +221,7 @@ export const settings = {
   SKERRY_OIDC_CLIENT_SECRET: optional('Client secret of the server at the issuer, if the issuer requires one'),
   SKERRY_SMTP_URL: address(
     ['smtp:', 'smtps:'],
-    'URL of the SMTP server, `smtp://...` or `smtps://...`. `smtp://` requires STARTTLS, except on a loopback address. If unset, the server sends no mails, and writes them into the folder `outbox` of `SKERRY_DATA_DIR`',
+    'URL of the SMTP server, `smtp://...` or `smtps://...`. `smtp://` requires STARTTLS, except on a loopback address or with `SKERRY_SMTP_CLEARTEXT=allow`. If unset, the server sends no mails, and writes them into the folder `outbox` of `SKERRY_DATA_DIR`',
   ),
   SKERRY_SMTP_CLEARTEXT: oneOf(
     'refuse',
@@ -241,13 +241,13 @@ export const settings = {
     64,
     0,
     4096,
-    'Memory for cached responses to programs that read the secrets of an environment, in MB. With `0`, the server caches only tokens',
+    'Memory, in MiB, for cached responses with the secrets of an environment. With `0`, the server caches only tokens',
   ),
   SKERRY_RESOLVE_IN_FLIGHT_MB: integer(
     128,
     1,
     65_536,
-    'The memory, in MB, that large responses with secrets may use while callers receive them. One caller may use at most a quarter of it',
+    'Memory, in MiB, that large responses with secrets may use while callers receive them. One caller may use at most a quarter of it',
   ),
   SKERRY_SIGNUP: {
     fallback: null,
@@ -257,7 +257,7 @@ export const settings = {
   SKERRY_LOG_LEVEL: oneOf(
     'info',
     ['silent', 'error', 'warn', 'info', 'debug'],
-    'Lowest severity of the lines in the log: `debug`, `info`, `warn` or `error`. `silent` turns the log off. Each line is a JSON object',
+    'Lowest severity of the lines in the log: `debug`, `info`, `warn` or `error`. `silent` turns the log off, but not the set-up link. Each line is a JSON object',
   ),
   SKERRY_CONNECTIONS_PER_ADDRESS: integer(
     512,
@@ -269,14 +269,14 @@ export const settings = {
     limits.rekeySecretsMax,
     1,
     limits.rekeySecretsMax,
-    'Largest number of secrets in an environment. You can only lower this number, because a re-key cannot send more secrets',
+    'Largest number of secrets in an environment. The default is also the highest number, because a re-key cannot send more secrets',
   ),
   SKERRY_ENVIRONMENT_MB: integer(32, 1, 48, 'Largest size of the encrypted secrets of one environment, in MiB'),
   SKERRY_CORS_ORIGINS: corsOrigins,
   SKERRY_PLANS: oneOf(
     'informational',
     ['informational', 'enforced'],
-    'With `enforced`, the server refuses requests that would exceed the plan of an organization. With `informational`, the server only shows the limits of the plan',
+    'With `enforced`, the server refuses requests that would exceed the plan of an organization. With `informational`, it only shows the limits of the plan',
   ),
   SKERRY_STRIPE_SECRET_KEY: optional(
     'Secret key of the Stripe account that receives the payments for plans. If unset, nobody can buy a plan',
