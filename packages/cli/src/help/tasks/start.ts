@@ -52,13 +52,13 @@ export const start = [
   },
   {
     title: 'Sign out, or end the session of a lost laptop',
-    words: 'logout log off stolen machine device revoke session',
+    words: 'logout log off lost stolen machine device computer revoke session',
     steps: [
       ['skerry logout', 'Sign this machine out'],
       ['skerry sessions ls', 'List the machines that you are signed in on'],
       ['skerry sessions revoke old-laptop', 'End the session of a lost machine'],
     ],
-    document: 'docs/people.md',
+    document: 'docs/guides/lost-machine.md',
   },
   {
     title: 'Work with several organizations',
