@@ -127,7 +127,7 @@ describe('a joining code is refused', () => {
     expect(await accept(bob, code)).toMatchObject({ code: 0 })
     const again = await accept(bob, code)
     expect(again).toMatchObject(refused('no invitation waits for you', 4))
-    expect(again.stderr).toContain('compare the words of `skerry keys fingerprint`')
+    expect(again.stderr).toContain('to compare your words: `skerry keys fingerprint` shows them')
   })
 
   it('if it has expired, or was made for another address, role or organization', async () => {
