@@ -86,7 +86,7 @@ export const leases = {
   }),
   create: post('/v1/orgs/:orgId/leases', {
     summary:
-      'Make a lease. Besides provider, target and lifetime, the body has fields that depend on the provider. If a provisioner needs longer than 20 seconds, the lease in the answer is pending',
+      'Make a lease. Besides provider, target and lifetime, the body has fields that depend on the provider. If a provisioner (a program in your own network that makes leases) needs longer than 20 seconds, the lease in the answer is pending or creating',
     unit: 'manual',
     body: Strict({
       provider: Provider,
