@@ -23,11 +23,15 @@ const tags = Object.entries(vendors).flatMap(([tag, { slug }]) => (tag === slug 
 const bareTag = new RegExp(`(?<![\\w-])(?:${tags.join('|')})(?![\\w-])`, 'g')
 const tableOfTags = /<!-- The table of tags [\s\S]*?<!-- End of the table. -->/
 
-const tagsIn = (text: string) => text.replace(tableOfTags, '').match(bareTag) ?? []
+/** Declarations of the SDK show the values that a program compares. */
+const declarations = /^```typescript\n[\s\S]*?^```$/gm
+
+const tagsIn = (text: string) => text.replace(tableOfTags, '').replace(declarations, '').match(bareTag) ?? []
 
 describe('texts for people name vendors and no tags', () => {
   it('the search finds a tag, and not a slug, a longer word or the table', () => {
     expect(tagsIn('`cloud-a` and "app-platform-c".')).toEqual(['cloud-a', 'app-platform-c'])
+    expect(tagsIn("```typescript\ntype A = 'cloud-a'\n```\ncloud-b")).toEqual(['cloud-b'])
     expect(
       tagsIn('aws, cloud-aware, multi-cloud-a, <!-- The table of tags --> cloud-a <!-- End of the table. -->'),
     ).toEqual([])

@@ -8,7 +8,7 @@ import { pagesOf } from './pages.ts'
 // Grants of several keys. This file has no private key: a caller opens and wraps each key, for example in the worker of a
 // browser. So a page can import it without cryptography.
 
-/** A key that a person shall have because of a team or a plan, and does not have yet. The server reports it. */
+/** A key that a person should have because of a team, or because an admin planned it, and does not have yet. The server reports it. */
 export type MissingGrant = Answer<typeof grants.missing>['missing'][number]
 
 /** A missing key of a person who has a keyring. */
@@ -54,7 +54,7 @@ export interface MissingFilter {
 }
 
 /**
- * Lists the keys that people shall have because of a team or a plan, and do not have. A member who is not an admin
+ * Lists the keys that people should have because of a team, or because an admin planned them, and do not have. A member who is not an admin
  * gets the keys that they wait for.
  *
  * @throws RefusedError `forbidden`, `old_server` if the server knows no teams, `malformed_answer` if a row belongs to another team

@@ -59,7 +59,7 @@ export interface GrantMissingSettings extends MissingFilter {
 }
 
 /**
- * Grants missing keys: keys that people should have because of a team or a plan, and do not have yet. The function
+ * Grants missing keys: keys that people should have because of a team, or because an admin planned them, and do not have yet. The function
  * wraps each key on this machine, and only for public keys that somebody has compared. It stores the keys in batches.
  * If the call is interrupted, call the function again for the keys that are left. Two people can call it at the same
  * time.

@@ -61,7 +61,7 @@ export const grants = {
   }),
   missing: get('/v1/orgs/:orgId/missing-grants', {
     summary:
-      'List the keys that people should have because of a team or a plan, and do not have yet. Admins see the keys of all people. Other callers see only their own',
+      'List the environment keys that people should have because of a team, or because an admin planned them (`grants.plan`), and do not have yet. Admins see the keys of all people. Other callers see only their own',
     query: Strict({
       ...PageOf(limits.missingGrantsDefault).properties,
       teamId: Type.Optional(Id('team')),
