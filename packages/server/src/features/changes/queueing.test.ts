@@ -31,6 +31,8 @@ const remove = (name: string, query = {}, actor = tenant.admin) =>
 const stored = async () => (await world.call(secrets.list, { ...by(), params: { ...org(), envId } })).body.secrets
 const list = async (query: Record<string, unknown>, actor = tenant.admin) =>
   (await world.call(changes.list, { ...by(actor), params: org(), query })).body
+/** What a change shows of a proposer who has access. */
+const hasAccess = { proposerEnded: null, proposerEndedAt: null }
 const show = (changeRequestId: string, actor: Actor = tenant.admin) =>
   world.call(changes.get, { ...by(actor), params: { ...org(), changeRequestId } })
 
@@ -60,7 +62,10 @@ describe('in a protected environment', () => {
       createdAt: changeRequest.createdAt,
       closedAt: null,
     })
-    expect((await show(changeRequest.id)).body).toEqual({ changeRequest, reviews: [] })
+    expect((await show(changeRequest.id)).body).toEqual({
+      changeRequest: { ...changeRequest, ...hasAccess },
+      reviews: [],
+    })
     expect(await stored()).toEqual(before)
     const resolved = await world.call(resolve.get, { ...by(), query: { env: envId } })
     const layer = resolved.body.layers.find((one) => one.environmentId === envId)
@@ -205,9 +210,10 @@ describe('change requests', () => {
     const one = async (actor: Actor) => (await show(change.id, actor)).body.changeRequest
     const listed = async (actor: Actor) =>
       (await list({ envId }, actor)).changeRequests.find(({ id }) => id === change.id)
-    expect([await one(holder), await listed(holder)]).toEqual([change, { ...change, stale: false }])
+    const shown = { ...change, ...hasAccess }
+    expect([await one(holder), await listed(holder)]).toEqual([shown, { ...shown, stale: false }])
     await world.call(grants.delete, { ...by(), params: { ...org(), envId, grantId: grant.id } })
-    const withheld = { ...change, ciphertext: null }
+    const withheld = { ...shown, ciphertext: null }
     for (const actor of [holder, await newMember(world, tenant), reviewer, tenant.machine])
       expect([await one(actor), await listed(actor)]).toEqual([withheld, { ...withheld, stale: false }])
   })
