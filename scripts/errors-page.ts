@@ -105,7 +105,11 @@ function remedyOf(code: Code): string {
   return remedy
 }
 
-const exitCodeOf = (code: string) => String(exitCodes[kindOfCode[code] ?? 'failure'])
+/** Errors that only the audit commands meet, which exit with 3 for each of them (`readArchive` of the command line). */
+const refusedFiles: ReadonlySet<string> = new Set(['malformed_archive', 'changed_archive'])
+
+const exitCodeOf = (code: string) =>
+  String(exitCodes[refusedFiles.has(code) ? 'refused' : (kindOfCode[code] ?? 'failure')])
 
 const sentence = (text = '') => text.charAt(0).toUpperCase() + text.slice(1)
 
