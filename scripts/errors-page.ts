@@ -22,7 +22,7 @@ const remedies: Partial<Record<Code, string>> = {
   offline:
     'run the command once while the server can be reached. If a copy exists but is too old, `--max-age 7d` accepts it',
   request_too_large: 'raise the limit of the proxy in front of the server to 64 MiB',
-  malformed_archive: 'give the command a file that `skerry-server audit archive` or `skerry org export` wrote',
+  malformed_archive: 'give the command a file that `skerry-server audit archive` wrote. For a file of `skerry org export`, use `skerry org export verify`',
   changed_archive: 'do not use the file. Look for another copy',
   weak_passphrase: 'choose a longer passphrase, for example four random words',
   malformed_blob:
@@ -105,7 +105,11 @@ function remedyOf(code: Code): string {
   return remedy
 }
 
-const exitCodeOf = (code: string) => String(exitCodes[kindOfCode[code] ?? 'failure'])
+/** Errors that only the audit commands meet, which exit with 3 for each of them (`readArchive` of the command line). */
+const refusedFiles: ReadonlySet<string> = new Set(['malformed_archive', 'changed_archive'])
+
+const exitCodeOf = (code: string) =>
+  String(exitCodes[refusedFiles.has(code) ? 'refused' : (kindOfCode[code] ?? 'failure')])
 
 const sentence = (text = '') => text.charAt(0).toUpperCase() + text.slice(1)
 
