@@ -77,9 +77,10 @@ export async function entitiesMarkdown(): Promise<string> {
     pictureOf(listNouns(tables, writers)),
     '## All tables',
     'The column "Written by" names the folder of `packages/server/src` with the code that writes the table. Each table has one such ' +
-      'folder, except `audit_entries`, which has several. Two functions can write many tables, and are not in the column. ' +
-      'The restore of an organization inserts the rows of an archive (`features/export/restore-store.ts`). The replacement of the ' +
-      'server key encrypts stored values again (`keys/rekey.ts`).',
+      'folder, except `audit_entries`, which has several, and `principals`, which has none. Three functions can write many tables, ' +
+      'and are not in the column. The restore of an organization inserts the rows of an archive (`features/export/restore-store.ts`). ' +
+      'The replacement of the server key encrypts stored values again (`keys/rekey.ts`). After the server key was lost or leaked, ' +
+      'the operator can delete rows that it encrypted (`keys/unopened.ts`).',
     'Triggers of the database insert the rows of `principals`, `cache_invalidations`, `sync_changes` and `sync_endings`.',
     'The column "Refers to" names the tables to which the table has foreign keys. If a row is deleted, many foreign keys also delete ' +
       'the rows that refer to it. For example, if an environment is deleted, the database deletes its rows in `key_grants`. The column ' +
