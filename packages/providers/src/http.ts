@@ -51,11 +51,11 @@ export function statusFailure(
   return new ProviderError('failed', text)
 }
 
-/** Reads `Retry-After` in seconds or as a date (RFC 9110, section 10.2.3). Undefined if there is none. */
+/** Reads `Retry-After` in seconds or as a date (RFC 9110, section 10.2.3). Undefined if there is none. `ProviderError` limits it. */
 export function retryAfterMs(headers: OutboundAnswer['headers'], now: Date): number | undefined {
   const value = headers['retry-after']
   if (value === undefined) return undefined
-  if (/^\d{1,9}$/.test(value)) return Number(value) * 1000
+  if (/^\d+$/.test(value)) return Number(value) * 1000
   const date = Date.parse(value)
   return Number.isNaN(date) ? undefined : Math.max(0, date - now.getTime())
 }

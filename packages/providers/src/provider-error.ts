@@ -13,9 +13,16 @@ export class ProviderError extends Error {
     super(message)
     this.name = 'ProviderError'
     this.reason = reason
-    this.retryAfterMs = retryAfterMs
+    this.retryAfterMs = pauseOf(retryAfterMs)
   }
 }
+
+/** A provider cannot stop the work for longer than a day. */
+export const retryAfterMaxMs = 24 * 3600 * 1000
+
+/** Limits a pause that a provider asks for. A number that is no time asks for none. */
+const pauseOf = (askedMs: number | undefined): number | undefined =>
+  askedMs !== undefined && Number.isFinite(askedMs) && askedMs >= 0 ? Math.min(askedMs, retryAfterMaxMs) : undefined
 
 export type ProviderFailure =
   /** The request can never work there. The adapter found this before it sent anything, or the provider reported it. */

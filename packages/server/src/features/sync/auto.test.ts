@@ -259,6 +259,34 @@ describe('an automatic binding', () => {
     await expect.poll(() => held(app)).toEqual({ A: '1', B: '2' })
   })
 
+  test('does not wait for the pause of a former destination or credential', async () => {
+    const [env, connection, app, next] = [
+      await vaultedEnv(world, tenant),
+      await connect(world, tenant, platform),
+      newAppName(),
+      newAppName(),
+    ]
+    await write(world, tenant, env, 'A', '1')
+    const refuse = () => ({ status: 429, headers: { 'retry-after': '7200' }, body: { error: 'slow down' } })
+    platform.answer(refuse)
+    const binding = await bind(world, tenant, connection, [env], app, auto)
+    await expect.poll(async () => (await bindingOf(binding.id))?.nextTryAt ?? null).not.toBeNull()
+    platform.answer(null)
+    const destination = { ...(await bindingOf(binding.id))?.destination, appName: next }
+    expect((await change(binding.id, { destination })).nextTryAt).toBeNull()
+    await expect.poll(() => held(next)).toEqual({ A: '1' })
+    await expect.poll(async () => (await runsOf(binding.id))[0]?.status).toBe('succeeded')
+    platform.answer(refuse)
+    await write(world, tenant, env, 'B', '2')
+    await expect.poll(async () => (await bindingOf(binding.id))?.nextTryAt ?? null).not.toBeNull()
+    platform.answer(null)
+    const params = { orgId: tenant.orgId, connectionId: connection.id }
+    const wrappedCredential = await wrapped('fm2_another', connection)
+    await world.call(sync.updateConnection, { as: tenant.admin.as, params, body: { wrappedCredential } })
+    await write(world, tenant, env, 'C', '3')
+    await expect.poll(() => held(next)).toEqual({ A: '1', B: '2', C: '3' })
+  })
+
   test('pushes a change during a pause of our own at once', async () => {
     const [env, connection, app] = [
       await vaultedEnv(world, tenant),

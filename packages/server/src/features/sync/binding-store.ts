@@ -45,13 +45,17 @@ export const insertBinding = (
     [org.id, one.id, one.connectionId, one.environmentId, one.now, ...settingsOf(one)],
   )
 
-/** Forgets what was pushed and what failed under the old settings, so that the next run starts afresh. */
+/**
+ * Forgets what was pushed and what failed under the old settings, so that the next run starts afresh. A pause that the
+ * destination asked for ends only if the destination changes.
+ */
 export const updateBinding = (db: Tx, { orgId, id }: Binding, one: Settings & { now: string }) =>
   db.rows(
     `update sync_bindings
         set destination = $4, places = $5::text[], name_transform = $6, include = $7, exclude = $8, on_delete = $9,
             mode = $10, adopt = $11, enabled = $12, revision = revision + 1, taken_digest = null, failure_streak = 0,
-            next_try_at = null, last_error = null, told = null, updated_at = $3
+            next_try_at = null, asked_until = case when destination = $4::jsonb then asked_until end,
+            last_error = null, told = null, updated_at = $3
       where org_id = $1 and id = $2`,
     [orgId, id, one.now, ...settingsOf(one)],
   )
@@ -76,13 +80,14 @@ export const listBindingIds = async (db: Sql, orgId: string, connectionId: strin
   ).map(({ id }) => id)
 
 /**
- * Makes failed bindings due now, because the connection has a new credential, or after the pause that the destination
- * asked for. If it fails too, admins are mailed again.
+ * Makes failed bindings due now, because the connection has a new credential. A pause that the destination asked for was
+ * about the old one, so it ends. If the new one fails too, admins are mailed again.
  */
 export const makeDue = (db: Tx, orgId: string, connectionId: string, now: string) =>
   db.rows(
     `update sync_bindings
-        set next_try_at = case when next_try_at is null then null else greatest($3::timestamptz, asked_until) end, told = nullif(told, 'credential')
+        set next_try_at = case when next_try_at is not null then $3::timestamptz end, asked_until = null,
+            told = nullif(told, 'credential')
       where org_id = $1 and connection_id = $2`,
     [orgId, connectionId, now],
   )

@@ -81,7 +81,8 @@ export async function finish(context: Context, ran: Ran, outcome: Outcome, alway
     // Recording the result locks the connection, so that only one of two bindings mails about its credential.
     if (connection && outcome.reached !== null)
       await recordReach(db, connection, outcome.reached ? null : (error ?? 'it did not answer'))
-    if (binding) await recordPause(db, orgId, binding.id, askedMs > 0 ? instantAfter(context, askedMs) : null)
+    if (binding && connection)
+      await recordPause(db, binding, connection, askedMs > 0 ? instantAfter(context, askedMs) : null)
     const noted =
       binding &&
       (await recordOutcome(db, orgId, binding, { takenDigest: outcome.digest, failed, lastError, nextTryAt }))

@@ -174,9 +174,23 @@ export interface Noted {
 export const recordTold = (db: Tx, orgId: string, bindingId: string, told: Noted['told']) =>
   db.rows('update sync_bindings set told = $3 where org_id = $1 and id = $2', [orgId, bindingId, told])
 
-/** Records the pause that a destination asked for, even if the settings of the binding were changed during the run. */
-export const recordPause = (db: Tx, orgId: string, bindingId: string, askedUntil: string | null) =>
-  db.rows('update sync_bindings set asked_until = $3 where org_id = $1 and id = $2', [orgId, bindingId, askedUntil])
+/**
+ * Records the pause that a destination asked for, even if the settings of the binding were changed during the run. If the
+ * binding got another destination, or its connection another credential, the pause is not about them.
+ */
+export const recordPause = (
+  db: Tx,
+  { orgId, id, destination }: Pick<Binding, 'orgId' | 'id' | 'destination'>,
+  { wrappedCredential }: Pick<Connection, 'wrappedCredential'>,
+  askedUntil: string | null,
+) =>
+  db.rows(
+    `update sync_bindings b set asked_until = $3
+       from sync_connections c
+      where b.org_id = $1 and b.id = $2 and b.destination = $4::jsonb
+        and c.org_id = b.org_id and c.id = b.connection_id and c.wrapped_credential = $5`,
+    [orgId, id, askedUntil, JSON.stringify(destination), wrappedCredential],
+  )
 
 /** Records the results of a run that the next run needs. */
 export const recordOutcome = (
