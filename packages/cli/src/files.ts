@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
-import { Failure } from './failure.ts'
+import { Failure, usage } from './failure.ts'
 import { makePrivate } from './folders.js'
 
 const ownerOnlyFile = 0o600
@@ -86,14 +86,38 @@ export interface Overwriting {
 export function writeNamed(
   path: string,
   text: string,
-  { force, mode = ownerOnlyFile }: Overwriting & { mode?: number },
+  { mode = ownerOnlyFile, ...overwriting }: Overwriting & { mode?: number },
 ) {
-  writeBeside(targetOf(path, { force }), text, { mode, force })
+  writeBeside(targetOf(path, overwriting), text, { mode, force: overwriting.force })
 }
 
 /** Refuses an existing file before a command does anything else, because a later refusal would lose its result. */
 export function checkWritable(path: string | undefined, overwriting: Overwriting): void {
   if (path !== undefined && path !== '-') targetOf(path, overwriting)
+}
+
+/** Refuses a file that exists, and stdout. The command has no `--force`, and shows its result without the option. */
+export function checkNew(path: string | undefined): void {
+  if (path === '-') throw usage('- is not a file', 'name a new file')
+  checkWritable(path, { hasForce: false })
+}
+
+/**
+ * Makes something with a secret that is shown once, and hands it a function that writes the secret to a new file. The file
+ * is made empty before, so that a path that cannot be written is refused first. It is removed if anything fails.
+ */
+export async function withNewFile<T>(
+  path: string | undefined,
+  make: (write: (text: string) => void) => Promise<T>,
+): Promise<T> {
+  if (path === undefined) return make(() => {})
+  writeNamed(path, '', { hasForce: false })
+  try {
+    return await make((text) => writeNamed(path, text, { force: true }))
+  } catch (error) {
+    rmSync(path, { force: true })
+    throw error
+  }
 }
 
 /**

@@ -94,6 +94,21 @@ it('a token is written to a new file that only its owner can read, and to no oth
   expect(JSON.parse((await machine.shell('skerry token create b --file t2 --json')).stdout)).not.toHaveProperty('token')
 })
 
+it.each([
+  ['none/token', 'cannot write none/token: there is no such file or folder'],
+  ['-', '- is not a file'],
+])('a token for the path %s, which cannot be written, is not created', async (path, told) => {
+  const { code, stdout, stderr } = await machine.shell(`skerry token create lost --admin --file ${path}`)
+  expect([code === 0, stdout, stderr]).toEqual([false, '', expect.stringContaining(told)])
+  expect((await machine.shell('skerry token ls')).stdout).not.toContain('lost')
+})
+
+it('a token that the server refuses leaves no file', async () => {
+  const line = `skerry token create ${'x'.repeat(1000)} --admin --file refused`
+  expect((await machine.shell(line)).code).not.toBe(0)
+  expect((await machine.shell('ls | grep refused')).stdout).toBe('')
+})
+
 it.each(['skerry export .env', 'skerry export .env --no-audit', 'skerry export', 'skerry export - --json'])(
   '%s writes nothing and names both commands',
   async (line) => {

@@ -1,7 +1,7 @@
 import { isNamed } from '@skerry/contract/prefixes'
 import { type Command, Option } from 'commander'
 import { Failure, toFailure, usage } from '../failure.ts'
-import { checkWritable } from '../files.ts'
+import { checkNew, withNewFile } from '../files.ts'
 import { findTeam } from '../find-team.ts'
 import { findOutbox, type Outbox } from '../first-run/outbox.ts'
 import { linkFrom } from '../first-run/own-invitation.ts'
@@ -68,11 +68,9 @@ async function create(
     ...(places.length === 0 ? {} : { environmentIds: places.map(({ envId }) => envId) }),
   }
   const joining = await joiningFor(session, orgId, { email, role: flags.role }, flags)
-  const { invite } = await session.client.invites.create({
-    params: { orgId },
-    body: { ...body, ...(joining && { joining: joining.text }) },
-  })
-  joining?.keep()
+  const { invite } = await handingOver(joining, flags, () =>
+    session.client.invites.create({ params: { orgId }, body: { ...body, ...(joining && { joining: joining.text }) } }),
+  )
   note(`invited ${invite.email} as ${invite.role}, until ${notedTime(invite.expiresAt)}`)
   const mail = await tellMail(session, outbox, invite.email)
   const who = shellWord(invite.email)
@@ -125,6 +123,30 @@ async function joiningFor(
   return makeJoining(session, orgId, invited)
 }
 
+/** Invites a person, keeps the joining code, and writes it to its file. */
+const handingOver = <T extends { invite: { email: string } }>(
+  joining: NewJoining | undefined,
+  { codeFile: path }: CodeFlags,
+  request: () => Promise<T>,
+): Promise<T> =>
+  withNewFile(joining && path, async (write) => {
+    const answer = await request()
+    joining?.keep()
+    writeOrTell(() => write(`${joining?.code}\n`), answer.invite.email)
+    return answer
+  })
+
+/** The person is invited already, so only the code is made again. */
+function writeOrTell(write: () => void, email: string): void {
+  try {
+    write()
+  } catch (error) {
+    const { kind, message } = toFailure(error)
+    const next = `run \`skerry invite resend ${shellWord(email)} --code-file <path>\``
+    throw new Failure(kind, `${message}; ${email} is invited, and the joining code is lost`, next)
+  }
+}
+
 async function tellCode(email: string, joining: NewJoining | undefined, flags: CodeFlags): Promise<void> {
   if (joining) (await import('../trust/joining.ts')).tellCode(email, joining, flags)
 }
@@ -136,7 +158,7 @@ interface CodeFlags extends Flags {
 const codeFile = (command: Command): Command =>
   command.option('--code-file <path>', 'write the joining code to this new file instead of showing it')
 
-const checkCodeFile = ({ codeFile: path }: CodeFlags): void => checkWritable(path, { hasForce: false })
+const checkCodeFile = ({ codeFile: path }: CodeFlags): void => checkNew(path)
 
 function checkCreate(flags: CodeFlags & Places): void {
   checkApps(flags)
@@ -270,11 +292,12 @@ async function resend(who: string, { session, flags }: SignedIn<CodeFlags, typeo
   const outbox = findOutbox(session.settings.url, process.cwd())
   const joining = await joiningFor(session, orgId, found, flags)
   const body = joining && { body: { joining: joining.text } }
-  const { invite } = await session.client.invites.resend({ params, ...body }).catch((error) => {
-    if ((error as { code?: unknown }).code !== 'old_server') throw error
-    return inviteAgain(session, params, found)
-  })
-  joining?.keep()
+  const { invite } = await handingOver(joining, flags, () =>
+    session.client.invites.resend({ params, ...body }).catch((error) => {
+      if ((error as { code?: unknown }).code !== 'old_server') throw error
+      return inviteAgain(session, params, found)
+    }),
+  )
   note(`sent the invitation of ${invite.email} again; it is open until ${notedTime(invite.expiresAt)}`)
   const mail = await tellMail(session, outbox, invite.email)
   return {

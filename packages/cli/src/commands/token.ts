@@ -5,14 +5,14 @@ import { findCurrentParent } from '../current-place.ts'
 import { openDirectory } from '../directory.ts'
 import { parseEnd } from '../duration.ts'
 import { Failure, toFailure, usage } from '../failure.ts'
-import { checkWritable, writeNamed } from '../files.ts'
+import { checkNew, withNewFile } from '../files.ts'
 import { type InOrg, inOrg, type SignedIn, signedIn, withoutSession } from '../frame.ts'
 import { grantAll, type OpenPlace, openWithGroups } from '../grants.ts'
 import { heldByIfKnown, heldLabel, hintRekey, listAccess } from '../holdings.ts'
 import { mustVerifyIn } from '../known-directories.ts'
 import { checkHolder } from '../known-holders.ts'
 import { forgetReader } from '../known-readers.ts'
-import { placeOptions } from '../labels.ts'
+import { placeOptions, shellWord } from '../labels.ts'
 import { type EndLeases, endingLeases, leasesInQuestion, liveLeasesOf, settleLeases } from '../leases/outliving.ts'
 import { branchesOption, hintOlderBranches, listBranchesOf, openBranches } from '../older-branches.ts'
 import { alias, argumentOr, confirmable, explained, formerly, leaf } from '../options.ts'
@@ -97,20 +97,23 @@ async function create(
   ]
   const bound = place !== undefined && !flags.admin && !flags.unbound
   await warnOfNamesake(session, name)
-  const made = await createServiceToken(session.client, {
-    orgId,
-    name,
-    role: flags.admin ? 'admin' : 'member',
-    environmentId: bound ? place.envId : null,
-    expiresAt: expiresAt?.toISOString() ?? null,
-    format: flags.format,
+  const { serviceToken, token, problem } = await withNewFile(flags.file, async (write) => {
+    const made = await createServiceToken(session.client, {
+      orgId,
+      name,
+      role: flags.admin ? 'admin' : 'member',
+      environmentId: bound ? place.envId : null,
+      expiresAt: expiresAt?.toISOString() ?? null,
+      format: flags.format,
+    })
+    const { serviceToken, parsed } = made
+    // The token was made here, so any public key that the server shows for it later is compared with this one.
+    pin(session, orgId, { principalId: serviceToken.id, name, publicKeyJwk: parsed.publicKeyJwk })
+    const problem = await grantTo(session, places, serviceToken.id, parsed.publicKeyJwk)
+    const token = await pinnedToken(session, orgId, made.token, { bound: bound ? place : undefined, flags })
+    writeOrTell(() => write(`${token}\n`), serviceToken.id)
+    return { serviceToken, token, problem }
   })
-  const { serviceToken, parsed } = made
-  // The token was made here, so any public key that the server shows for it later is compared with this one.
-  pin(session, orgId, { principalId: serviceToken.id, name, publicKeyJwk: parsed.publicKeyJwk })
-  const problem = await grantTo(session, places, serviceToken.id, parsed.publicKeyJwk)
-  const token = await pinnedToken(session, orgId, made.token, { bound: bound ? place : undefined, flags })
-  if (flags.file !== undefined) writeNamed(flags.file, `${token}\n`, {})
   const granted = problem ? [] : places.map(({ label }) => label)
   return {
     json: { ...(flags.file === undefined ? { token } : { tokenFile: flags.file }), serviceToken, granted },
@@ -138,6 +141,20 @@ async function create(
         )
       if (granted.length > 0) note(`for a program: set SKERRY_TOKEN to it, and SKERRY_URL to ${session.settings.url}`)
     },
+  }
+}
+
+/** A token that was not written is lost, and still valid. */
+function writeOrTell(write: () => void, id: string): void {
+  try {
+    write()
+  } catch (error) {
+    const { kind, message } = toFailure(error)
+    throw new Failure(
+      kind,
+      `${message}; the token ${id} exists, and is lost`,
+      `run \`skerry token revoke ${shellWord(id)}\``,
+    )
   }
 }
 
@@ -173,7 +190,7 @@ function parseCreate(flags: CreateOptions, argument: string | undefined) {
   const name = argumentOr(argument, flags.name, 'name of the token')
   const expiresAt =
     flags.expires === undefined ? null : new Date(Date.now() + parseEnd(flags.expires, '--expires') * 1000)
-  checkWritable(flags.file, { hasForce: false })
+  checkNew(flags.file)
   if (flags.branches && (flags.provisioner || (flags.admin && flags.env === undefined)))
     throw usage('--branches needs an environment that the token reads', 'name it with --env')
   if (flags.provisioner && (flags.admin || flags.unbound || flags.app !== undefined || flags.env !== undefined))

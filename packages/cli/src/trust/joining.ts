@@ -3,7 +3,6 @@ import { fingerprint } from '@skerry/crypto/digest'
 import { makeInvitation, newJoiningCode, openAnswer } from '@skerry/crypto/directory/joining'
 import { CryptoError } from '@skerry/crypto/errors'
 import { Failure } from '../failure.ts'
-import { writeNamed } from '../files.ts'
 import { shellWord } from '../labels.ts'
 import { note, warn } from '../output.ts'
 import { everyRow } from '../pages.ts'
@@ -48,7 +47,7 @@ function keepOrWarn({ settings: { url } }: Session, orgId: string, code: Joining
 }
 
 /**
- * Shows a new code to the inviter, or writes it to a file. The output for programs never has it, because whoever reads the
+ * Shows a new code to the inviter, or says in which file it is. The output for programs never has it, because whoever reads the
  * code and the mail can join as the invited person.
  */
 export function tellCode(
@@ -62,7 +61,6 @@ export function tellCode(
     note(`--json does not contain the ${what}; \`${next}\` writes a new one to a file`)
     return
   }
-  if (codeFile !== undefined) writeNamed(codeFile, `${code}\n`, {})
   const works = 'works once, for 7 days'
   note(codeFile === undefined ? `${what}, which ${works}: ${code}` : `wrote the ${what} to ${codeFile}; it ${works}`)
   note('give it to them by phone or in another way, not through this server')
