@@ -22,7 +22,8 @@ const remedies: Partial<Record<Code, string>> = {
   offline:
     'run the command once while the server can be reached. If a copy exists but is too old, `--max-age 7d` accepts it',
   request_too_large: 'raise the limit of the proxy in front of the server to 64 MiB',
-  malformed_archive: 'give the command a file that `skerry-server audit archive` wrote. For a file of `skerry org export`, use `skerry org export verify`',
+  malformed_archive:
+    'give the command a file that `skerry-server audit archive` wrote. For a file of `skerry org export`, use `skerry org export verify`',
   changed_archive: 'do not use the file. Look for another copy',
   weak_passphrase: 'choose a longer passphrase, for example four random words',
   malformed_blob:

@@ -18,7 +18,7 @@ export class ProviderError extends Error {
 }
 
 /** A provider cannot stop the work for longer than a day. */
-export const retryAfterMaxMs = 24 * 3600 * 1000
+const retryAfterMaxMs = 24 * 3600 * 1000
 
 /** Limits a pause that a provider asks for. A number that is no time asks for none. */
 const pauseOf = (askedMs: number | undefined): number | undefined =>

@@ -175,9 +175,7 @@ export const operating = [
   {
     title: 'Remove Skerry from a machine',
     words: 'uninstall delete purge clean remove server command line package',
-    steps: [
-      ['npm uninstall --global @skerry/cli', 'Remove the command, if you installed it with npm'],
-    ],
+    steps: [['npm uninstall --global @skerry/cli', 'Remove the command, if you installed it with npm']],
     document: 'docs/operations/commands.md#remove',
   },
   {

@@ -16,7 +16,10 @@ import type { ByExecutor } from './scope.ts'
 
 type Release = In<typeof vaultExecutor.release, { principal: ExecutorPrincipal }>
 
-/** Ciphertext leaves the server only here. Every refusal is recorded in the audit log, and every release is counted. */
+/**
+ * Ciphertext leaves the server only here. Every release is counted. The audit log has each refusal of this function, but
+ * not the refusals before it, for example of a bearer or of an executor that is not active.
+ */
 export async function release(input: Release): Out<typeof vaultExecutor.release> {
   const { context, db, principal, params } = input
   const { orgId, projectId } = principal
