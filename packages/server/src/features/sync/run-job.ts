@@ -28,7 +28,7 @@ import { describe, openDestination, placesThere, providerError } from './session
 import { digestNow, readValues, stateOf, Unreadable } from './state.ts'
 
 /** Records a run that the server starts by itself, and returns its id. */
-export const insertOwnRun = (
+const insertOwnRun = (
   context: Context,
   db: Tx,
   { orgId, id, connectionId, environmentId }: Binding,
