@@ -281,7 +281,7 @@ describe('an automatic binding', () => {
     await expect.poll(async () => (await bindingOf(binding.id))?.nextTryAt ?? null).not.toBeNull()
     platform.answer(null)
     const params = { orgId: tenant.orgId, connectionId: connection.id }
-    const wrappedCredential = await wrapped('fm2_another', connection)
+    const wrappedCredential = await wrapped(platform.token, connection)
     await world.call(sync.updateConnection, { as: tenant.admin.as, params, body: { wrappedCredential } })
     await write(world, tenant, env, 'C', '3')
     await expect.poll(() => held(next)).toEqual({ A: '1', B: '2', C: '3' })
