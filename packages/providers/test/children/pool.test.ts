@@ -158,13 +158,13 @@ async function failAfter(ms: number): Promise<never> {
 }
 
 test.each([
-  ['failed after it used a child for long', () => failAfter(40), 1],
-  ['failed soon', () => failAfter(0), 2],
-  ['used a child for long and succeeded', () => failAfter(40).catch(() => {}), 2],
+  ['failed after it used a child for long', () => failAfter(40), 30, 1],
+  ['failed soon', () => failAfter(40), longMs, 2],
+  ['used a child for long and succeeded', () => failAfter(40).catch(() => {}), 30, 2],
 ])(
   'an owner whose job %s has the expected number of children afterwards',
-  async (_, first: () => Promise<void>, share) => {
-    const pool = newPool({ max: 4, maxOfOwner: 2, slowMs: 30 })
+  async (_, first: () => Promise<void>, slowMs, share) => {
+    const pool = newPool({ max: 4, maxOfOwner: 2, slowMs })
     await pool.use('one', first).catch(() => {})
     const gate = Promise.withResolvers<void>()
     const jobs: Promise<void>[] = []
