@@ -1,6 +1,6 @@
 import { type IdKind, isNamed } from '@skerry/contract/prefixes'
 import { Failure, usage } from './failure.ts'
-import { checkKnownName } from './known-names.ts'
+import { checkKind, checkKnownName } from './known-names.ts'
 import { orNearest } from './nearest.ts'
 import type { Session } from './session.ts'
 
@@ -24,7 +24,10 @@ export function findOne<T extends { id: string }>(rows: readonly T[], wanted: st
       `${found.length} ${noun}s are called '${wanted}': ${found.map(({ id }) => id).join(', ')}`,
       `use the id of one of them; see \`${list}\``,
     )
-  if (found[0]) return found[0]
+  if (found[0]) {
+    checkKind({ kind, id: found[0].id }, noun)
+    return found[0]
+  }
   throw new Failure(
     'notFound',
     `there is no ${noun} '${wanted}'`,
@@ -41,7 +44,6 @@ export function findKnown<T extends { id: string }>(
 ): T {
   const row = findOne(rows, wanted, names)
   const name = names.nameOf(row)
-  if (name !== null)
-    checkKnownName(session, orgId, { noun: names.noun, wanted, id: row.id, name, isSlug: names.isSlug })
+  if (name !== null) checkKnownName(session, orgId, { ...names, wanted, id: row.id, name })
   return row
 }

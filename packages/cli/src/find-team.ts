@@ -18,6 +18,6 @@ export async function findTeam(session: Session, orgId: string, wanted: string):
     const names = teams.map(({ name }) => name)
     throw new Failure('notFound', `there is no team '${wanted}'`, orNearest(wanted, names, 'see `skerry teams ls`'))
   }
-  checkKnownName(session, orgId, { noun: 'team', wanted, id: found.id, name: found.name })
+  checkKnownName(session, orgId, { kind: 'team', noun: 'team', wanted, id: found.id, name: found.name })
   return found
 }

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { type IdKind, idPattern, idPrefixes } from '@skerry/contract/prefixes'
 import { withLock } from './credentials.ts'
 import { Failure } from './failure.ts'
 import { readIfThere, writePrivate } from './files.ts'
@@ -16,6 +17,7 @@ interface NamesFile {
 }
 
 interface NamedObject {
+  kind: IdKind
   id: string
   name: string
 }
@@ -44,8 +46,10 @@ interface Wanted extends NamedObject {
  * of a name is remembered. An id that the user typed is the object itself, so only another slug is refused, and nothing is
  * learned.
  */
-export function checkKnownName(session: Session, orgId: string, { noun, wanted, id, name, isSlug }: Wanted): void {
-  const change = changeOfName(session, orgId, noun, { id, name })
+export function checkKnownName(session: Session, orgId: string, one: Wanted): void {
+  const { noun, wanted, id, name, isSlug } = one
+  checkKind(one, noun)
+  const change = changeOfName(session, orgId, noun, one)
   if (wanted === id) {
     const isOther = isSlug && (knownNameOf(session, orgId, id) ?? name) !== name
     if (isOther)
@@ -58,7 +62,17 @@ export function checkKnownName(session: Session, orgId: string, { noun, wanted, 
       `${change}; nothing was changed`,
       `if someone on your team did this, use its id ${id}. Otherwise do not trust the server`,
     )
-  noteSeen(session, orgId, { id, name })
+  noteSeen(session, orgId, one)
+}
+
+/** Refuses an id of another kind. A request with it would reach another object than the one that the name means. */
+export function checkKind({ kind, id }: Omit<NamedObject, 'name'>, noun: string): void {
+  if (!new RegExp(idPattern(kind)).test(id))
+    throw new Failure(
+      'refused',
+      `the server answered ${id} as the id of the ${noun}, and that is an id of another kind; nothing was changed`,
+      'do not trust the server',
+    )
 }
 
 interface Owner {
@@ -73,7 +87,7 @@ export const checkOwner = (
   noun: 'application' | 'group',
   { id, orgId, slug }: Owner,
   wanted: string,
-): void => checkKnownName(session, orgId, { noun, wanted, id, name: slug, isSlug: true })
+): void => checkKnownName(session, orgId, { kind: noun, noun, wanted, id, name: slug, isSlug: true })
 
 interface Owned {
   environment: { applicationId: string | null; groupId: string | null }
@@ -81,9 +95,9 @@ interface Owned {
   label: string
 }
 
-/** The application or the group of an environment, with the noun in messages. */
+/** The application or the group of an environment. Its kind is the noun in messages too. */
 export const ownerOfPlace = ({ environment: { applicationId, groupId }, label }: Owned) => ({
-  noun: groupId === null ? 'application' : 'group',
+  kind: groupId === null ? ('application' as const) : ('group' as const),
   id: groupId ?? applicationId ?? '',
   name: label.split(/[/:]/, 1)[0]!,
 })
@@ -98,17 +112,33 @@ export function changeOfName(session: Session, orgId: string, noun: string, one:
 }
 
 /** Remembers the first object of a name, and changes nothing that is known. */
-export function noteSeen(session: Session, orgId: string, { id, name }: NamedObject): void {
+export function noteSeen(session: Session, orgId: string, one: NamedObject): void {
   const names = namesOf(session, orgId)
-  if (names[id] === undefined && ownersOf(names, { id, name }).length === 0) noteName(session, orgId, { id, name })
+  if (names[one.id] === undefined && ownersOf(names, one).length === 0) noteName(session, orgId, one)
+}
+
+/**
+ * Remembers the name of an object that a person has just created. Refuses an id that this machine knows already: the
+ * server could otherwise give a new object the id of another one, and later requests would reach that one.
+ */
+export function noteNew(session: Session, orgId: string, one: NamedObject): void {
+  checkKind(one, one.name)
+  const known = knownNameOf(session, orgId, one.id)
+  if (known !== undefined)
+    throw new Failure(
+      'refused',
+      `the server answered ${one.id} as the id of the new ${one.name}, and this machine knows that id as ${known}`,
+      'do not trust the server',
+    )
+  noteName(session, orgId, one)
 }
 
 /** Remembers the name that a person gave an object, and takes it from every other object of its kind. */
-export function noteName(session: Session, orgId: string, { id, name }: NamedObject): void {
+export function noteName(session: Session, orgId: string, one: NamedObject): void {
   change(session, orgId, (names) => {
-    const others = new Set(ownersOf(names, { id, name }))
-    const rest = Object.entries(names).filter(([one]) => !others.has(one))
-    return { ...Object.fromEntries(rest), [id]: name }
+    const others = new Set(ownersOf(names, one))
+    const rest = Object.entries(names).filter(([id]) => !others.has(id))
+    return { ...Object.fromEntries(rest), [one.id]: one.name }
   })
 }
 
@@ -118,11 +148,13 @@ export function forgetName(session: Session, orgId: string, id: string): void {
   change(session, orgId, ({ [id]: _, ...rest }) => rest)
 }
 
-/** The other objects of a kind that have the name. The prefix of an id is its kind. */
-const ownersOf = (names: Record<string, string>, { id, name }: NamedObject): string[] =>
-  Object.entries(names).flatMap(([other, known]) =>
-    known === name && other !== id && other.slice(0, 4) === id.slice(0, 4) ? [other] : [],
+/** The other objects of the kind that have the name. The names of two teams differ in more than upper and lower case. */
+function ownersOf(names: Record<string, string>, { kind, id, name }: NamedObject): string[] {
+  const same = (known: string) => (kind === 'team' ? known.toLowerCase() === name.toLowerCase() : known === name)
+  return Object.entries(names).flatMap(([other, known]) =>
+    same(known) && other !== id && other.startsWith(idPrefixes[kind]) ? [other] : [],
   )
+}
 
 function change(session: Session, orgId: string, edit: (names: Record<string, string>) => Record<string, string>) {
   try {

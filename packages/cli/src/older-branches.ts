@@ -54,5 +54,5 @@ export function hintOlderBranches(branches: Branch[], holder: string): void {
   const names = shown.map(({ label }) => label).join(', ')
   const more = branches.length > shownMax ? ` and ${branches.length - shownMax} more` : ''
   note(`${holder} cannot read branches that were made before: ${names}${more}; grant them with`)
-  for (const { label } of shown) note(`  skerry grant ${shellWord(holder)} ${label}`)
+  for (const { label } of shown) note(`  skerry grant ${shellWord(holder)} ${shellWord(label)}`)
 }

@@ -34,7 +34,7 @@ export function orgMemory<T>({ file, field, holds, next, isComplete = () => true
     const path = pathOf()
     const text = readIfThere(path)
     if (text === null) return {}
-    if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600)
+    keepPrivate(path)
     try {
       const { version, [field]: entries } = JSON.parse(text)
       if (version === 1 && typeof entries === 'object' && Object.values(entries as object).every(isComplete))
@@ -61,3 +61,13 @@ export function orgMemory<T>({ file, field, holds, next, isComplete = () => true
 }
 
 const entryName = (url: string, orgId: string): string => `${url} ${orgId}`
+
+/** Takes the file from other users. On a read-only file system it stays as it is. */
+function keepPrivate(path: string): void {
+  if ((statSync(path).mode & 0o077) === 0) return
+  try {
+    chmodSync(path, 0o600)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EROFS') throw error
+  }
+}

@@ -4,7 +4,7 @@ import type { Environment } from '@skerry/sdk/environments'
 import { Failure, lacksKey, usage } from './failure.ts'
 import { whyNoBranch } from './git-branch.ts'
 import { mustVerify, mustVerifyIn } from './known-directories.ts'
-import { noteSeen } from './known-names.ts'
+import { checkKind, noteSeen } from './known-names.ts'
 import { placeOptions } from './labels.ts'
 import { orNearest } from './nearest.ts'
 import type { Session } from './session.ts'
@@ -40,7 +40,7 @@ export async function findApp(session: Session, slug: string | undefined): Promi
   const org = await session.org()
   const { apps } = await session.client.apps.list({ params: { orgId: org.id } })
   const app = apps.find(isNamed(slug))
-  if (app) return seen(session, org.id, app, slug)
+  if (app) return seen(session, org.id, 'application', app, slug)
   const next = orNearest(slug, slugsOf(apps), 'see `skerry app ls`')
   throw new Failure('notFound', `there is no application '${slug}' in ${org.slug}`, next)
 }
@@ -49,14 +49,21 @@ export async function findGroup(session: Session, slug: string): Promise<Group> 
   const org = await session.org()
   const { groups } = await session.client.groups.list({ params: { orgId: org.id } })
   const group = groups.find(isNamed(slug))
-  if (group) return seen(session, org.id, group, slug)
+  if (group) return seen(session, org.id, 'group', group, slug)
   const next = orNearest(slug, slugsOf(groups), 'see `skerry group ls`')
   throw new Failure('notFound', `there is no group '${slug}' in ${org.slug}`, next)
 }
 
 /** Remembers the slug that the user typed. The slug for an id that the user typed is only the server's word. */
-function seen<T extends App | Group>(session: Session, orgId: string, found: T, wanted: string): T {
-  if (wanted !== found.id) noteSeen(session, orgId, { id: found.id, name: found.slug })
+function seen<T extends App | Group>(
+  session: Session,
+  orgId: string,
+  kind: 'application' | 'group',
+  found: T,
+  wanted: string,
+): T {
+  checkKind({ kind, id: found.id }, kind)
+  if (wanted !== found.id) noteSeen(session, orgId, { kind, id: found.id, name: found.slug })
   return found
 }
 

@@ -3,7 +3,7 @@ import { type Agent, listAgents } from '@skerry/sdk/internal/agents'
 import { openDirectory } from '../directory.ts'
 import { findKnown } from '../find-one.ts'
 import type { InOrg, SignedIn } from '../frame.ts'
-import { forgetName, noteName } from '../known-names.ts'
+import { forgetName, noteNew } from '../known-names.ts'
 import { checkSlug } from '../names.ts'
 import { note, type Output, writeLine, writeTable } from '../output.ts'
 import { findPlace, namedPlace } from '../places.ts'
@@ -28,7 +28,7 @@ export async function create(slug: string, { session, flags, orgId }: InOrg<Crea
   const place = isBound ? await findPlace(session, namedPlace(session, flags)) : undefined
   const body = { name, slug, ...(place ? { environmentId: place.envId } : {}) }
   const { agent } = await session.client.agents.create({ params: { orgId }, body })
-  noteName(session, orgId, { id: agent.id, name: slug })
+  noteNew(session, orgId, { kind: 'agent', id: agent.id, name: slug })
   return {
     json: { agent },
     text: () => writeLine(agent.id),

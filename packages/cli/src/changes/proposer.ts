@@ -1,5 +1,6 @@
 import type { ShownChange } from '@skerry/sdk/secrets'
 import { toFailure } from '../failure.ts'
+import { shellWord } from '../labels.ts'
 import { note, warn } from '../output.ts'
 import { everyRow } from '../pages.ts'
 import type { Session } from '../session.ts'
@@ -31,7 +32,7 @@ export async function tellOpenChanges(session: Session, who: { id: string; label
     const [changes, them] = ids.length === 1 ? ['1 change', 'it'] : [`${ids.length} changes`, 'them']
     if (ids.length > 0)
       note(
-        `${changes} that ${who.label} proposed can still be approved; reject ${them} with \`skerry changes reject ${ids.join(' ')}\``,
+        `${changes} that ${who.label} proposed can still be approved; reject ${them} with \`skerry changes reject ${ids.map(shellWord).join(' ')}\``,
       )
     return ids
   } catch (error) {

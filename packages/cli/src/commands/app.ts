@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { contentsOf } from '../contents.ts'
 import { type InOrg, inOrg, type SignedIn, signedIn } from '../frame.ts'
-import { checkOwner, forgetName, noteName } from '../known-names.ts'
+import { checkOwner, forgetName, noteNew } from '../known-names.ts'
 import { checkSlug } from '../names.ts'
 import { confirmable, leaf } from '../options.ts'
 import { note, type Output, writeLine, writeTable } from '../output.ts'
@@ -32,7 +32,7 @@ const checkCreate = (_flags: Flags, slug: string) => {
 async function create(slug: string, { session, flags, orgId }: InOrg<Flags & { name?: string }>): Promise<Output> {
   const body = { slug, name: flags.name ?? slug }
   const { app } = await session.client.apps.create({ params: { orgId }, body })
-  noteName(session, orgId, { id: app.id, name: slug })
+  noteNew(session, orgId, { kind: 'application', id: app.id, name: slug })
   note(`created application ${app.slug}`)
   return { json: { app }, text: () => writeLine(app.id) }
 }

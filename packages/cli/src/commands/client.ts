@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { tellOpenChanges } from '../changes/proposer.ts'
 import { findKnown } from '../find-one.ts'
 import { type InOrg, inOrg, type SignedIn, signedIn } from '../frame.ts'
-import { forgetName, noteName } from '../known-names.ts'
+import { forgetName, noteNew } from '../known-names.ts'
 import { type EndLeases, endingLeases, leasesInQuestion, liveLeasesOf, settleLeases } from '../leases/outliving.ts'
 import { argumentOr, confirmable, explained, formerly, leaf } from '../options.ts'
 import { note, type Output, writeLine, writeTable } from '../output.ts'
@@ -46,7 +46,7 @@ async function create(
     params: { orgId },
     body: { name },
   })
-  noteName(session, orgId, { id: client.id, name })
+  noteNew(session, orgId, { kind: 'machineClient', id: client.id, name })
   return {
     json: { client, clientSecret },
     text: () => writeLine(clientSecret),

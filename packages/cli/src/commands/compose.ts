@@ -194,6 +194,7 @@ async function remove(
     throw new Failure('notFound', `${groupSlug} is not composed into ${label}`, next)
   }
   checkKnownName(session, orgId, {
+    kind: 'group',
     noun: 'group',
     wanted: groupSlug,
     id: found.groupId,

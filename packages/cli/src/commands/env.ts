@@ -6,7 +6,7 @@ import { unlessRefused } from '../directory.ts'
 import { usage } from '../failure.ts'
 import { warnOfLoss } from '../first-run/person.ts'
 import { type AtPlace, atNamed, type SignedIn, signedIn } from '../frame.ts'
-import { changeOfName, checkOwner, noteName, ownerOfPlace } from '../known-names.ts'
+import { changeOfName, checkKind, checkOwner, noteName, ownerOfPlace } from '../known-names.ts'
 import { noteKeyMade } from '../known-readers.ts'
 import { checkSlug } from '../names.ts'
 import {
@@ -209,8 +209,9 @@ async function trust(
   for (const one of named.length === 0 ? [undefined] : named) {
     const asked = { flags, named: one, with: flags.with ?? [] }
     const { place, changes } = await changesOf(session, asked)
-    const { noun, ...owner } = ownerOfPlace(place)
-    const other = changeOfName(session, place.orgId, noun, owner)
+    const owner = ownerOfPlace(place)
+    checkKind(owner, owner.kind)
+    const other = changeOfName(session, place.orgId, owner.kind, owner)
     const words = [...(changes.length === 0 ? [] : [wordsOf(changes)]), ...(other === undefined ? [] : [other])]
     if (words.length === 0) note(`${place.label} has not changed`)
     else {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { contentsOf } from '../contents.ts'
 import { type InOrg, inOrg, type SignedIn, signedIn } from '../frame.ts'
-import { checkOwner, forgetName, noteName } from '../known-names.ts'
+import { checkOwner, forgetName, noteNew } from '../known-names.ts'
 import { checkSlug } from '../names.ts'
 import { confirmable, explained, leaf } from '../options.ts'
 import { note, type Output, writeLine, writeTable } from '../output.ts'
@@ -32,7 +32,7 @@ const checkCreate = (_flags: Flags, slug: string) => {
 async function create(slug: string, { session, flags, orgId }: InOrg<Flags & { name?: string }>): Promise<Output> {
   const body = { slug, name: flags.name ?? slug }
   const { group } = await session.client.groups.create({ params: { orgId }, body })
-  noteName(session, orgId, { id: group.id, name: slug })
+  noteNew(session, orgId, { kind: 'group', id: group.id, name: slug })
   note(`created group ${group.slug}; next: \`skerry env create <environment> --group ${group.slug}\``)
   return { json: { group }, text: () => writeLine(group.id) }
 }

@@ -5,7 +5,7 @@ import { findOne } from '../find-one.ts'
 import { type InOrg, inOrg } from '../frame.ts'
 import { signedNameOf } from '../known-holders.ts'
 import { findPin } from '../known-keys.ts'
-import { forgetName, knownNameOf, noteName } from '../known-names.ts'
+import { forgetName, knownNameOf, noteNew } from '../known-names.ts'
 import { checkTokenId } from '../names.ts'
 import { argumentOr, confirmable, explained, formerly, leaf } from '../options.ts'
 import { note, type Output, writeLine, writeTable } from '../output.ts'
@@ -57,7 +57,7 @@ async function create(
     format,
     ...(placement === undefined ? {} : { placement }),
   })
-  noteName(session, orgId, { id: honeyToken.id, name: honeyToken.tokenId })
+  noteNew(session, orgId, { kind: 'honeyToken', id: honeyToken.id, name: honeyToken.tokenId })
   return {
     json: { token, honeyToken },
     text: () => writeLine(token),

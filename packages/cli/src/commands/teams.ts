@@ -7,7 +7,7 @@ import { findTeam } from '../find-team.ts'
 import { type InOrg, inOrg } from '../frame.ts'
 import { noMember } from '../grants.ts'
 import { checkHolder } from '../known-holders.ts'
-import { forgetName, noteName } from '../known-names.ts'
+import { forgetName, noteName, noteNew } from '../known-names.ts'
 import { forgetReader } from '../known-readers.ts'
 import { checkApps, findPlaces, type Places, wholeApps } from '../many-places.ts'
 import { offerToComplete } from '../missing-grants.ts'
@@ -75,7 +75,7 @@ async function list({ session, orgId }: InOrg): Promise<Output> {
 
 async function create(name: string, { session, orgId }: InOrg): Promise<Output> {
   const { team } = await session.client.teams.create({ params: { orgId }, body: { name } })
-  noteName(session, orgId, { id: team.id, name })
+  noteNew(session, orgId, { kind: 'team', id: team.id, name })
   note(
     `created the team ${team.name}; add people with \`skerry teams include\` and environments with \`skerry teams grant\``,
   )
@@ -111,7 +111,7 @@ async function show(wanted: string, { session, orgId }: InOrg): Promise<Output> 
 async function rename(wanted: string, name: string, { session, orgId }: InOrg): Promise<Output> {
   const { id: teamId, name: before } = await findTeam(session, orgId, wanted)
   const { team } = await session.client.teams.update({ params: { orgId, teamId }, body: { name } })
-  noteName(session, orgId, { id: teamId, name })
+  noteName(session, orgId, { kind: 'team', id: teamId, name })
   note(`renamed the team ${before} to ${team.name}`)
   return { json: { team } }
 }

@@ -31,7 +31,12 @@ export async function whileLeased(
     isMaking = false
     return signal === null ? startChild(file, argv, env, masking).done : { code: null, signal }
   }
-  const end = await withLeases(session, makes, (made) => use(made, start)).finally(() => {
+  const end = await withLeases(
+    session,
+    makes,
+    () => signal !== null,
+    (made) => use(made, start),
+  ).finally(() => {
     for (const one of ending) process.off(one, hold)
   })
   process.exitCode = endAs(end)
@@ -40,11 +45,13 @@ export async function whileLeased(
 async function withLeases<T>(
   session: Session,
   makes: readonly (() => Promise<MadeLease>)[],
+  isEnding: () => boolean,
   use: (made: MadeLease[]) => Promise<T>,
 ) {
   const made: MadeLease[] = []
   try {
-    for (const make of makes) made.push(await make())
+    // After a signal the program does not start, so it needs no further lease.
+    for (const make of makes) if (made.length === 0 || !isEnding()) made.push(await make())
     return await use(made)
   } finally {
     for (const one of made) await revoke(session, one)

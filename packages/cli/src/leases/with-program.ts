@@ -67,13 +67,19 @@ export async function runLeased(
   const makes = wishes.map((wish) => () => mint(session, wish))
   await whileLeased(session, makes, async (made, start) => {
     const values = new Map<string, string>()
+    const givenBy = new Map<string, string>()
     const files = new Map<string, string>()
     for (const [index, one] of made.entries()) {
       const { target } = wishes[index]!
       const variables = leaseVariablesOf(one, target)
-      const shared = [...variables.values.keys()].filter((name) => values.has(name))
-      if (shared.length > 0) warn(`${shared.join(', ')} is that of ${wishes[0]!.target.name}, which is named first`)
-      for (const [name, value] of variables.values) if (!values.has(name)) values.set(name, value)
+      for (const [name, value] of variables.values) {
+        const first = givenBy.get(name)
+        if (first !== undefined) warn(`${name} is that of ${first}, which is named before ${target.name}`)
+        else {
+          givenBy.set(name, target.name)
+          values.set(name, value)
+        }
+      }
       for (const [name, text] of variables.files) files.set(name, text)
     }
     const folder = await privateFolder(files)

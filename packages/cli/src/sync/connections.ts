@@ -4,7 +4,7 @@ import { createSyncConnection, replaceSyncCredential } from '@skerry/sdk/interna
 import { usage } from '../failure.ts'
 import type { InOrg, SignedIn } from '../frame.ts'
 import { readCredential, readTextFile } from '../input.ts'
-import { forgetName, noteName } from '../known-names.ts'
+import { forgetName, noteName, noteNew } from '../known-names.ts'
 import { forgetReader } from '../known-readers.ts'
 import { note, type Output, warn, writeLine, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
@@ -94,7 +94,7 @@ export async function connect(
   await confirmOrRefuse(`gives the server a credential of ${provider.name} as ${name}`, flags)
   const connection = await createSyncConnection(session.client, { orgId, name, config, credential })
   await checkConnectionKey(session, connection)
-  noteName(session, orgId, { id: connection.id, name })
+  noteNew(session, orgId, { kind: 'syncConnection', id: connection.id, name })
   note(`connected ${connection.name}; nothing reads a secret until \`skerry sync bind ${connection.name}\``)
   return { json: { connection }, text: () => writeLine(connection.id) }
 }
@@ -147,7 +147,7 @@ export async function verify(
 export async function rename(wanted: string, name: string, { session, orgId }: InOrg): Promise<Output> {
   const { id: connectionId } = await findConnection(session, wanted)
   const answer = await session.client.sync.updateConnection({ params: { orgId, connectionId }, body: { name } })
-  noteName(session, orgId, { id: connectionId, name })
+  noteName(session, orgId, { kind: 'syncConnection', id: connectionId, name })
   note(`${wanted} is ${answer.connection.name} now`)
   return { json: answer }
 }

@@ -3,7 +3,7 @@ import { syncVendors } from '@skerry/contract/vendors'
 import { listSyncBindings, listSyncConnections, type SyncBinding, type SyncConnection } from '@skerry/sdk/internal/sync'
 import { Failure, usage } from '../failure.ts'
 import { findKnown } from '../find-one.ts'
-import { checkKnownName } from '../known-names.ts'
+import { checkKind, checkKnownName } from '../known-names.ts'
 import { orNearest } from '../nearest.ts'
 import { checkKeys } from '../pins.ts'
 import { checkShownName, listPlaces } from '../places.ts'
@@ -56,7 +56,9 @@ export async function findBinding(session: Session, wanted: string): Promise<Bou
     throw new Failure('notFound', `there is no sync binding '${wanted}'`, next)
   }
   const { id, name } = found.connection
-  if (wanted !== found.binding.id) checkKnownName(session, orgId, { noun: 'sync connection', wanted, id, name })
+  checkKind({ kind: 'syncBinding', id: found.binding.id }, 'sync binding')
+  if (wanted !== found.binding.id)
+    checkKnownName(session, orgId, { kind: 'syncConnection', noun: 'sync connection', wanted, id, name })
   await checkShownName(session, orgId, found.label, found.binding.environmentId)
   return { orgId, ...found }
 }

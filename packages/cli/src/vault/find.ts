@@ -41,7 +41,7 @@ export async function findProject(session: Session, wanted: string): Promise<{ p
   const next = orNearest(wanted, names, seeProjects)
   const at = placed(orgId, found[0], `there is no vault project ${wanted} that you can see`, next)
   const { id, name } = at.project
-  checkKnownName(session, orgId, { noun: 'vault project', wanted, id, name })
+  checkKnownName(session, orgId, { kind: 'vaultProject', noun: 'vault project', wanted, id, name })
   return at
 }
 

@@ -1,5 +1,5 @@
 import type { InOrg, SignedIn } from '../frame.ts'
-import { noteName } from '../known-names.ts'
+import { noteNew } from '../known-names.ts'
 import { note, type Output, writeLine, writeTable } from '../output.ts'
 import { confirmOrRefuse } from '../prompt.ts'
 import type { Confirmable, Flags } from '../settings.ts'
@@ -32,7 +32,7 @@ export async function create(name: string, { session, flags, orgId }: InOrg<Disp
   const display = displayOf(flags, name)
   const body = { name, ...(display && { display }) }
   const { project } = await session.client.vaultProjects.create({ params: { orgId }, body })
-  noteName(session, orgId, { id: project.id, name })
+  noteNew(session, orgId, { kind: 'vaultProject', id: project.id, name })
   return {
     json: { project },
     text: () => writeLine(project.id),

@@ -13,6 +13,7 @@ import { timeColumn } from '../ui/relative-time.tsx'
 import { useConfirm } from '../ui/use-confirm.tsx'
 import { useDialog } from '../ui/use-dialog.ts'
 import { branchesQuery, branchLists } from './branch-queries.ts'
+import { useParent } from './use-parent.ts'
 
 // This part of the page is loaded when it first opens.
 const ForkDialog = lazy(async () => ({ default: (await import('./fork-dialog.tsx')).ForkDialog }))
@@ -21,19 +22,17 @@ const ForkDialog = lazy(async () => ({ default: (await import('./fork-dialog.tsx
 export function Branches({ environment, holdsKey }: { environment: Environment; holdsKey: boolean }) {
   const { org } = useRouteContext({ from: '/_app/orgs/$org' })
   const query = useQuery(branchesQuery(org.id, environment.id))
+  const parent = useParent(environment)
   const forking = useDialog()
   const ending = useConfirm(({ id, slug }: Environment) => ({
     title: `Delete ${slug}?`,
     text: `The values that it overrides are deleted with their history. ${environment.name} stays as it is.`,
     confirm: 'Delete',
     onConfirm: () =>
-      api.envs.delete(
-        { params: { orgId: org.id, envId: id } },
-        { typed: { environment: `${environment.slug}@${slug}` } },
-      ),
+      api.envs.delete({ params: { orgId: org.id, envId: id } }, { typed: { environment: `${parent?.label}@${slug}` } }),
     stale: branchLists(org.id, environment),
   }))
-  const mayDelete = holdsKey || org.role !== 'member'
+  const mayDelete = parent !== undefined && (holdsKey || org.role !== 'member')
   const deleteAction = (branch: Environment) => ({
     label: 'Delete',
     danger: true,

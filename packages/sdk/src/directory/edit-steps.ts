@@ -152,7 +152,7 @@ async function tokensBoundTo(draft: DirectoryDraft, environmentId: string) {
 /** The entry of a token has the parent of the branch. The server could call any token bound to the branch. */
 function isBoundTo(draft: DirectoryDraft, token: `token/${string}`, parent: string | undefined): boolean {
   const signed = draft.valueOf(token)?.environment ?? null
-  return signed !== null && (!parent || signed === parent || signed.endsWith(`/${parent}`))
+  return signed !== null && (!parent || signed === parent)
 }
 
 /**

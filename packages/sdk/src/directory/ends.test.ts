@@ -90,21 +90,18 @@ describe('a person who leaves', () => {
   })
 })
 
-test.each(['shop/production@pr-1', 'production@pr-1'])(
-  'the branch %s ends, and no token that is bound elsewhere',
-  async (environment) => {
-    const bound = [null, 'shop/staging', 'shop/production'].map((environment, at) => {
-      const entry = { key: `token/${idOf('skt', at + 1)}`, value: { name: 'ci', environment, kid: kids.eve } } as const
-      return [entry.key, entry] as const
-    })
-    draft = new DirectoryDraft({ ...scene.start, entries: new Map([...scene.start.entries, ...bound]) }, draft.context)
-    draft.typed = { environment }
-    const tokens = bound.map(([entryKey]) => ({ id: entryKey.slice('token/'.length), environmentId: staging }))
-    scene.server.on('tokens.list', () => ({ text: JSON.stringify({ tokens, nextCursor: null }) }))
-    await changingEdits['envs.delete']!({ params: { orgId, envId: staging }, body: {} }, draft)
-    expect([...draft.entries]).toEqual([[bound[2]![0], null]])
-  },
-)
+test('a branch ends, and no token that is bound elsewhere', async () => {
+  const bound = [null, 'shop/staging', 'other/production', 'shop/production'].map((environment, at) => {
+    const entry = { key: `token/${idOf('skt', at + 1)}`, value: { name: 'ci', environment, kid: kids.eve } } as const
+    return [entry.key, entry] as const
+  })
+  draft = new DirectoryDraft({ ...scene.start, entries: new Map([...scene.start.entries, ...bound]) }, draft.context)
+  draft.typed = { environment: 'shop/production@pr-1' }
+  const tokens = bound.map(([entryKey]) => ({ id: entryKey.slice('token/'.length), environmentId: staging }))
+  scene.server.on('tokens.list', () => ({ text: JSON.stringify({ tokens, nextCursor: null }) }))
+  await changingEdits['envs.delete']!({ params: { orgId, envId: staging }, body: {} }, draft)
+  expect([...draft.entries]).toEqual([[bound[3]![0], null]])
+})
 
 describe('an end that only the server shows', () => {
   const worker = `worker/${idOf('syn', 1)}` as const
