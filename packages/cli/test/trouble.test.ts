@@ -401,7 +401,7 @@ describe('a server of an earlier release', () => {
       const timeline = await machine.skerry(['audit', 'timeline'])
       const said =
         'skerry: this server is older than this client, and cannot do this: version 0.0.9 does not have audit.timeline'
-      expect([timeline.code, timeline.stderr]).toEqual([1, `${said}; upgrade the server\n`])
+      expect([timeline.code, timeline.stderr]).toEqual([1, `${said}; ask the operator to upgrade the server\n`])
       const audit = await machine.skerry(['audit'])
       expect([audit.code, audit.stderr]).toEqual([0, ''])
       expect(audit.stdout).toMatch(/org\.created +/)
