@@ -118,7 +118,9 @@ export const kms = {
   disable: post('/v1/orgs/:orgId/kms/keys/:kmsKeyId/disable', {
     summary:
       'Disable a managed key: nobody can use, grant or rotate it. The server keeps its grants. You can repeat the call',
-    ...oneKey,
+    responses: {
+      200: Strict({ key: Strict({ ...KmsKey.properties, disabled: Type.Unsafe<boolean>(Type.Literal(true)) }) }),
+    },
     audits: ['kms_key.disabled'],
   }),
   enable: post('/v1/orgs/:orgId/kms/keys/:kmsKeyId/enable', {
