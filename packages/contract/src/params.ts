@@ -70,7 +70,10 @@ const rules: Record<string, PathParamRule> = {
     message: 'no such task',
   },
   version: {
-    schema: Type.String({ pattern: '^[1-9][0-9]{0,8}$', description: 'a version' }) as PathParamRule['schema'],
+    schema: Type.String({
+      pattern: '^[1-9][0-9]{0,8}$',
+      description: 'The number of a version',
+    }) as PathParamRule['schema'],
     malformed: 'not_found',
     message: 'no such version',
   },

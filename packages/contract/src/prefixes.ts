@@ -5,7 +5,10 @@
 
 /** Opaque blobs: prefix, then `segments` base64url segments, all joined by dots. */
 const blobs = {
-  wd1: { segments: 4, what: 'a key, encrypted for one principal: ephemeral point, salt, iv, ciphertext' },
+  wd1: {
+    segments: 4,
+    what: 'a key, encrypted with the public key of its recipient: ephemeral point, salt, iv, ciphertext',
+  },
   sc1: { segments: 2, what: 'a secret value: iv, ciphertext' },
   sd1: { segments: 2, what: 'the description and tags of a secret: iv, ciphertext' },
   sn1: { segments: 2, what: 'the former names of a secret: iv, ciphertext' },

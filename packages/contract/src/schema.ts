@@ -49,7 +49,7 @@ export const DisplayName = Type.String({
 export const FreeText = Type.String({
   maxLength: limits.noteCharacters,
   pattern: freeTextPattern,
-  description: 'free text',
+  description: 'Text that the caller writes for other people',
 })
 
 export const SecretName = Type.String({
@@ -99,8 +99,21 @@ export const Ok = Strict({ ok: Type.Literal(true) })
 
 /** The query of a list that can grow. Without `limit` the whole list is answered, as clients without paging expect. */
 export const Page = Strict({
-  cursor: Type.Optional(Type.String({ minLength: 1, maxLength: limits.cursorCharacters, pattern: '^[A-Za-z0-9_-]+$' })),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.listMax })),
+  cursor: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: limits.cursorCharacters,
+      pattern: '^[A-Za-z0-9_-]+$',
+      description: 'The `nextCursor` of the previous page. Leave it out for the first page',
+    }),
+  ),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: limits.listMax,
+      description: 'The most rows that the answer may have. Without `limit`, the answer has the whole list',
+    }),
+  ),
 })
 
 /** The query of a list that never stops growing, so it has a default limit. */
@@ -108,7 +121,12 @@ export const PageOf = (rows: number, rowsMax: number = limits.listMax) =>
   Strict({
     cursor: Page.properties.cursor,
     limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: rowsMax, default: rows, description: `Default: ${rows}` }),
+      Type.Integer({
+        minimum: 1,
+        maximum: rowsMax,
+        default: rows,
+        description: `The most rows that the answer may have. Default: ${rows}`,
+      }),
     ),
   })
 export const NextCursor = Nullable(Type.String())

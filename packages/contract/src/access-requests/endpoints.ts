@@ -31,7 +31,8 @@ export const accessRequests = {
     },
   }),
   create: post('/v1/orgs/:orgId/access-requests', {
-    summary: 'Ask for access to environments, with or without a time limit. The server notifies the admins',
+    summary:
+      'Ask for access to environments. With `forSeconds`, you ask for temporary access. The server notifies the admins',
     body: Strict({
       environmentIds: Type.Array(Id('environment'), {
         minItems: 1,
@@ -39,7 +40,10 @@ export const accessRequests = {
         uniqueItems: true,
       }),
       ...Reason,
-      forSeconds: Type.Optional(GrantSeconds),
+      forSeconds: Type.Optional({
+        ...GrantSeconds,
+        description: 'For how many seconds the person needs the access. Default: without an end',
+      }),
     }),
     responses: { 201: One },
     refuses: ['conflict'],
@@ -51,7 +55,7 @@ export const accessRequests = {
   }),
   decline: post('/v1/orgs/:orgId/access-requests/:accessRequestId/decline', {
     summary:
-      'Decline a request for access. The server tells the person the reason. The person keeps keys that somebody has already granted',
+      'Decline a request for access. The person who asked sees the reason. If an admin has already granted some of the keys, the person keeps these keys',
     body: Strict(Reason),
     responses: { 200: One },
     refuses: ['conflict'],

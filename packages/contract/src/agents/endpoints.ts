@@ -19,19 +19,21 @@ const Environment = Nullable(Id('environment'))
  */
 export const agents = {
   list: get('/v1/orgs/:orgId/agents', {
-    summary: 'List agents',
+    summary: 'List agents. A service token that is bound to an environment gets only the agents of this environment',
     query: Page,
     responses: { 200: Strict({ agents: Type.Array(Agent), nextCursor: NextCursor }) },
   }),
   create: post('/v1/orgs/:orgId/agents', {
-    summary: 'Make an agent. An agent holds no key',
+    summary:
+      'Make an agent. An agent has no key. A service token that is bound to an environment must send this environment as `environmentId`',
     body: Strict({ name: DisplayName, slug: Slug, environmentId: Type.Optional(Environment) }),
     responses: { 201: Strict({ agent: Agent }) },
     refuses: ['conflict', 'quota_exceeded'],
     audits: ['agent.created'],
   }),
   signer: get('/v1/orgs/:orgId/agents/signers/me', {
-    summary: 'Get the thumbprint of the key with which the caller signs policies. null for a caller without keys',
+    summary:
+      'Get the thumbprint of the caller’s public key. Proxies need this key to verify the policies that the caller signs. `signer` is null for a service token, a machine client, or a person without a keyring',
     responses: {
       200: Strict({ signer: Nullable(Strict({ userId: Id('user'), thumbprint: Thumbprint })) }),
     },
@@ -41,10 +43,11 @@ export const agents = {
     responses: { 200: Strict({ agent: Agent, environmentSlug: Nullable(Slug) }) },
   }),
   update: patch('/v1/orgs/:orgId/agents/:agentId', {
-    summary: 'Rename an agent, bind it to an environment, or enable or disable it',
+    summary:
+      'Rename an agent, bind it to an environment, or enable or disable it. A service token that is bound to an environment can bind agents only to this environment',
     body: Strict({
       name: Type.Optional(DisplayName),
-      enabled: Type.Optional(Type.Boolean()),
+      enabled: Type.Optional(Type.Boolean({ description: 'False: the server gives proxies no policy of this agent' })),
       environmentId: Type.Optional(Environment),
     }),
     responses: { 200: Strict({ agent: Agent }) },
@@ -75,7 +78,7 @@ export const agents = {
   policy: get('/v1/agents/:agentRef/policy', {
     summary: 'Get the policy that a proxy enforces for the agent',
     unit: 'transaction',
-    unaudited: 'proxies fetch it every few seconds; when they last did is noted, at most once a minute',
+    unaudited: 'proxies call this every few seconds. The agent has the time of the last call, to the minute',
     tagged: true,
     refuses: ['forbidden', 'not_found', 'mfa_required'],
     responses: {

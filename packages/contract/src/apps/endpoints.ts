@@ -42,7 +42,7 @@ export const apps = {
     responses: { 200: Strict({ environments: Type.Array(EnvironmentWithAccess), nextCursor: NextCursor }) },
   }),
   createEnv: post('/v1/orgs/:orgId/apps/:appId/envs', {
-    summary: 'Create an environment. The caller gets its key',
+    summary: 'Create an environment, with a key that the caller has made. The caller gets a grant of this key',
     body: CreateEnvironment,
     responses: { 201: Strict({ environment: Environment }) },
     refuses: ['conflict', 'quota_exceeded'],

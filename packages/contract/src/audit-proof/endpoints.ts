@@ -48,21 +48,21 @@ export const auditProof = {
   }),
   inclusion: get('/v1/orgs/:orgId/audit/proof/inclusion', {
     summary:
-      'Get a proof that an entry is in the Merkle tree of the audit log, at a given size of the tree. Default: the current size',
+      'Get a proof that an entry is in the Merkle tree of the audit log, at a given `size` of the tree. Default: the current number of entries',
     query: Strict({ entry: Id('audit'), size: Type.Optional(Size) }),
     responses: { 200: Strict({ proof: Strict({ index: LeafIndex, size: Size, hashes: Type.Array(Hash) }) }) },
     refuses: ['conflict'],
   }),
   consistency: get('/v1/orgs/:orgId/audit/proof/consistency', {
     summary:
-      'Get a proof that an earlier, smaller Merkle tree of the audit log is the beginning of a later one. Default: the current size',
+      'Get a proof that the log of `from` entries is the beginning of the log of `to` entries. Default of `to`: the current number of entries',
     query: Strict({ from: Size, to: Type.Optional(Size) }),
     responses: { 200: Strict({ proof: Strict({ from: Size, to: Size, hashes: Type.Array(Hash) }) }) },
     refuses: ['conflict'],
   }),
   leaves: get('/v1/orgs/:orgId/audit/leaves', {
     summary:
-      'List sealed audit entries in the order of the Merkle tree, each with its hash. `entry` is null if the entry is missing',
+      'List sealed audit entries in the order of the Merkle tree, each with its hash. `entry` is null if the database no longer has the entry',
     query: Strict({
       from: Type.Optional({ ...LeafIndex, description: 'Index of the first entry. Default: 0' }),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.auditLeavesMax })),
@@ -72,7 +72,7 @@ export const auditProof = {
   }),
   exportKey: get('/.well-known/skerry-export-signing-key', {
     summary:
-      'Get the public key that verifies the server’s signatures of checkpoints and archives. 404 if the server signs nothing',
+      'Get the public key that verifies the server’s signatures of checkpoints and archives. The answer is 404 if the server has no signing key',
     surface: 'none',
     responses: {
       200: Strict({

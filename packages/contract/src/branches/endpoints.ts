@@ -12,7 +12,7 @@ export const branches = {
   }),
   create: post('/v1/orgs/:orgId/envs/:envId/branches', {
     summary:
-      'Create a branch of an environment. The branch stores only the values that differ. It starts with the protection of its parent',
+      'Create a branch of an environment. The branch stores only the values that differ from its parent. At first, it has the same protection as its parent',
     body: Strict({
       id: Type.Optional({
         ...Id('environment'),
@@ -36,7 +36,7 @@ export const branches = {
         Type.Array(BranchGrant, {
           maxItems: limits.branchGrantsMax,
           description:
-            'The branch’s key, wrapped for principals that have the parent’s key. The caller gets the branch’s key from `wrappedDek`',
+            'The branch’s key, wrapped for each other principal that should have it. These principals must have the parent’s key. `wrappedDek` is for the caller',
         }),
       ),
     }),

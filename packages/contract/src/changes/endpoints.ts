@@ -41,7 +41,7 @@ const Approval = Strict({
   ...Comment.properties,
   rekey: Type.Optional(
     Type.Literal(true, {
-      description: 'Must be true to approve a re-key. An old client, which does not show the re-key, does not send it',
+      description: 'Must be true to approve a re-key. It shows that the client has told the approver about the re-key',
     }),
   ),
 })
@@ -94,7 +94,7 @@ export const changes = {
     responses: { 200: Strict({ changeRequests: Type.Array(ListedChange), nextCursor: NextCursor }) },
   }),
   propose: post('/v1/orgs/:orgId/envs/:envId/change-requests', {
-    summary: 'Propose changes of several secrets of a protected environment. All of them are applied, or none',
+    summary: 'Propose changes of several secrets of a protected environment. The server applies all of them or none',
     body: Strict({
       puts: Type.Optional(Type.Array(Strict({ name: SecretName, ciphertext: Ciphertext, ...Expected }), several)),
       deletes: Type.Optional(
@@ -114,7 +114,7 @@ export const changes = {
   }),
   proposeRekey: post('/v1/orgs/:orgId/envs/:envId/change-requests/rekey', {
     summary:
-      'Propose a new key for a protected environment. Only one such proposal can be open. If the open proposal is stale, this closes it',
+      'Propose a new key for a protected environment. Only one such proposal can be open. If the environment has changed since an open proposal, a new proposal closes the open one',
     body: Rekey,
     headers: changeNote,
     responses: { 202: Strict({ queued: Type.Literal(true), changeRequest: ChangeRequest }) },
@@ -128,12 +128,12 @@ export const changes = {
   }),
   rekey: get('/v1/orgs/:orgId/change-requests/:changeRequestId/rekey', {
     summary:
-      'Get a proposed re-key: the readers who should get the new key. If the caller has the current key, also the new ciphertexts',
+      'Get a proposed re-key: the readers who should get the new key. A caller who has the current key also gets the new ciphertexts',
     responses: { 200: Strict({ rekey: ProposedRekey }) },
   }),
   approve: post('/v1/orgs/:orgId/change-requests/:changeRequestId/approve', {
     summary:
-      'Approve a change request, with all changes that were proposed together with it. The last needed approval applies the stored ciphertext exactly as proposed',
+      'Approve a change request and all changes that were proposed together with it. When enough admins have approved, the server stores the proposed ciphertext unchanged',
     body: Approval,
     responses: {
       200: Strict({
@@ -157,15 +157,14 @@ export const changes = {
     ],
   }),
   reject: post('/v1/orgs/:orgId/change-requests/:changeRequestId/reject', {
-    summary: 'Reject a change request, with all changes that were proposed together with it. One rejection closes them',
+    summary: 'Reject a change request and all changes that were proposed together with it. One rejection is enough',
     body: Comment,
     responses: { 200: One },
     refuses: ['conflict'],
     audits: ['change_request.rejected'],
   }),
   withdraw: post('/v1/orgs/:orgId/change-requests/:changeRequestId/withdraw', {
-    summary:
-      'Withdraw a change request, with all changes that were proposed together with it. The caller must be the proposer or an admin',
+    summary: 'Withdraw a change request and all changes that were proposed together with it',
     responses: { 200: One },
     refuses: ['conflict'],
     audits: ['change_request.withdrawn'],

@@ -31,7 +31,7 @@ export const cliLogin = {
       }),
     },
     refuses: ['conflict'],
-    unaudited: 'nobody stands behind the request until it is approved',
+    unaudited: 'the server does not know the person before the approval',
   }),
   poll: post('/v1/cli-login/poll', {
     summary: 'Get the state of a CLI sign-in: whether a person has approved or denied it',
@@ -46,7 +46,7 @@ export const cliLogin = {
       }),
     },
     refuses: ['not_found'],
-    unaudited: 'reads',
+    unaudited: 'this call only reads',
   }),
   get: get('/v1/cli-login/:code', {
     summary:
@@ -66,7 +66,7 @@ export const cliLogin = {
     },
     refuses: ['forbidden', 'not_found'],
     unit: 'transaction',
-    unaudited: 'it counts how often a code was tried, and changes nothing else',
+    unaudited: 'this call changes only the count of tries',
   }),
   approve: post('/v1/cli-login/:code/approve', {
     summary: 'Approve a CLI session',

@@ -126,6 +126,9 @@ const mostlyNull = new Set([
   'deletedSecretId',
 ])
 
+/** Fields that are usually false: a managed key that is in use. */
+const mostlyFalse = new Set(['disabled'])
+
 /**
  * Builds an example answer for a schema.
  *
@@ -139,7 +142,7 @@ export function exampleOf(schema: Schema, name = ''): unknown {
     return Array.from({ length: schema.minItems ?? 1 }, () => exampleOf(schema.items ?? {}, name))
   if (schema.type === 'object') return ofObject(schema.properties ?? {}, name)
   if (schema.type === 'integer') return numbers[name] ?? Math.max(schema.minimum ?? 0, 1)
-  if (schema.type === 'boolean') return true
+  if (schema.type === 'boolean') return !mostlyFalse.has(name)
   return schema.type === 'string' ? ofString(schema, name) : null
 }
 

@@ -120,8 +120,8 @@ function operationOf(
 
 function auditWords(method: string, { actions, reason }: OpenApiOperation['x-skerry-audit']): string {
   const named = actions.map((action) => `\`${action}\``).join(', ')
-  if (method === 'GET') return named && `${named}, when it is denied`
-  return reason === undefined ? named : `none: ${reason}`
+  if (method === 'GET') return named && `${named}, if the server refuses the request`
+  return reason === undefined ? named : `no entry: ${reason}`
 }
 
 function parameterFields({ name, in: place, required, description, schema }: Parameter): Operation['fields'] {

@@ -117,7 +117,7 @@ export function rowsOf(object: Schema, at = ''): Field[] {
 const noteOf = (schema: Schema): string =>
   schema.description ?? blobNote(schema) ?? schema.anyOf?.map(noteOf).find((note) => note !== '') ?? ''
 
-/** Says what is in a blob, without its segments: "A key, encrypted for one principal". */
+/** Says what is in a blob, without its segments: "A key, encrypted with the public key of its recipient". */
 function blobNote({ pattern = '' }: Schema): string | undefined {
   const [prefix, ...others] = blobsOf(pattern)
   if (prefix === undefined || others.length > 0) return undefined

@@ -74,7 +74,7 @@ describe('the reference', () => {
       '`env.deleted`, `branch.deleted`, `directory.root_changed`, `directory.signed`',
     )
     expect(find('envs.get').audit).toBe('')
-    expect(find('resolve.get').audit).toBe('`env.resolve_denied`, when it is denied')
+    expect(find('resolve.get').audit).toBe('`env.resolve_denied`, if the server refuses the request')
   })
 
   test('shows the content of the OpenAPI document, and refuses a document with a broken reference', () => {

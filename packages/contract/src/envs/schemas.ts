@@ -40,6 +40,10 @@ export const CreateEnvironment = Strict({
   recoveryWrappedDek: Type.Optional(WrappedKey),
 })
 
-export const PrincipalId = Type.String({ maxLength: 64, pattern: '^[A-Za-z0-9_]+$' })
+export const PrincipalId = Type.String({
+  maxLength: 64,
+  pattern: '^[A-Za-z0-9_]+$',
+  description: 'The id of the person, service token or reader of the server that has or receives the key',
+})
 
 export const BranchGrant = Strict({ principalType: PrincipalType, principalId: PrincipalId, wrappedDek: WrappedKey })

@@ -15,7 +15,7 @@ export const groups = {
     responses: { 200: Strict({ groups: Type.Array(Group), nextCursor: NextCursor }) },
   }),
   create: post('/v1/orgs/:orgId/groups', {
-    summary: 'Create a group: secrets that several applications share',
+    summary: 'Create a group. Several applications can share the secrets of a group',
     body: Strict({ name: DisplayName, slug: Slug }),
     responses: { 201: One },
     refuses: ['conflict'],
@@ -43,7 +43,8 @@ export const groups = {
     responses: { 200: Strict({ environments: Type.Array(EnvironmentWithAccess), nextCursor: NextCursor }) },
   }),
   createEnv: post('/v1/orgs/:orgId/groups/:groupId/envs', {
-    summary: 'Create an environment of a group. The caller gets its key',
+    summary:
+      'Create an environment of a group, with a key that the caller has made. The caller gets a grant of this key',
     body: CreateEnvironment,
     responses: { 201: Strict({ environment: Environment }) },
     refuses: ['conflict', 'quota_exceeded'],
@@ -53,16 +54,23 @@ export const groups = {
 
 export const composition = {
   list: get('/v1/orgs/:orgId/envs/:envId/groups', {
-    summary: 'List the groups that an environment includes, lowest precedence first',
+    summary: 'List the groups that an environment includes, lowest precedence first. The value of a later group wins',
     responses: { 200: Strict({ groups: Type.Array(Composition) }) },
   }),
   set: post('/v1/orgs/:orgId/envs/:envId/groups', {
     summary:
-      'Include a group in an environment, or change its position. Without `position`, the group is added at the end',
+      'Include a group in an environment of an application, or change the position of an included group. A branch uses the groups of its parent',
     body: Strict({
       ...trusted,
       groupId: Id('group'),
-      position: Type.Optional(Type.Integer({ minimum: 0, maximum: limits.compositionPositionMax })),
+      position: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: limits.compositionPositionMax,
+          description:
+            'If two groups have a secret of the same name, the value comes from the group with the higher position. Default: above all other groups, or the current position of an included group',
+        }),
+      ),
     }),
     responses: { 200: Strict({ group: Composition }), 201: Strict({ group: Composition }) },
     refuses: ['conflict'],

@@ -10,13 +10,15 @@ import { HoneyToken } from './schemas.ts'
  */
 export const honeyTokens = {
   list: get('/v1/orgs/:orgId/honey-tokens', {
-    summary: 'List decoys, with the number of their uses and the IP address that used each last, but without hashes',
+    summary:
+      'List decoys. For each decoy, the answer has the number of uses and the IP address of the last use. It has no hashes',
     query: Page,
     responses: { 200: Strict({ honeyTokens: Type.Array(HoneyToken), nextCursor: NextCursor }) },
     refuses: ['quota_exceeded'],
   }),
   create: post('/v1/orgs/:orgId/honey-tokens', {
-    summary: 'Register a decoy that the caller has made',
+    summary:
+      'Register a decoy: a service token that the caller has made, and that works for nothing. The audit log shows if somebody uses the decoy',
     body: Strict({
       tokenId: Id('serviceToken'),
       tokenHash: Type.String({
@@ -36,7 +38,7 @@ export const honeyTokens = {
     audits: ['honey_token.created'],
   }),
   delete: del('/v1/orgs/:orgId/honey-tokens/:honeyTokenId', {
-    summary: 'Delete a decoy permanently. Its token does not work afterwards either',
+    summary: 'Delete a decoy permanently. Afterwards, the server refuses its token like any unknown token',
     responses: { 200: Ok },
     refuses: ['quota_exceeded'],
     audits: ['honey_token.deleted'],

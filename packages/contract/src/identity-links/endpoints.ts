@@ -15,7 +15,7 @@ const Factors = Strict({
 export const identityLinks = {
   get: get('/v1/sign-in/identity-link', {
     summary:
-      'Get the sign-in at the external issuer that waits in this browser for the person’s confirmation. null if none waits',
+      'Get the sign-in at the external issuer that a person must confirm in this browser. null if there is no such sign-in',
     surface: 'none',
     responses: {
       200: Strict({
@@ -33,11 +33,11 @@ export const identityLinks = {
   }),
   requestMail: post('/v1/sign-in/identity-link/mail', {
     summary:
-      'Mail a link to the address of the existing person, who confirms with it. The link works only in this browser',
+      'Mail a link to the address of the existing person. The person confirms the sign-in with this link, in this browser only',
     surface: 'none',
     responses: { 200: Ok },
     refuses: ['unauthorized', 'forbidden', 'conflict'],
-    unaudited: 'nothing is linked before the mailbox is confirmed',
+    unaudited: 'the call links nothing',
   }),
   confirm: post('/v1/sign-in/identity-link/confirm', {
     summary:
@@ -59,7 +59,7 @@ export const identityLinks = {
     surface: 'none',
     responses: { 200: WebAuthnChallenge },
     refuses: ['unauthorized', 'forbidden', 'conflict'],
-    unaudited: 'gives a challenge and changes nothing',
+    unaudited: 'the call only makes a challenge',
   }),
   enterSecondFactor: post('/v1/sign-in/identity-link/second-factor', {
     summary:

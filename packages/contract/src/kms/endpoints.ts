@@ -81,7 +81,7 @@ export const kms = {
     },
   }),
   grant: post('/v1/orgs/:orgId/kms/keys/:kmsKeyId/grants', {
-    summary: 'Grant the current version of a managed key, wrapped for a principal',
+    summary: 'Grant the current version of a managed key to a principal. The caller wraps the key for this principal',
     body: Strict({
       ...trusted,
       ...grantFields,
@@ -89,7 +89,8 @@ export const kms = {
         Type.Integer({
           minimum: 1,
           maximum: 2_147_483_647,
-          description: 'Number of the version that is wrapped. If it is not the current version, the answer is 409',
+          description:
+            'Number of the version that the caller has wrapped. If it is not the current version, the answer is 409',
         }),
       ),
     }),
@@ -100,14 +101,15 @@ export const kms = {
     audits: ['kms_grant.created'],
   }),
   revoke: del('/v1/orgs/:orgId/kms/keys/:kmsKeyId/grants', {
-    summary: 'Take all versions of a managed key from a principal. Both parameters are required',
+    summary: 'Delete the grants of one principal on all versions of a managed key. Both query parameters are required',
     body: Strict({ ...trusted }),
     query: Strict({ principalType: Type.Optional(PrincipalType), principalId: Type.Optional(grantFields.principalId) }),
     responses: { 200: Ok },
     audits: ['kms_grant.revoked'],
   }),
   rotate: post('/v1/orgs/:orgId/kms/keys/:kmsKeyId/rotate', {
-    summary: 'Add a version to a managed key. The new version becomes the current version',
+    summary:
+      'Add a version to a managed key. The new version becomes the current version. If the key is disabled, the answer is 409',
     body: Strict({ ...trusted, publicKeyJwk: PublicKey, grants: NewGrants }),
     ...oneKey,
     refuses: ['conflict'],
@@ -116,7 +118,9 @@ export const kms = {
   disable: post('/v1/orgs/:orgId/kms/keys/:kmsKeyId/disable', {
     summary:
       'Disable a managed key: nobody can use, grant or rotate it. The server keeps its grants. You can repeat the call',
-    ...oneKey,
+    responses: {
+      200: Strict({ key: Strict({ ...KmsKey.properties, disabled: Type.Unsafe<boolean>(Type.Literal(true)) }) }),
+    },
     audits: ['kms_key.disabled'],
   }),
   enable: post('/v1/orgs/:orgId/kms/keys/:kmsKeyId/enable', {

@@ -27,8 +27,14 @@ export const KmsKey = Strict({
 export const KmsVersion = Strict({ version: Version, publicKeyJwk: Nullable(Type.String()), createdAt: Instant })
 
 export const grantFields = {
-  principalType: PrincipalType,
-  principalId: Type.String({ maxLength: 64, pattern: '^[A-Za-z0-9_]+$' }),
+  principalType: Type.Union(PrincipalType.anyOf, {
+    description: 'Whether the recipient of the key is a person or a service token',
+  }),
+  principalId: Type.String({
+    maxLength: 64,
+    pattern: '^[A-Za-z0-9_]+$',
+    description: 'The id of the person or service token that receives the key',
+  }),
   wrappedKey: WrappedKey,
 }
 

@@ -20,7 +20,7 @@ export const leases = {
     summary:
       'Get the public key for which clients wrap admin credentials of targets. The server can decrypt these credentials',
     unit: 'transaction',
-    unaudited: 'the key pair is made with the first request, and gives nobody anything',
+    unaudited: 'the first call makes the key pair, but gives nobody access',
     responses: { 200: Strict({ publicKeyJwk: PublicKeyJwk }) },
     refuses: ['conflict'],
   }),

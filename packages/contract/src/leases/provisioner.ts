@@ -63,7 +63,7 @@ export const provisioner = {
       ),
     }),
     responses: { 200: Strict({ job: Nullable(Job) }) },
-    unaudited: 'it says who works on what; what comes of it is audited with the report',
+    unaudited: 'the call only assigns a job. The report of the job is recorded',
   }),
   report: post('/v1/provisioner/jobs/:jobId/report', {
     summary:
@@ -77,7 +77,7 @@ export const provisioner = {
           changedNothing: Type.Boolean({ description: 'True if nothing on the target has changed' }),
           crashed: Type.Optional(
             Type.Boolean({
-              description: '(+) true if the target made its driver crash, hang or use too much memory',
+              description: 'True if the target made its driver crash, hang or use too much memory',
             }),
           ),
         }),

@@ -34,8 +34,7 @@ export const LeaseTarget = Strict({
   status: Type.Union(
     [Type.Literal('untested'), Type.Literal('ready'), Type.Literal('failing'), Type.Literal('paused')],
     {
-      description:
-        '`paused` (+): the target crashed its driver three times in a row. Verify the target to use it again',
+      description: '`paused`: the target crashed its driver three times in a row. Verify the target to use it again',
     },
   ),
   lastError: Nullable(Type.String()),

@@ -9,7 +9,7 @@ const unaudited = `looking at an application changes nothing: the server remembe
 export const live = {
   events: get('/v1/orgs/:orgId/events', {
     summary:
-      'Stream committed changes that the caller may see, and the people who have each application open, as server-sent events. Load your data again after each `hello`',
+      'Stream server-sent events about the changes that the caller may see, and about the people who have an application open. After each `hello`, load your data again, because the server does not repeat missed events',
     mediaType: 'text/event-stream',
     responses: { 200: Type.Union([Hello, LiveChange, Presence]) },
   }),

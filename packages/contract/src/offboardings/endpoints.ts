@@ -78,8 +78,15 @@ export const offboardings = {
     audits: ['offboarding.row_reminded'],
   }),
   finish: post('/v1/orgs/:orgId/offboardings/:offboardingId/finish', {
-    summary: 'Finish an offboarding. If rows are still open, the body must say that the caller accepts this',
-    body: Strict({ acceptOpen: Type.Optional(Type.Literal(true)) }),
+    summary: 'Finish an offboarding. If rows are still open, the body must have `acceptOpen`',
+    body: Strict({
+      acceptOpen: Type.Optional(
+        Type.Literal(true, {
+          description:
+            'true: finish although rows are still open. Without this field, the answer is 409 if a row is open',
+        }),
+      ),
+    }),
     responses: { 200: One },
     refuses: ['conflict'],
     audits: ['offboarding.finished'],

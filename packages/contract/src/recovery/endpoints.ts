@@ -25,7 +25,11 @@ import {
   Threshold,
 } from './schemas.ts'
 
-const PrincipalId = Type.String({ maxLength: 64, pattern: '^[A-Za-z0-9_]+$' })
+const PrincipalId = Type.String({
+  maxLength: 64,
+  pattern: '^[A-Za-z0-9_]+$',
+  description: 'The id of the person or service token for which the key is wrapped',
+})
 
 const Configured = Strict({ recovery: Nullable(Recovery), coverage: RecoveryCoverage })
 

@@ -25,7 +25,7 @@ export const rotation = {
     summary:
       'Get the public key for which clients wrap environment keys for rotation, and the environments that the server can read because of this',
     unit: 'transaction',
-    unaudited: 'the key pair is made with the first request, and gives nobody anything',
+    unaudited: 'the first call makes the key pair, but gives nobody access',
     responses: {
       200: Strict({ publicKeyJwk: PublicKeyJwk, grantedEnvironmentIds: Type.Array(Id('environment')) }),
     },
@@ -86,7 +86,14 @@ export const rotation = {
       'Remove a rotation policy. The secret keeps its versions. If this was the last policy of the environment, the rotator loses the environment’s key',
     unit: 'manual',
     body: Strict({ ...trusted }),
-    query: Strict({ force: Type.Optional(Type.Union([Type.Literal('true'), Type.Literal('false')])) }),
+    query: Strict({
+      force: Type.Optional(
+        Type.Union([Type.Literal('true'), Type.Literal('false')], {
+          description:
+            'true: delete the policy even while a rotation runs, and without finishing an interrupted rotation. Default: false',
+        }),
+      ),
+    }),
     responses: { 200: Strict({ ok: Type.Literal(true), rotatorRevoked: Type.Boolean() }) },
     refuses: ['conflict'],
     audits: ['rotation.deleted', 'key.revoked'],

@@ -36,7 +36,7 @@ export const secondFactor = {
       }),
     },
     refuses: ['forbidden', 'mfa_required', 'conflict'],
-    unaudited: 'nothing counts until a code has confirmed it',
+    unaudited: 'the second factor is not in use before a code confirms it',
   }),
   confirmTotp: post('/v1/me/second-factor/totp/confirm', {
     summary: 'Confirm an authenticator app with its first code. The answer has the recovery codes',
@@ -61,7 +61,7 @@ export const secondFactor = {
     summary: 'Get a challenge for entering the second factor again with a passkey',
     responses: { 200: WebAuthnChallenge },
     refuses: ['forbidden', 'conflict'],
-    unaudited: 'gives a challenge and changes nothing',
+    unaudited: 'the call only makes a challenge',
   }),
   stepUp: post('/v1/me/second-factor/enter', {
     summary: 'Enter a second factor again: a code, a recovery code or a passkey. The session records the time',

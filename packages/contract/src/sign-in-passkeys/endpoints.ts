@@ -14,7 +14,7 @@ export const signInPasskeys = {
     summary: 'Get a challenge for registering a passkey for signing in',
     responses: { 200: WebAuthnChallenge },
     refuses: ['forbidden', 'mfa_required', 'conflict'],
-    unaudited: 'gives a challenge and changes nothing',
+    unaudited: 'the call only makes a challenge',
   }),
   create: post('/v1/me/sign-in-passkeys', {
     summary: 'Register a passkey with which the caller can sign in',

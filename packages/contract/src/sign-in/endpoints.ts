@@ -44,7 +44,7 @@ export const signIn = {
     body: Strict({ email: Email, returnTo: Type.Optional(ReturnTo) }),
     responses: { 200: Ok },
     refuses: ['conflict'],
-    unaudited: 'nothing is known of the caller yet',
+    unaudited: 'the server does not know the caller yet',
   }),
   showInvitation: post('/v1/sign-in/links/invitation', {
     summary: 'Show the invitation of a mailed link. This does not accept the invitation, and signs nobody in',
@@ -52,7 +52,7 @@ export const signIn = {
     body: Strict({ token: LinkToken }),
     responses: { 200: Strict({ invitation: LinkedInvitation }) },
     refuses: ['unauthorized', 'conflict'],
-    unaudited: 'it changes nothing; the token is in the body so that no log has it',
+    unaudited: 'this call changes nothing. It is a POST so that the token is in no address that a log has',
   }),
   redeemLink: post('/v1/sign-in/links/redeem', {
     summary:
@@ -73,7 +73,7 @@ export const signIn = {
     surface: 'none',
     responses: { 200: WebAuthnChallenge },
     refuses: ['conflict'],
-    unaudited: 'nothing is known of the caller yet',
+    unaudited: 'the server does not know the caller yet',
   }),
   passkey: post('/v1/sign-in/passkeys', {
     summary: 'Sign in with a passkey. It counts as a second factor. The answer sets the refresh cookie',

@@ -65,7 +65,7 @@ export const sync = {
     summary:
       'Get the public key of a connection. Clients wrap its credential and the keys of environments for this key. For a new id, the server makes the key, and deletes it unless a connection is created with this id within 24 hours',
     unit: 'transaction',
-    unaudited: 'the key pair is made with the first request, and gives nobody anything',
+    unaudited: 'the first call makes the key pair, but gives nobody access',
     responses: { 200: Strict({ publicKeyJwk: PublicKeyJwk }) },
     refuses: ['conflict'],
   }),
@@ -151,7 +151,7 @@ export const sync = {
   plan: post('/v1/orgs/:orgId/sync/bindings/:bindingId/plan', {
     summary: 'Show the changes of a run by name, with the current settings or with other settings. Nothing is written',
     unit: 'manual',
-    unaudited: 'it reads names at the destination and changes nothing',
+    unaudited: 'the call reads names at the destination and changes nothing',
     body: Strict(settings),
     responses: { 200: Strict({ plan: SyncPlan }) },
     refuses: ['conflict'],

@@ -59,8 +59,9 @@ export const tasks = {
     audits: ['agent.task_dispatched'],
   }),
   introspect: post('/v1/tasks/introspect', {
-    summary: 'Check a task token',
-    unaudited: 'proxies ask for every run; when they last did is noted, at most once a minute',
+    summary:
+      'Check a task token. The caller must belong to the organization of the task. A service token that is bound to an environment cannot check tasks for an agent of a different environment',
+    unaudited: 'proxies call this often. The task has the time of the last call, to the minute',
     body: Strict({
       token: Type.String({
         pattern: `^${idPrefixes.taskRef}[0-9A-Za-z]{${idLength}}_[A-Za-z0-9_-]{43}$`,
@@ -98,7 +99,7 @@ export const tasks = {
   }),
   report: post('/v1/agents/:agentRef/activity', {
     summary: 'Report counts of a proxy’s decisions, without request paths',
-    unaudited: 'counts come every minute, and are evidence themselves',
+    unaudited: 'proxies report every minute, and the reports themselves are stored',
     body: Strict({
       windowStart: Instant,
       policyVersion: Type.Optional(Version),

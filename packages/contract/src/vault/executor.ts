@@ -90,7 +90,7 @@ export const vaultExecutor = {
     }),
     responses: { 200: Strict({ session: VaultConnectView }) },
     refuses: ['not_found', 'conflict'],
-    unaudited: 'a question, whose answer changes nothing',
+    unaudited: 'this call changes nothing',
   }),
   complete: post('/v1/vault/executor/connect-sessions/:connectSessionId/complete', {
     surface,

@@ -39,7 +39,7 @@ function operationMarkdown({ id, method, path, summary, access, audit, fields, a
   const refuses = refusals.flatMap(([status, codes]) => codes.map((code) => `${status} \`${code}\``))
   const facts = [
     ['Access', access],
-    ['Recorded in the audit log as', audit],
+    ['Audit log', audit],
     ['Errors', refuses.join(', ')],
   ].filter(([, value]) => value !== '')
   const rows = fields.map(({ name, required, in: place, type, note }) => [

@@ -48,7 +48,8 @@ export const accessRequest = <S extends InOrg, N extends string>(
 ): Access<S & OnRequest, N | 'accessRequestId'> =>
   narrowed(
     'accessRequest',
-    'The request for access must belong to the organization. A caller who is not an admin can use only their own requests',
+    'The request for access must belong to the organization' +
+      ('member' in base.words ? '. A caller who is not an admin can use only their own requests' : ''),
     base,
     async (scope: S, { db, context }, params: Record<N | 'accessRequestId', string>) => {
       const found = await findRequest(db, scope, params.accessRequestId, context.now().toISOString())

@@ -45,7 +45,7 @@ const findAgents = (db: Sql, principal: Principal, ref: string) =>
 /** Finds an agent by its id, or by its slug in any organization of the caller. */
 export const agentRef = accessOf<OnAgent, 'agentRef'>(
   'agentRef',
-  'A caller who belongs to the organization of the agent. The id or the slug names the agent',
+  'A caller who belongs to the organization of the agent',
   async (call, params) => {
     const { principal } = await signedIn.resolve(call, {})
     const [found, another] = await findAgents(call.db, principal, params.agentRef)
@@ -60,7 +60,10 @@ export const agentRef = accessOf<OnAgent, 'agentRef'>(
 export const inReach = <S extends OnAgent, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed(
     'inReach',
-    'The server refuses a service token that is bound to another environment',
+    'A service token that is bound to an environment can use only the agents of this environment' +
+      ('admin' in base.words || 'dispatcher' in base.words
+        ? ''
+        : '. Without the admin role, it can also use agents without an environment'),
     base,
     async (scope) => {
       checkReach(scope)

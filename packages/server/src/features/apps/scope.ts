@@ -6,7 +6,7 @@ import type { Access } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
 import { boundTo } from '../../kernel/principal.ts'
 import { ownerColumns } from '../../model/environments/owners.ts'
-import type { InOrg, Org } from '../orgs/scope.ts'
+import { type InOrg, type Org, refusesTokens } from '../orgs/scope.ts'
 
 export type App = Checked<Static<typeof Application>>
 
@@ -23,7 +23,10 @@ const isBoundThere = async (db: Sql, app: App, bound: string): Promise<boolean> 
 export const app = <S extends InOrg, N extends string>(base: Access<S, N>): Access<S & { app: App }, N | 'appId'> =>
   narrowed(
     'app',
-    'The application must belong to the organization. A bound token can use only its own application',
+    'The application must belong to the organization' +
+      (refusesTokens(base)
+        ? ''
+        : '. A service token that is bound to an environment can use only the application of this environment'),
     base,
     async (scope: S, { db }, params: Record<N | 'appId', string>) => {
       const found = await findApp(db, scope.org, params.appId)

@@ -39,7 +39,7 @@ export const change = <S extends InOrg, N extends string>(
 ): Access<S & { change: Change }, N | 'changeRequestId'> =>
   narrowed(
     'change',
-    `The change request must belong to the organization. ${reachOfBoundTokens(base, 'change requests')}`,
+    `The change request must belong to the organization${reachOfBoundTokens(base, 'change requests')}`,
     base,
     async (scope: S, { db, context }, params: Record<N | 'changeRequestId', string>) => {
       const now = context.now().toISOString()

@@ -7,7 +7,7 @@ import { fail } from '../../kernel/errors.ts'
 import { boundTo } from '../../kernel/principal.ts'
 import { environmentColumns, notExpired, type Protection, protectionColumn } from '../../model/environments/table.ts'
 import { ownGrant } from '../../model/grants/table.ts'
-import { type InOrg, isAdmin, type Org } from '../orgs/scope.ts'
+import { type InOrg, isAdmin, type Org, refusesTokens } from '../orgs/scope.ts'
 
 /** `wrappedDek` is null if the caller holds no grant. `protection` is null if the environment is not protected. */
 export type Env = Checked<
@@ -71,16 +71,21 @@ export async function inReach<S extends InOrg>(db: Sql, scope: S, env: Pick<Env,
   return { ...scope, role: 'member' as const }
 }
 
-/** Says which objects a bound token can use, for the reference: the rule of `inReach`. */
-export const reachOfBoundTokens = ({ words }: Pick<Access<object>, 'words'>, objects: string): string =>
-  `A token that is bound to an environment can use only ${objects} of the same application` +
-  ('admin' in words ? '' : ', and of the groups that an environment of this application includes')
+/**
+ * Says which objects a bound token can use, for the reference: the rule of `inReach`. Empty if the access refuses every
+ * token. The sentence follows another one.
+ */
+export const reachOfBoundTokens = (base: Pick<Access<object>, 'words'>, objects: string): string =>
+  refusesTokens(base)
+    ? ''
+    : `. A service token that is bound to an environment can use only ${objects} of the same application` +
+      ('admin' in base.words ? '' : ', and of the groups that an environment of this application includes')
 
 /** Finds an environment and the caller's own key grant. An expired environment counts as missing. */
 export const env = <S extends InOrg, N extends string>(base: Access<S, N>): Access<S & InEnv, N | 'envId'> =>
   narrowed(
     'env',
-    'The environment must belong to the organization, and must not have expired. ' +
+    'The environment must belong to the organization, and must not have expired' +
       reachOfBoundTokens(base, 'environments'),
     base,
     async (scope: S, { db, context }, params: Record<N | 'envId', string>) => {
@@ -110,12 +115,15 @@ async function checkGrant({ db }: Call, { principal, env }: InEnv): Promise<void
     throw fail('forbidden', 'this token is bound to an environment that does not include this one')
 }
 
+/** The rule of `checkGrant` for bound tokens, for the reference. */
+const grantsOfBoundTokens =
+  'A bound token can use only its environment, the branches and the parent of this environment, and the groups that it includes'
+
 /** Allows a holder of a key grant on the environment, who reads and writes secrets. */
 export const grantee = <S extends InEnv, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed(
     'grantee',
-    'The caller needs a key grant on the environment, which a machine client cannot have. ' +
-      'A bound token can use only its environment, the branches and the parent of this environment, and the groups that it includes',
+    `The caller needs a key grant on the environment, which a machine client cannot have. ${grantsOfBoundTokens}`,
     base,
     async (scope, call) => {
       checkKeyed(scope)
@@ -128,7 +136,7 @@ export const grantee = <S extends InEnv, N extends string>(base: Access<S, N>): 
 export const granteeOrMachine = <S extends InEnv, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed(
     'granteeOrMachine',
-    'The caller needs a key grant on the environment, or is a machine client',
+    `The caller must have a key grant on the environment, or be a machine client. ${grantsOfBoundTokens}`,
     base,
     async (scope, call) => {
       if (scope.principal.type !== 'm2m') await checkGrant(call, scope)

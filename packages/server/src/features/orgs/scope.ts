@@ -74,6 +74,10 @@ export const unbound = <S extends InOrg, N extends string>(base: Access<S, N>): 
     return scope
   })
 
+/** True if only a person in person may call, so that a sentence about tokens would contradict this. */
+export const refusesTokens = ({ words }: Pick<Access<object>, 'words'>): boolean =>
+  'memberInPerson' in words || 'userAdmin' in words
+
 /** Admits a member in person, for actions that a token cannot do for them. */
 export const memberInPerson = accessOf<InOrg & { principal: UserPrincipal }, 'orgId'>(
   'memberInPerson',
