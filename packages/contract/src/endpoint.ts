@@ -169,7 +169,7 @@ export const del = mutation('DELETE')
 export type Params<E> = E extends Endpoint<infer P> ? Record<PathParam<P>, string> : never
 export type Query<E extends { query: TObject }> = Static<E['query']>
 export type Body<E extends { body: TObject }> = Static<E['body']>
-/** The answer of an endpoint when it does not refuse. */
+/** The body of a successful response of an endpoint. */
 export type Answer<E extends { responses: Responses }> = {
   [S in keyof E['responses']]: E['responses'][S] extends TSchema ? Static<E['responses'][S]> : never
 }[keyof E['responses']]

@@ -7,7 +7,7 @@ const algorithm = { name: 'ECDH', namedCurve: 'P-256' } as const
 /** The size of a P-256 coordinate, and of a scalar. */
 const coordinateLengthBytes = 32
 
-/** A P-256 private key. The platform stores the scalar; `point` is its public SEC1 point (65 bytes). */
+/** A P-256 private key, and in `point` its public key (SEC1 encoding, uncompressed, 65 bytes). */
 export interface PrivateKey {
   readonly key: CryptoKey
   readonly point: Bytes

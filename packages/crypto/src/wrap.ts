@@ -84,7 +84,7 @@ async function wrapFrom(sender: PrivateKey, reader: CryptoKey, bytes: Bytes): Pr
  */
 export type KeyHolder = PrivateKey | RemoteKey
 
-/** A private key that this process never has. `unwrap` throws the errors of {@link unwrapKey}. */
+/** A private key in another process or device. `unwrap` throws the errors of {@link unwrapKey}. */
 export interface RemoteKey {
   readonly point: Bytes
   unwrap(blob: string): Promise<Bytes>

@@ -29,7 +29,7 @@ interface Place {
   name: string
 }
 
-/** A version, and the former name that the server gives for it. */
+/** A version of a secret. `formerName` is the name that the secret had then, according to the server. */
 type ShownVersion = StoredVersion & { formerName?: string | null }
 
 /**

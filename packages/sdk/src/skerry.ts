@@ -97,6 +97,7 @@ export interface Resolved {
   stale: boolean
   /** The time at which the server last sent or confirmed this response: ISO 8601, UTC. */
   fetchedAt: string
+  /** The seconds since `fetchedAt`. */
   ageSeconds: number
   /** A text that changes if anything in the response of the server changes. */
   revision: string

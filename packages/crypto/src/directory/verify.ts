@@ -15,7 +15,7 @@ export interface DirectoryAnswer {
   heads: readonly string[]
 }
 
-/** The newest root and head that a client has verified. It keeps them for its next call. */
+/** The newest root and head that a client has verified. The client compares the next directory with them. */
 export interface KnownDirectory {
   org: string
   root: { version: number; hash: string }

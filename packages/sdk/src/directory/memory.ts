@@ -3,18 +3,19 @@ import type { KnownDirectory } from '@skerry/crypto/directory/verify'
 /** Stores the newest directory that a client has verified, for each organization. */
 export interface DirectoryMemory {
   read(orgId: string): Promise<KnownDirectory | null>
-  /** Keeps the newer one if another process has stored a later head meanwhile: `newerDirectory`. */
+  /** Stores `known`. If another process has stored a later head meanwhile, the memory must keep the later head. */
   write(orgId: string, known: KnownDirectory): Promise<void>
 }
 
-/** The pins and the memory of a reader, and the name that it expects an answer to be about. */
+/** Settings for checking responses against the signed directory. */
 export interface DirectorySettings {
-  /** Hashes of roots that the reader got from a person, as `formatPin` writes them. */
+  /** Hashes of roots that you trust, as `skerry trust pin` prints them. */
   pins?: readonly string[] | undefined
+  /** Remembers the newest verified directory, to refuse an older one. */
   memory?: DirectoryMemory | undefined
   /**
-   * The id of the organization. Give it where there is a memory and no pin. Without it, the first answer says which
-   * organization this is, so that a server can name one that the memory does not know.
+   * The id of the organization. Set it if you give a memory and no pin. Without it, the server says which organization
+   * this is, and a hostile server could name one that the memory does not know.
    */
   org?: string | undefined
   /**
@@ -22,7 +23,10 @@ export interface DirectorySettings {
    * signed entry of the token says which environment the token is bound to.
    */
   name?: string | undefined
-  /** Refuses a layer that is not listed. Unless this is true, such a layer is left out with a warning. */
+  /**
+   * If true, a layer that the signed directory does not list is an error. Otherwise, the layer is left out and `warn` is
+   * called.
+   */
   strict?: boolean | undefined
   /** Called with the name of each layer that is left out. */
   warn?: ((message: string) => void) | undefined
