@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { limits } from '../limits.ts'
-import { Blob, Id, PublicKeyJwk, Strict } from '../schema.ts'
+import { blobPattern } from '../prefixes.ts'
+import { Id, PublicKeyJwk, Strict } from '../schema.ts'
 import { leaseConnectionsDefault, roleNamePattern } from './facts.ts'
 
 // Fields that lease targets share. Every description is a sentence that clients show beside the field. The patterns
@@ -113,5 +114,9 @@ export const SqlConnection = Strict({
   ),
 })
 
-/** A credential that only the holder of the recipient’s private key can read. */
-export const WrappedCredential = Blob(limits.wrappedCredentialCharacters, 'wd1')
+/** A credential of a lease. Only the recipient’s private key decrypts it. */
+export const WrappedCredential = Type.String({
+  maxLength: limits.wrappedCredentialCharacters,
+  pattern: blobPattern('wd1'),
+  description: 'The credential of the lease. The lease executor encrypts it with the public key of the recipient',
+})

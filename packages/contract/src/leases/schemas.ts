@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { limits } from '../limits.ts'
-import { Blob, Id, Instant, Nullable, Strict } from '../schema.ts'
+import { blobPattern } from '../prefixes.ts'
+import { Id, Instant, Nullable, Strict } from '../schema.ts'
 import { vendorList } from '../vendors.ts'
 import { TargetId } from './fields.ts'
 import { type LeaseTag, leaseProviders } from './providers.ts'
@@ -24,7 +25,12 @@ export const Config = Type.Object(
   },
 )
 
-export const AdminSecret = Blob(limits.wrappedCredentialCharacters, 'wd1')
+export const AdminSecret = Type.String({
+  maxLength: limits.wrappedCredentialCharacters,
+  pattern: blobPattern('wd1'),
+  description:
+    'The credential that signs in to the target. The client encrypts it with the public key of the broker or of the provisioner’s token',
+})
 
 export const LeaseTarget = Strict({
   id: TargetId,

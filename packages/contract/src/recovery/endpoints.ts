@@ -12,7 +12,6 @@ import {
   PrincipalType,
   PublicKeyJwk,
   Strict,
-  WrappedKey,
 } from '../schema.ts'
 import {
   EnvironmentGrant,
@@ -21,8 +20,10 @@ import {
   Recovery,
   RecoveryCoverage,
   RecoveryRequest,
+  ShareForTarget,
   ShareIndex,
   Threshold,
+  WrappedShare,
 } from './schemas.ts'
 
 const PrincipalId = Type.String({
@@ -80,7 +81,7 @@ export const recovery = {
       200: Strict({
         share: Strict({
           shareIndex: ShareIndex,
-          wrappedShare: WrappedKey,
+          wrappedShare: WrappedShare,
           threshold: Threshold,
           recoveryPublicKeyJwk: PublicKeyJwk,
         }),
@@ -133,7 +134,7 @@ export const recoveryRequests = {
   }),
   contribute: post('/v1/orgs/:orgId/recovery/requests/:recoveryRequestId/shares', {
     summary: 'Contribute the caller’s own share, wrapped for the target of the request',
-    body: Strict({ shareIndex: ShareIndex, contributedShare: WrappedKey }),
+    body: Strict({ shareIndex: ShareIndex, contributedShare: ShareForTarget }),
     responses: { 201: One },
     refuses: ['conflict'],
     audits: ['recovery_request.share_contributed'],

@@ -1,14 +1,22 @@
 import { type TSchema, Type } from 'typebox'
 import { trusted } from '../directory/schemas.ts'
 import { limits } from '../limits.ts'
-import { Id, Instant, Nullable, PrincipalType, PublicKeyJwk, Strict, WrappedKey } from '../schema.ts'
+import { blobPattern } from '../prefixes.ts'
+import { Id, Instant, Nullable, PrincipalType, PublicKeyJwk, Strict } from '../schema.ts'
 
 export const ShareIndex = Type.Integer({ minimum: 1, maximum: limits.recoverySharesMax })
 
 export const Threshold = Type.Integer({ minimum: limits.recoveryThresholdMin, maximum: limits.recoverySharesMax })
 
-/** An environment's key, wrapped to the recovery key. In a completion it is wrapped to the target. */
-export const EnvironmentGrant = Strict({ environmentId: Id('environment'), wrappedDek: WrappedKey })
+/** An environment key, wrapped for the recovery key. In a completion it is wrapped for the target. */
+const RecoveryDek = Type.String({
+  maxLength: limits.wrappedKeyCharacters,
+  pattern: blobPattern('wd1'),
+  description:
+    'The environment key. The client wraps it for the recovery key. To complete a request, the client wraps it for the target',
+})
+
+export const EnvironmentGrant = Strict({ environmentId: Id('environment'), wrappedDek: RecoveryDek })
 
 export const Grants = Type.Array(EnvironmentGrant, { maxItems: limits.recoveryGrantsMax })
 
@@ -31,7 +39,22 @@ export const RecoveryCoverage = Strict({
   }),
 })
 
-export const CustodianShare = Strict({ userId: Id('user'), shareIndex: ShareIndex, wrappedShare: WrappedKey })
+export const WrappedShare = Type.String({
+  maxLength: limits.wrappedKeyCharacters,
+  pattern: blobPattern('wd1'),
+  description:
+    'A share of the recovery key. The client that makes the shares encrypts each with the public key of its custodian',
+})
+
+/** A custodian’s share, which the custodian’s client has encrypted with the public key of a request’s target. */
+export const ShareForTarget = Type.String({
+  maxLength: limits.wrappedKeyCharacters,
+  pattern: blobPattern('wd1'),
+  description:
+    'The custodian’s share of the recovery key. The custodian’s client encrypts it with the public key of the target',
+})
+
+export const CustodianShare = Strict({ userId: Id('user'), shareIndex: ShareIndex, wrappedShare: WrappedShare })
 
 /** A recovery key, with a share of it for each custodian. */
 export const KeyAndShares = Strict({

@@ -2,7 +2,8 @@ import { Type } from 'typebox'
 import { trusted } from '../directory/schemas.ts'
 import { del, get, patch, post } from '../endpoint.ts'
 import { limits } from '../limits.ts'
-import { Blob, DisplayName, Id, NextCursor, Ok, Page, PageOf, PublicKeyJwk, Strict, WrappedKey } from '../schema.ts'
+import { blobPattern } from '../prefixes.ts'
+import { DisplayName, Id, NextCursor, Ok, Page, PageOf, PublicKeyJwk, Strict, WrappedKey } from '../schema.ts'
 import {
   Adopt,
   Config,
@@ -20,7 +21,12 @@ import {
   SyncRun,
 } from './schemas.ts'
 
-const Credential = Blob(limits.wrappedCredentialCharacters, 'wd1')
+const Credential = Type.String({
+  maxLength: limits.wrappedCredentialCharacters,
+  pattern: blobPattern('wd1'),
+  description:
+    'The credential for the destination. The client encrypts it with the public key of the connection, which the server has made',
+})
 
 const WrappedDeks = Type.Array(Strict({ environmentId: EnvironmentId, wrappedDek: WrappedKey }), {
   maxItems: limits.syncWrappedDeksMax,
