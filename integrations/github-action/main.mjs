@@ -10,6 +10,9 @@ const own = fileURLToPath(import.meta.url)
 /** Variables of the runner that `skerry` needs. It gets no other, so that no secret is mistaken for one of the runner's. */
 const passedOn = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'GITHUB_ENV', 'NODE_EXTRA_CA_CERTS', 'HTTPS_PROXY', 'NO_PROXY']
 
+/** A shell sets these, such as the one that starts the `skerry` command of the npm package. */
+const ofShell = ['PWD', 'OLDPWD', 'SHLVL', '_']
+
 /** The runner refuses these, or lets a step decide about itself with them. */
 const ofRunner = /^(?:GITHUB_|RUNNER_|ACTIONS_|INPUT_)/
 
@@ -47,6 +50,7 @@ function decrypt() {
     own,
     'export',
     ...Object.keys(env),
+    ...ofShell,
   ]
   const child = spawn(input('command') || 'skerry', args, { env, stdio: ['ignore', 'inherit', 'inherit'] })
   child.on('error', (error) => fail(`the skerry command cannot be started: ${error.code}`))

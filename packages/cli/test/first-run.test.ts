@@ -101,7 +101,10 @@ test('where the outbox is not readable, signup says where the link is', async ()
     `mkdir ${elsewhere} && cd ${elsewhere} && skerry signup Elsewhere --email elsewhere@example.com`,
   )
   expect([code, stdout]).toEqual([0, ''])
-  expect(stderr).toContain(`a link for elsewhere@example.com is in the mail; it works once, for 7 days`)
+  expect(stderr).toContain('a link for elsewhere@example.com is in the folder outbox of the server’s data directory')
+  const [, again] = /`(.+ skerry invite resend .+)`/.exec(stderr) as unknown as [string, string]
+  const told = await machine.shell(again.replace('<data directory>', server.settings.SKERRY_DATA_DIR as string))
+  expect([told.code, told.stderr]).toEqual([0, expect.stringMatching(/its link works once.*: http/)])
 })
 
 test.each(['ada', 'ada@example', 'a b@example.com', `${'a'.repeat(250)}@example.com`, ''])(

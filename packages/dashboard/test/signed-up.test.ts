@@ -31,7 +31,7 @@ describe('a new server', () => {
     await page.getByLabel('Your name').fill(steps.person.name)
     await page.getByRole('button', { name: 'Join Acme & Co' }).click()
     await page.waitForURL('**/orgs/acme-co/welcome')
-    await page.getByText('skerry grant ada@example.com --all --org acme-co').waitFor()
+    await page.getByText('skerry grant ada@example.com --all --profile acme-co').waitFor()
     await steps.goTo(page, 'Members')
     await page.getByRole('row', { name: steps.person.email }).getByText('owner').waitFor()
   })

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { findCurrent, findNamed } from '../current-place.ts'
 import { openDirectory, principalIdOf } from '../directory.ts'
 import { Failure, usage } from '../failure.ts'
-import { type AtPlace, atPlace, type SignedIn, signedIn, withOptionsAbove } from '../frame.ts'
+import { type AtPlace, atNamed, atPlace, type SignedIn, signedIn, withOptionsAbove } from '../frame.ts'
 import { parseGrantTime } from '../grant-time.ts'
 import { everyOpenPlace, grantAll, keysOf, lookUpGrantee, openWithGroups } from '../grants.ts'
 import { type Holder, type HolderFlags, holderNamed } from '../holder.ts'
@@ -51,7 +51,9 @@ export function register(command: Command): void {
     .option('--for <duration>', 'the server ends the access after this time, for example 8h or 7d')
     .action(signedIn(grantOrList, checkGrant))
   formerly(formerly(command, '--token <token>'), '--user <member>')
-  addressed(leaf(command, 'ls', 'List who has the key of an environment')).action(withOptionsAbove(atPlace(list)))
+  addressed(leaf(command, 'ls [env]', 'List who has the key of an environment')).action(
+    withOptionsAbove(atNamed((_env: string | undefined, at: AtPlace) => list(at))),
+  )
   confirmable(
     addressed(leaf(command, 'revoke <holder>', 'End the access of a person or a token to an environment')),
   ).action(withOptionsAbove(atPlace(revoke)))
@@ -94,8 +96,13 @@ async function grant(
   const { granted, held } = await grantAll(session, places, grantee, input.seconds)
   const span = input.seconds === undefined ? '' : ` for ${formatDuration(input.seconds)}`
   for (const label of granted) note(`granted ${label} to ${name}${span}`)
-  const withoutEnd = input.seconds === undefined ? '' : ' without an end. --for does not change that: revoke it first'
-  for (const label of held) note(`${name} already has the key of ${label}${withoutEnd}`)
+  if (input.seconds === undefined) for (const label of held) note(`${name} already has the key of ${label}`)
+  else if (held.length > 0)
+    throw new Failure(
+      'refused',
+      `${name} already has the key of ${held.join(', ')} without an end`,
+      '--for does not change that: revoke it first, with `skerry grant revoke`',
+    )
   const others = branches.filter(({ envId }) => places.every((one) => one.envId !== envId))
   if (place) hintOlderBranches(await lackedBy(session, place.orgId, grantee.principalId, others), name)
   return { json: { grantee: grantee.principalId, granted, alreadyHeld: held } }

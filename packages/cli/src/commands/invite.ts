@@ -72,7 +72,7 @@ async function create(
     session.client.invites.create({ params: { orgId }, body: { ...body, ...(joining && { joining: joining.text }) } }),
   )
   note(`invited ${invite.email} as ${invite.role}, until ${notedTime(invite.expiresAt)}`)
-  const mail = await tellMail(session, outbox, invite.email)
+  const mail = await tellMail(session, outbox, invite.email, joining !== undefined)
   const who = shellWord(invite.email)
   note(
     teamIds.length + places.length === 0
@@ -86,13 +86,21 @@ async function create(
   }
 }
 
-/** Says where the mail is if the server sends none. Returns where mails go; null if an older server does not say it. */
+/**
+ * Says where the mail is if the server sends none. With a joining code, nobody has to look for it. Returns where mails go;
+ * null if an older server does not say it.
+ */
 async function tellMail(
   session: Session,
   outbox: Outbox | undefined,
   email: string,
+  hasCode: boolean,
 ): Promise<'smtp' | 'outbox' | null> {
   const { kind, mail }: { kind: string; mail?: 'smtp' | 'outbox' } = await session.client.signIn.get()
+  if (hasCode) {
+    if (mail === 'outbox') note('this server sends no mail: the person joins with the joining code, without a link')
+    return mail ?? null
+  }
   const link = mail === 'smtp' ? undefined : await linkFrom(session.client, outbox, email)
   if (link !== undefined)
     note(`the mail is in the outbox of this machine; its link works once, until the invitation expires: ${link}`)
@@ -299,7 +307,7 @@ async function resend(who: string, { session, flags }: SignedIn<CodeFlags, typeo
     }),
   )
   note(`sent the invitation of ${invite.email} again; it is open until ${notedTime(invite.expiresAt)}`)
-  const mail = await tellMail(session, outbox, invite.email)
+  const mail = await tellMail(session, outbox, invite.email, joining !== undefined)
   return {
     json: { invite, mail, ...(joining && { joiningCodeFile: flags.codeFile ?? null }) },
     after: () => tellCode(invite.email, joining, flags),

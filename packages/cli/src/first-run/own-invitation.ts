@@ -4,6 +4,7 @@ import { limits } from '@skerry/contract/limits'
 import { emailPattern } from '@skerry/contract/patterns'
 import type { Client } from '@skerry/sdk/client'
 import { Failure, toFailure, usage } from '../failure.ts'
+import { shellWord } from '../labels.ts'
 import { note } from '../output.ts'
 import { askText, canAsk } from '../prompt.ts'
 import { findOutbox, type Outbox, waitForLink } from './outbox.ts'
@@ -60,16 +61,20 @@ export async function inviteOneself(
       const what = `${org.slug} was signed up, but ${email} was not invited: ${message}`
       throw new Failure(kind, what, `run \`${inviteCommand(email)}\` later`)
     })
-  const { kind, available } = await client.signIn.get()
+  const { kind, available, mail } = await client.signIn.get()
   const hasLink = kind === 'built_in' && available
   const link = outbox && hasLink ? await waitForLink(outbox, client.baseUrl, email) : undefined
   note(`invited ${email}, who becomes the owner of ${org.slug} by accepting`)
   const invitation = { email, role: 'admin', expiresAt: invite.expiresAt } as const
   if (link !== undefined) return { ...invitation, link }
   if (hasLink) {
-    note(`a link for ${email} is in the mail; it works once, for 7 days. ${client.baseUrl}/sign-in mails another`)
-    note('  (a server without SMTP writes its mails into the folder outbox of its data directory)')
-    note('  (this command reads them only if nobody else can enter that directory: chmod 700)')
+    const another = `${client.baseUrl}/sign-in mails another`
+    if (mail === 'smtp') note(`a link for ${email} is in the mail; it works once, for 7 days. ${another}`)
+    else {
+      note(`a link for ${email} is in the folder outbox of the server’s data directory; it works once, for 7 days`)
+      const again = `SKERRY_DATA_DIR=<data directory> skerry invite resend ${shellWord(email)}`
+      note(`  to see a link here, if that directory is yours and closed to others: \`${again}\``)
+    }
   } else if (kind === 'built_in') note('nobody can sign in there until the operator sets SKERRY_SERVER_KEY')
   else note(`sign in at ${client.baseUrl} as ${email}, and accept the invitation there`)
   return { ...invitation, link: null }

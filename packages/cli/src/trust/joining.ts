@@ -65,7 +65,7 @@ export function tellCode(
   note(codeFile === undefined ? `${what}, which ${works}: ${code}` : `wrote the ${what} to ${codeFile}; it ${works}`)
   note('give it to them by phone or in another way, not through this server')
   note(
-    'they run `skerry login`, `skerry keys init` and `skerry invite accept --code`; the link in the mail would accept without the code',
+    'they run `skerry login`, `skerry keys init` and `skerry invite accept --code`; a link from a mail would accept without the code, so they do not open it',
   )
 }
 

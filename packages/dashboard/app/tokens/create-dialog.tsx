@@ -142,7 +142,7 @@ function OlderBranches({ branches }: { branches: readonly { id: string; slug: st
       {branches.map(({ id, slug }, index) => (
         <Fragment key={id}>
           {index > 0 && ', '}
-          <AnchorLink to="/orgs/$org/envs/$env" params={{ org: org.slug, env: id }} size="sm">
+          <AnchorLink to="/orgs/$org/envs/$env" params={{ org: org.slug, env: id }} size="sm" underline="always">
             {slug}
           </AnchorLink>
         </Fragment>

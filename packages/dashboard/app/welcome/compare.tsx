@@ -23,7 +23,7 @@ export function Compare({ publicKeyJwk }: { publicKeyJwk: string }) {
             Your command line made this organization and holds its keys. Share them with this keyring, and compare the
             words that the command shows. This page then goes on by itself.
           </Text>
-          <CommandLine command={`skerry grant ${me.user?.email} --all --org ${org.slug}`} />
+          <CommandLine command={`skerry grant ${me.user?.email} --all --profile ${org.slug}`} />
         </>
       ) : (
         <Text size="sm">

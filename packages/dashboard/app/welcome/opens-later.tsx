@@ -59,7 +59,7 @@ function NothingPlanned() {
       <Text size="sm" c="dimmed">
         The machine that ran “skerry signup” has the keys. Make your keyring, and then run this command there:
       </Text>
-      <CommandLine command={`skerry grant ${me.user?.email ?? me.principal.id} --all --org ${org.slug}`} />
+      <CommandLine command={`skerry grant ${me.user?.email ?? me.principal.id} --all --profile ${org.slug}`} />
     </>
   )
 }
