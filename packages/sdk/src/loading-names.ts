@@ -269,8 +269,8 @@ export interface Withheld {
 }
 
 /**
- * Divides secrets into two parts: `env` for the environment variables of a program, and `withheld` with the secrets
- * whose names make programs load code or trust somebody.
+ * Divides secrets into two parts: `env` and `withheld`. Use `env` as the environment variables of a program. `withheld`
+ * has the secrets whose names can make programs load code or trust somebody, for example `NODE_OPTIONS`.
  *
  * @param allowNames names of secrets that are not withheld, spelt as they are stored.
  * @returns `env`, an object without a prototype, and `withheld`, sorted by name.
