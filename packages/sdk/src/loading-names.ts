@@ -248,8 +248,8 @@ function indexed(): Index {
 }
 
 /**
- * Returns the reason why programs do not get a variable of this name by default. Returns undefined for an ordinary
- * name.
+ * Returns the reason why `forEnvironment` withholds a secret of this name. Returns undefined for a name that it does
+ * not withhold.
  *
  * @example loadingReason('NODE_OPTIONS') // 'Node.js loads code from it'
  */
@@ -262,9 +262,11 @@ export function loadingReason(name: string): string | undefined {
   return exact.get(upper) ?? affix()?.reason
 }
 
-/** A secret that a program does not get by default, with the reason. */
+/** A secret that a program does not get by default. */
 export interface Withheld {
+  /** The name of the secret. */
   name: string
+  /** What programs do with a variable of this name, for example "Node.js loads code from it". */
   reason: string
 }
 
