@@ -9,7 +9,6 @@ import type { WriterDirectory } from './directory/writer.ts'
 import { DecryptionError } from './errors.ts'
 import type { KnownState } from './known-state.ts'
 
-/**
 /** The key of an environment in two forms. The SDK does not store the key. */
 export interface EnvironmentKey {
   /** The 32 bytes of the key. Use them to wrap the key for other readers. */
