@@ -60,8 +60,7 @@ export type CryptoErrorCode = keyof typeof cryptoErrors
  *
  * @example
  * try { await openSecret(blob, dek, envId, 'API_KEY') }
- * catch (error) { if (error instanceof CryptoError && error.code === 'decryption_failed') throw new Error('grant
- * again') }
+ * catch (error) { if (error instanceof CryptoError && error.code === 'decryption_failed') throw new Error('grant again') }
  */
 export class CryptoError extends Error {
   override readonly name = 'CryptoError'

@@ -14,7 +14,9 @@ import { callerAmong, type Holder, type OwnKeys, type ParentGrantee, type Rekeyi
 
 export type { ParentGrantee, Rekeying } from './rekey-body.ts'
 
+/** An environment in a response of the server. */
 export type Environment = Answer<typeof envs.get>['environment']
+/** A branch in a response of the server. */
 export type Branch = Answer<typeof branches.create>['branch']
 
 /** The settings of a new environment. The environment belongs to an application or to a group. */
@@ -42,8 +44,7 @@ export type NewEnvironment = {
  * @throws RefusedError `forbidden` (the caller is not an admin, or is a machine client), `conflict` if the slug is in
  *   use, `not_found`; CryptoError `malformed_key`; UnavailableError.
  * @example
- * const { environment, key } = await createEnvironment(client, { orgId, appId, name: 'Production', slug: 'production'
- * },
+ * const { environment, key } = await createEnvironment(client, { orgId, appId, name: 'Production', slug: 'production' },
  *   publicKeyJwk)
  */
 export async function createEnvironment(

@@ -119,6 +119,7 @@ export function clientError(code: ClientErrorCode, detail?: string, context?: Er
   return isUnavailable(code) ? new UnavailableError(code, message, context) : new SkerryError(code, message, context)
 }
 
+/** The codes of an {@link UnavailableError} that the SDK makes itself. */
 type UnavailableCode = 'unavailable' | 'untrusted_certificate' | 'timeout' | 'offline'
 const isUnavailable = (code: string) => /^(unavailable|untrusted_certificate|timeout|offline)$/.test(code)
 

@@ -17,6 +17,7 @@ export type MissingGrant = Answer<typeof grants.missing>['missing'][number]
 /** A missing key of a person who has a keyring. */
 export type ReadyGrant = MissingGrant & { publicKeyJwk: string }
 
+/** The result of the server for one grant. */
 type Row = Answer<typeof grants.createMany>['results'][number]
 
 /** A key to grant to a principal. */
@@ -140,9 +141,9 @@ export async function changePlan(
  * @throws RefusedError `malformed_answer` if the server answers about other grants; the errors of `wrap`;
  *   UnavailableError.
  * @example
- * const wanted: WantedGrant[] = [{ environmentId: envId, principalType: 'user', principalId, publicKeyJwk, direct: true
- * }] const lost: WrapKeys = async () => null // or your wrapped key with the key wrapped to each receiver const sent =
- * await sendGrants(client, orgId, wanted, lost)
+ * const wanted: WantedGrant[] = [{ environmentId: envId, principalType: 'user', principalId, publicKeyJwk, direct: true }]
+ * const lost: WrapKeys = async () => null // or your wrapped key with the key wrapped to each receiver
+ * const sent = await sendGrants(client, orgId, wanted, lost)
  */
 export async function sendGrants<W extends WantedGrant>(
   client: Client,

@@ -13,10 +13,13 @@ import { clientError, invalid } from './errors.ts'
 // opened.
 
 type MintBody = Body<typeof leases.create>
+/** The response of the server to a request for a lease. */
 type MintAnswer = Answer<typeof leases.create>
+/** A lease in a response of the server. It does not contain the credential. */
 type Lease = MintAnswer['lease']
 type Target = LeaseWish['target']
 
+/** A lease target in a response of the server, for example a database on which Skerry makes short-lived accounts. */
 export type LeaseTarget = Answer<typeof leases.createTarget>['target']
 
 /** The lease that you want. */
@@ -36,7 +39,9 @@ export interface LeaseWish {
   signal?: AbortSignal | undefined
 }
 
+/** The databases for which the SDK makes the password itself. */
 type DatabaseTag = 'postgres' | 'mysql' | 'redis'
+/** The address of a database, and the name of the account that was made. */
 type LeaseConnection = LeaseResult<'postgres'>
 
 /**

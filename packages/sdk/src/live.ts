@@ -43,8 +43,7 @@ const silentMs = 45_000
  *   `old_server` if the server has no event streams, `malformed_answer` if an event is not valid, `invalid_request` if
  *   `orgId` is empty; the errors of your functions.
  * @example
- * await follow(client, { orgId, signal, onGap: () => console.info('read again'), onChange: ({ action }) =>
- * console.log(action) })
+ * await follow(client, { orgId, signal, onGap: () => console.info('read again'), onChange: ({ action }) => console.log(action) })
  */
 export async function follow(client: Client, options: FollowOptions): Promise<void> {
   const { orgId, onLost, signal } = options

@@ -8,6 +8,7 @@ import type { Client } from './client.ts'
 import type { EnvironmentPlace, RememberingHolder } from './environment-key.ts'
 import { DecryptionError, invalid, RefusedError } from './errors.ts'
 
+/** A personal override in a response of the server, encrypted. */
 type Row = Answer<typeof overrides.list>['overrides'][number]
 
 /** An environment, and the person whose overrides you use. The client must be signed in as this person. */

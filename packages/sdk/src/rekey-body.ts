@@ -18,6 +18,7 @@ import { clientError, DecryptionError, invalid, RefusedError, SkerryError } from
 import { resealDetails } from './secret-details.ts'
 import { sealFor } from './secrets.ts'
 
+/** A reader of an environment in a response of the server, with the public key for which a new key would be wrapped. */
 export type ParentGrantee = Answer<typeof envs.grantees>['grantees'][number]
 
 /** The settings of a re-key: the environment, and a function that decides who keeps access. */

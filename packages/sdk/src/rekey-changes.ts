@@ -89,8 +89,7 @@ export interface ComparedRekey {
  *   CryptoError if the caller cannot unwrap the new key; UnavailableError.
  * @example
  * const { values, loses } = await compareRekey(client, { orgId, envId, changeRequestId }, privateKey)
- * if (values?.problems.length === 0) await client.changes.approve({ params: { orgId, changeRequestId }, body: { rekey:
- * true } })
+ * if (values?.problems.length === 0) await client.changes.approve({ params: { orgId, changeRequestId }, body: { rekey: true } })
  */
 export async function compareRekey(
   client: Client,

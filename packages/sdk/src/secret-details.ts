@@ -8,6 +8,7 @@ import type { EnvironmentKey, EnvironmentPlace } from './environment-key.ts'
 import { DecryptionError, invalid, SkerryError } from './errors.ts'
 import type { SecretPlace } from './secrets.ts'
 
+/** The details of a secret in a response of the server. The description and the tags are encrypted in `sealed`. */
 type Row = Answer<typeof secretDetails.list>['details'][number]
 
 /** The details of a secret: notes that people write about it, for one environment. The texts are decrypted. */

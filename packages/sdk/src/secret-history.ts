@@ -19,7 +19,9 @@ import type { Client } from './client.ts'
 import { clientError, DecryptionError, SkerryError } from './errors.ts'
 import { pagesOf } from './pages.ts'
 
+/** A secret in a response of the server: a row of `client.secrets.list`. */
 type Secret = Answer<typeof secrets.list>['secrets'][number]
+/** A page of the history of a secret, from `client.secrets.versions`. */
 type VersionsPage = Answer<typeof secrets.versions>
 
 /** Identifies a secret. */

@@ -111,6 +111,7 @@ export async function putSecret(
   return client.secrets.put({ params: { orgId, envId, name }, body }, noted(options))
 }
 
+/** The options of `restoreSecret`. */
 export interface RestoreOptions extends WriteOptions {
   /**
    * Returns the key of the environment. The SDK calls it only for a version from before a rename, because it must
@@ -170,6 +171,7 @@ export async function deleteSecret(
   return client.secrets.delete({ params: { orgId, envId, name }, query }, noted(options))
 }
 
+/** A deleted secret that can still be restored, with its last ciphertext. */
 export type DeletedSecret = Answer<typeof deletedSecrets.list>['deletedSecrets'][number]
 
 /**
@@ -242,8 +244,7 @@ export interface ProposedChanges {
  *   UnavailableError.
  * @example
  * const place = { orgId, envId }
- * const { groupId } = await proposeChanges(client, place, { puts: [{ name: 'NEW', value }], deletes: [{ name: 'OLD' }]
- * }, key.dek)
+ * const { groupId } = await proposeChanges(client, place, { puts: [{ name: 'NEW', value }], deletes: [{ name: 'OLD' }] }, key.dek)
  */
 export async function proposeChanges(
   client: Client,

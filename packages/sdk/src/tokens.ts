@@ -60,8 +60,8 @@ export interface CreatedServiceToken {
  * @throws RefusedError `forbidden`, `not_found`, `invalid_request`; UnavailableError. The server may have registered
  *   the token, but nobody has its text. You can delete the token.
  * @example
- * const { token, serviceToken, parsed } = await createServiceToken(client, { orgId, name: 'web', environmentId: envId
- * }) await grantEnvironment(client, { orgId, envId, principalType: 'service_token', principalId: serviceToken.id,
+ * const { token, serviceToken, parsed } = await createServiceToken(client, { orgId, name: 'web', environmentId: envId })
+ * await grantEnvironment(client, { orgId, envId, principalType: 'service_token', principalId: serviceToken.id,
  *   publicKeyJwk: parsed.publicKeyJwk }, key.bytes)
  */
 export async function createServiceToken(client: Client, settings: NewServiceToken): Promise<CreatedServiceToken> {

@@ -46,6 +46,7 @@ interface VaultLease {
   signedIn: boolean
 }
 
+/** An open browser: the product's own id of its person, and the `leaseId` from `open`. */
 type OfLease = { userRef: string; leaseId: string }
 
 /** The functions with which the backend of a product uses a browser in the vault executor. */
@@ -62,8 +63,8 @@ export interface VaultBrowsers {
    */
   fill(call: OfLease & { field: 'username' | 'password' | 'totp' }): Promise<{ filled: true }>
   /**
-   * Closes the browser. Its session is saved, unless `save` is false. `signedIn` says whether the browser was still
-   * signed in. It is null if the executor did not check this.
+   * Closes the browser. The session is saved if the settings of the site allow it, unless `save` is false. `signedIn`
+   * says whether the browser was still signed in. It is null if the executor did not check this.
    */
   release(call: OfLease & { save?: boolean }): Promise<{ saved: boolean; signedIn: boolean | null }>
   /**

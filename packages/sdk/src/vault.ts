@@ -48,7 +48,9 @@ export interface VaultLink {
   executor: VaultIdentity
 }
 
+/** The settings of a link, without the executor: the client adds the executor itself. */
 type NewSession = Omit<Body<typeof vaultPlatform.createSession>, 'executor'>
+/** Limits a list of connections to one person (`userRef`) or one status. `limit` is the length of a page. */
 type Filter = { userRef?: string; status?: VaultConnection['status']; cursor?: string; limit?: number }
 
 /** The vault client for the backend of a product. See `createVault`. */
@@ -152,8 +154,7 @@ export interface VaultWebhooks {
  * @example
  * const executor = { executorUrl: 'https://executor.example.com', executorToken: token }
  * const vault = createVault({ baseUrl, key: 'skv_...', ...executor })
- * const { url } = await vault.connect({ userRef: 'user-1', providerId: 'acme', returnUrl:
- * 'https://app.example.com/done' })
+ * const { url } = await vault.connect({ userRef: 'user-1', providerId: 'acme', returnUrl: 'https://app.example.com/done' })
  */
 export function createVault(settings: VaultSettings): Vault {
   const { key, connectUrl, executorUrl: _, executorToken: _token, ...rest } = settings

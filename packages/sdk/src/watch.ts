@@ -16,7 +16,7 @@ export interface WatchOptions {
   revision?: string
   /**
    * Called with the new values after a change. The next request waits until your function returns. If your function
-   * throws an error, `watch` ends with this error, except errors for which `watch` continues.
+   * throws an error, `watch` treats it like an error of `resolve`. Most errors end `watch`.
    */
   onChange: (resolved: Resolved) => void | Promise<void>
   /** Called if the server cannot be reached. */
