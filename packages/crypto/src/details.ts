@@ -4,7 +4,7 @@ import { CryptoError } from './errors.ts'
 import { openGcm, sealGcm } from './gcm.ts'
 import type { Dek } from './secret.ts'
 
-/** The text that people write about a secret, for people. */
+/** The texts that people write about a secret. Clients encrypt them. */
 export interface DescribedSecret {
   description: string
   tags: string[]

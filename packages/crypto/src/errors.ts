@@ -1,6 +1,4 @@
-/**
- * Every error code of this package, with its message. Messages are fixed text, so that no input can leak into a log.
- */
+/** Every code of a {@link CryptoError}, with its message. Messages are fixed texts, so no input gets into a log. */
 export const cryptoErrors = {
   invalid_argument: 'an argument is not valid',
   malformed_base64url: 'the text is not canonical base64url without padding',
@@ -50,15 +48,15 @@ export const cryptoErrors = {
   placeholder_unresolved: 'a placeholder names a secret that does not exist',
 } as const
 
-/** The stable name of an error. Callers branch on it, never on the message. */
+/** The code of a {@link CryptoError}. In your program, compare the code and not the message. */
 export type CryptoErrorCode = keyof typeof cryptoErrors
 
 /**
- * The only error that this package throws on purpose.
+ * The error that all functions of `@skerry/crypto` throw. Functions of the SDK can throw it, too.
  *
- * - `code`: stable, one of {@link CryptoErrorCode}.
- * - `subject`: what the error is about, if that is public: a secret's name, or names joined by ` -> `. Never a value,
- *   never key material. When present, it ends the message.
+ * - `code`: one of {@link CryptoErrorCode}. A code keeps its meaning in later versions.
+ * - `subject`: the name of the secret that the error is about, or several names joined by ` -> `. It never contains a
+ *   value or a key. The message ends with it.
  *
  * @example
  * try { await openSecret(blob, dek, envId, 'API_KEY') }

@@ -16,7 +16,7 @@ export interface FormerName {
   digests: readonly string[]
 }
 
-/** A version of a secret, as the server shows it. */
+/** A version of a secret in a response of the server. */
 export interface StoredVersion {
   version: number
   ciphertext: string
@@ -35,8 +35,8 @@ export async function ciphertextDigest(ciphertext: string): Promise<string> {
 }
 
 /**
- * Encrypts the former names of a secret: `sn1.<iv>.<ciphertext and tag>`. The blob opens only for the present name in this
- * environment, and never as a value. It holds the newest names and versions; older ones no longer open.
+ * Encrypts the former names of a secret: `sn1.<iv>.<ciphertext and tag>`. The blob opens only for the present name in
+ * this environment, and never as a value. It holds the newest names and versions; older ones no longer open.
  *
  * @param formerNames oldest first.
  * @throws CryptoError `invalid_argument` for an ambiguous environment id or name.
@@ -111,8 +111,8 @@ const formerNameOf = (formerNames: readonly FormerName[], version: number): Form
   formerNames.find(({ since, digests }) => since <= version && version < since + digests.length)
 
 /**
- * Finds the former name that the record proves for a version, because it has the digest of the ciphertext. Undefined if it
- * proves none.
+ * Finds the former name that the record proves for a version, because it has the digest of the ciphertext. Undefined if
+ * it proves none.
  *
  * @example const name = await provenName({ version: 1, ciphertext }, [])
  */
@@ -125,8 +125,8 @@ export async function provenName(
 }
 
 /**
- * Says whether the record fits a version. The record has the digest of the ciphertext, or the version is newer than the record.
- * A version that does not fit may be a value of another version, or the record is wrong.
+ * Says whether the record fits a version. The record has the digest of the ciphertext, or the version is newer than the
+ * record. A version that does not fit may be a value of another version, or the record is wrong.
  *
  * @example const fits = await fitsRecord({ version: 1, ciphertext }, [])
  */
@@ -136,10 +136,10 @@ export async function fitsRecord(stored: StoredVersion, formerNames: readonly Fo
 }
 
 /**
- * Decrypts one version of a secret. It opens under the former name that the record proves for it, or under the present name,
- * and under no other. So versions of the present name open despite a wrong record, which any holder of the key can store. Without
- * a record, every ciphertext that was once encrypted under the present name opens, as for a secret that was never renamed:
- * `fitsRecord` says whether a version is the one that the renaming client saw.
+ * Decrypts one version of a secret. It opens under the former name that the record proves for it, or under the present
+ * name, and under no other. So versions of the present name open despite a wrong record, which any holder of the key
+ * can store. Without a record, every ciphertext that was once encrypted under the present name opens, as for a secret
+ * that was never renamed: `fitsRecord` says whether a version is the one that the renaming client saw.
  *
  * @param formerNames the opened record of the secret; empty if it was never renamed, or if the record does not open.
  * @param name the present name of the secret.

@@ -5,10 +5,14 @@ import { importAesKey, openGcm, sealGcm } from './gcm.ts'
 import { newDek } from './secret.ts'
 import { type KeyHolder, unwrapOwn, wrapToSelf } from './wrap.ts'
 
-/** A value of a secret that one person stores for themselves. `revision` counts up from 1 with each new value. */
+/** A person's own value of a secret. */
 export interface PersonalOverride {
+  /** The name of the secret. */
   name: string
   value: string
+  /**
+   * The first value has the revision 1. Each new value has the next number. The revision is encrypted with the value.
+   */
   revision: number
 }
 
@@ -29,8 +33,8 @@ export interface SealedOverride {
  * Encrypts an override for the person alone: `so1.<iv>.<ciphertext and tag>` under a fresh key. The name is encrypted,
  * too. The key is wrapped by the person to themselves, so nobody else can read an override or make one for them.
  *
- * @throws CryptoError `malformed_text` for a value with a lone surrogate, `invalid_argument` for an ambiguous id or name,
- *   a revision that is no positive integer, or a holder that only opens blobs.
+ * @throws CryptoError `malformed_text` for a value with a lone surrogate, `invalid_argument` for an ambiguous id or
+ *   name, a revision that is no positive integer, or a holder that only opens blobs.
  * @example
  * const place = { orgId, environmentId: envId, userId }
  * const sealed = await sealOverride({ name: 'PORT', value: '3001', revision: 1 }, privateKey, place)

@@ -4,7 +4,7 @@ import { CryptoError } from './errors.ts'
 import { aesKeyLengthBytes, importAesKey, openGcm, sealGcm } from './gcm.ts'
 import { randomBytes } from './random.ts'
 
-/** An environment's data encryption key, imported once for any number of secrets. Its bytes cannot be read back. */
+/** The key of an environment, ready to encrypt and decrypt secrets. Its 32 bytes cannot be read from this object. */
 export interface Dek {
   readonly key: CryptoKey
 }

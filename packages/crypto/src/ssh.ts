@@ -14,9 +14,9 @@ const pkcs8SeedAt = 16
  * 0600.
  */
 export interface SshKeyPair {
-  /** `ssh-ed25519 <base64>` */
+  /** The public key in the format of OpenSSH: `ssh-ed25519 <base64>`. */
   publicKey: string
-  /** PEM of OpenSSH's own format, without a passphrase. */
+  /** The private key in the PEM format of OpenSSH, without a passphrase. */
   privateKey: string
 }
 

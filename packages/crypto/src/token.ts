@@ -17,18 +17,23 @@ import { newId, randomBytes } from './random.ts'
 /**
  * The two formats of a service token. They differ in the part after the second underscore:
  *
- * - `skerry`: 32 bytes, a seed. The bearer and the private key are both derived from it, so the Authorization header
- *   that the server sees reveals nothing about the key.
- * - `classic`: the PKCS8 of the private key, as the published clients write it. The whole token is the bearer.
+ * - `skerry`: a seed of 32 bytes. The bearer and the private key are both derived from the seed. The server gets only
+ *   the bearer, from which nobody can compute the private key.
+ * - `classic`: the private key as PKCS8. Clients that are not part of Skerry use this format. The whole token is the
+ *   bearer, so the server gets the private key with each request.
  */
 export type TokenFormat = 'skerry' | 'classic'
 
-/** The parts of a token that a client needs. `bearer` goes to the server; `privateKey` stays on this machine. */
+/** The parts of a service token. */
 export interface ParsedToken {
+  /** The id of the token. It is not secret. */
   tokenId: string
   format: TokenFormat
+  /** The text that the client sends to the server in the header `Authorization`. */
   bearer: string
+  /** The private key, with which the client unwraps keys of environments. */
   privateKey: PrivateKey
+  /** The public key of the same key pair, a JWK as a JSON string. */
   publicKeyJwk: string
 }
 

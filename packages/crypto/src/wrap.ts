@@ -79,16 +79,25 @@ async function wrapFrom(sender: PrivateKey, reader: CryptoKey, bytes: Bytes): Pr
 }
 
 /**
- * An object that opens blobs that were wrapped to one public key. It is a private key in this process, or an agent or
- * hardware token that keeps the key elsewhere and opens blobs on request. `point` is the public SEC1 point.
+ * An object that unwraps the keys that were wrapped for one public key. It is a private key in this process, or an
+ * object that asks another process or a hardware token to unwrap keys.
  */
 export type KeyHolder = PrivateKey | RemoteKey
 
-/** A private key in another process or device. `unwrap` throws the errors of {@link unwrapKey}. */
+/** A private key in another process or device, for example in an agent or a hardware token. */
 export interface RemoteKey {
+  /** The public key: an uncompressed SEC1 point of P-256, 65 bytes. */
   readonly point: Bytes
+  /**
+   * Unwraps a wrapped key (`wd1.`), and returns the key. For a wrapped environment key, these are 32 bytes.
+   *
+   * @throws CryptoError `unsupported_prefix`, `malformed_blob`, `decryption_failed`.
+   */
   unwrap(blob: string): Promise<Bytes>
-  /** Makes the blob of {@link wrapToSelf}. Missing if the holder only opens blobs. */
+  /**
+   * Wraps a key for this object's own public key, so that the result proves who made it: nobody can make it without the
+   * private key. Personal overrides need this function. It is missing if the object can only unwrap.
+   */
   wrapToSelf?(bytes: Bytes): Promise<string>
 }
 

@@ -17,7 +17,9 @@ export interface ClientSettings {
    * `allowInsecure` is true.
    */
   baseUrl: string
+  /** The credential that the client sends with every request. Without it, only public endpoints answer. */
   credential?: Credential
+  /** The function that sends requests. Default: `globalThis.fetch`. */
   fetch?: Fetch
   /** The program's name, sent as `x-skerry-client`, and as `user-agent` where the platform allows it. */
   userAgent?: string
@@ -25,6 +27,10 @@ export interface ClientSettings {
   timeoutMs?: number
   /** Headers for every request. They cannot replace the credential. */
   headers?: Record<string, string>
+  /**
+   * If true, `http:` is also allowed for a server on another machine. Everyone on the network between can then read the
+   * credential. Default: false.
+   */
   allowInsecure?: boolean
   /** Defaults: `attempts` 3, `backoffMs` 200, `retryAfterMaxMs` 10 000. */
   retry?: { attempts?: number; backoffMs?: number; retryAfterMaxMs?: number }
@@ -80,14 +86,17 @@ export interface TypedNames {
   groups?: readonly string[] | undefined
 }
 
-/**
- * A response with its HTTP status and headers. `body` is the parsed body, and `text` is the body as the server sent it.
- */
+/** A response of the server. */
 export interface Received<A> {
+  /** The HTTP status. */
   status: 200 | 201 | 202
+  /** The parsed body. */
   body: A
+  /** The body as the server sent it. */
   text: string
+  /** The ETag of the response. With it, the next request asks whether something has changed. Null if missing. */
   etag: string | null
+  /** The id of the request, with which the operator can search the log of the server. Null if the server sent none. */
   requestId: string | null
 }
 

@@ -9,26 +9,25 @@ import type { WriterDirectory } from './directory/writer.ts'
 import { DecryptionError } from './errors.ts'
 import type { KnownState } from './known-state.ts'
 
-/**
- * The key of an environment in two forms. Use `bytes` (32 bytes) to wrap the key for other readers. Use `dek` to
- * encrypt and decrypt secrets. The SDK does not store the key.
- */
+/** The key of an environment in two forms. The SDK does not store the key. */
 export interface EnvironmentKey {
+  /** The 32 bytes of the key. Use them to wrap the key for other readers. */
   readonly bytes: Bytes
+  /** The key as an object. Use it to encrypt and decrypt secrets. */
   readonly dek: Dek
 }
 
 /**
- * A private key, with settings for checking the keys of environments. With these settings, the SDK notices a server
- * that puts in its own key.
+ * A private key, with settings for checking the keys of environments. With these settings, the SDK notices a hostile
+ * server that shows its own key as the key of an environment.
  */
 export type RememberingHolder = KeyHolder & {
-  /** If it is set, the key of each environment is compared with the key that was seen before. */
+  /** If you set it, the SDK compares the key of each environment with the key that it saw before. */
   knownState?: KnownState
   /**
-   * If it has a pin or a memory, each key is compared with the signed directory. If the newest signature of the
-   * directory is older than 14 days, the key is refused. `openToken` of `@skerry/sdk/tokens` sets this field from a
-   * token.
+   * Settings for the signed directory. If they have a pin or a memory, the SDK compares each key with the directory. It
+   * refuses the key if the newest head of the directory is older than 14 days (30 days with the purpose `read`).
+   * `openToken` of `@skerry/sdk/tokens` sets this field if a token contains a pin.
    */
   directory?: WriterDirectory
 }
@@ -39,6 +38,7 @@ export interface EnvironmentPlace {
   envId: string
 }
 
+/** A grant in a response of the server, without the wrapped key. */
 export type KeyGrant = Answer<typeof grants.create>['grant']
 
 /** The person or service token that gets a key. */
@@ -46,13 +46,13 @@ export interface Grantee {
   principalType: 'user' | 'service_token'
   principalId: string
   /**
-   * The public key, a JWK as a JSON string. It comes from the server. If you do not trust the server, first compare the
-   * words of the key with its owner.
+   * The public key of the person or token, a JWK as a JSON string. It comes from the server. If you do not trust the
+   * server, first compare the words of this public key with its owner.
    */
   publicKeyJwk: string
   /**
-   * If it has a pin or a memory, the key is wrapped only if the signed directory lists this person or token with this
-   * public key.
+   * Settings for the signed directory. If they have a pin or a memory, the directory must list this person or token
+   * with the same public key. If it does not, the function throws an error.
    */
   directory?: WriterDirectory
 }
@@ -60,13 +60,13 @@ export interface Grantee {
 /**
  * Gets the wrapped key of an environment from the server, and unwraps it. The caller needs a grant for the environment.
  *
- * @param holder the private key, or an object that unwraps keys with a private key in another process, such as an
- *   agent.
+ * @param holder the private key, or an object that unwraps keys with a private key in another process.
  * @throws RefusedError `forbidden` if the caller has no grant, `not_found`; DecryptionError if the grant is not for
- *   this private key; RollbackError if the holder remembers another key for this environment; UnavailableError; the
- *   errors of an object that unwraps keys. With a directory: CryptoError `directory_…`, and `not_authentic` or
- *   `authentic_expired` for a branch; SkerryError `invalid_request` if `holder.directory`
- *   has a pin, and neither `name` nor `token` says which environment is meant.
+ *   this private key; RollbackError if the known state of `holder` remembers another key for this environment;
+ *   UnavailableError; the errors of `holder`, if it is an object that unwraps keys; CryptoError `directory_…` if the
+ *   signed directory does not contain this key, `not_authentic` or `authentic_expired` if the manifest of a branch is
+ *   not valid; SkerryError `invalid_request` if `holder.directory` has a pin, and neither its `name` nor its `token`
+ *   says which environment is meant.
  * @example const key = await environmentKey(client, { orgId, envId }, privateKey)
  */
 export async function environmentKey(
@@ -79,7 +79,7 @@ export async function environmentKey(
 }
 
 /**
- * Like `environmentKey`, but also returns the wrapped key that the server stores for the caller.
+ * Does the same as `environmentKey`, but also returns the wrapped key that the server stores for the caller.
  *
  * @throws the errors of `environmentKey`.
  * @example const { bytes, wrappedDek } = await openOwnKey(client, { orgId, envId }, privateKey)
@@ -110,9 +110,9 @@ async function unwrapEnvironmentKey(envId: string, wrappedDek: string, holder: K
 }
 
 /**
- * Makes both forms of the key of an environment from its 32 bytes.
+ * Makes an EnvironmentKey from the 32 bytes of the key.
  *
- * @throws CryptoError `malformed_key`.
+ * @throws CryptoError `malformed_key` if there are not 32 bytes.
  * @example const key = await environmentKeyOf(newDek())
  */
 export async function environmentKeyOf(bytes: Bytes): Promise<EnvironmentKey> {
@@ -123,10 +123,10 @@ export async function environmentKeyOf(bytes: Bytes): Promise<EnvironmentKey> {
  * Gives a person or a service token the key of an environment. The function wraps the key with their public key on this
  * machine, and stores the wrapped key on the server.
  *
- * @param bytes the environment's key, `(await environmentKey(...)).bytes`.
- * @param seconds the time after which the server ends the grant, from 300 (5 minutes) to 7,776,000 (90 days). Without
- *   `seconds`, the grant stays until somebody revokes it. If the principal already has a temporary grant, the call
- *   gives it a new end.
+ * @param bytes the key of the environment, 32 bytes: `(await environmentKey(...)).bytes`.
+ * @param seconds the time in seconds after which the server ends the grant, from 300 (5 minutes) to 7,776,000 (90
+ *   days). Without `seconds`, the grant stays until somebody revokes it. If the principal already has a temporary
+ *   grant, the new time replaces the old time.
  * @throws RefusedError `forbidden`, `not_found`, `conflict` if the principal already has a grant without an end;
  *   CryptoError `malformed_key` if the public key is wrong, `directory_…` if `directory` is set and the signed
  *   directory does not list this key; UnavailableError.

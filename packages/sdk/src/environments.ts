@@ -14,7 +14,9 @@ import { callerAmong, type Holder, type OwnKeys, type ParentGrantee, type Rekeyi
 
 export type { ParentGrantee, Rekeying } from './rekey-body.ts'
 
+/** An environment in a response of the server. */
 export type Environment = Answer<typeof envs.get>['environment']
+/** A branch in a response of the server. */
 export type Branch = Answer<typeof branches.create>['branch']
 
 /** The settings of a new environment. The environment belongs to an application or to a group. */
@@ -23,13 +25,13 @@ export type NewEnvironment = {
   name: string
   slug: string
   /**
-   * The recovery key of the organization, if it has one. The new environment key is also wrapped for it. The server
-   * sends you the recovery key, so give only a key whose words somebody has compared.
+   * The recovery key of the organization, if it has one. The new environment key is also wrapped for the recovery key.
+   * The server sends you the recovery key, so give only a key whose words somebody has compared.
    */
   recoveryPublicKeyJwk?: string
   /**
-   * The slug that the user typed for the application or the group. A client that signs the directory refuses to sign
-   * for another one.
+   * The slug that the user typed for the application or the group. If the client signs the directory, it compares this
+   * slug with the application or group of the id, and refuses to sign if they differ.
    */
   owner?: string | undefined
 } & ({ appId: string } | { groupId: string })
@@ -61,6 +63,7 @@ export async function createEnvironment(
   return { environment, key }
 }
 
+/** The settings of a new branch. */
 export interface NewBranch {
   orgId: string
   /** The id of the parent: an environment of an application that is not itself a branch. */
@@ -69,7 +72,10 @@ export interface NewBranch {
   name?: string
   /** The lifetime in seconds, 1 to 2,592,000 (30 days). Default: 7 days. null: no expiry. */
   ttlSeconds?: number | null
-  /** See {@link NewEnvironment}. */
+  /**
+   * The recovery key of the organization, if it has one. The key of the branch is also wrapped for the recovery key.
+   * Give only a recovery key whose words somebody has compared.
+   */
   recoveryPublicKeyJwk?: string
   /**
    * Decides for each reader of the parent whether they get the key of the branch. The list of readers comes from the
@@ -78,26 +84,27 @@ export interface NewBranch {
    */
   reads: (grantee: ParentGrantee) => boolean
   /**
-   * The key of the parent. If the organization has a signed directory, give this key: the branch then gets a manifest,
-   * with which clients can verify the branch.
+   * The key of the parent, 32 bytes. Give this key if the organization has a signed directory. The branch then gets a
+   * manifest, with which clients can verify the branch.
    */
   parentKey?: Bytes | undefined
   /**
-   * If it has a pin or a memory, the key is wrapped only for readers whom the signed directory lists with their public
-   * keys.
+   * Settings for the signed directory. If they have a pin or a memory, the directory must list each accepted reader
+   * with the same public key. If it does not, the function throws an error.
    */
   directory?: WriterDirectory
 }
 
 /**
  * Creates a branch of an environment. The branch gets a new key, which is wrapped for the caller and for those readers
- * of the parent whom `reads` accepts. A new branch is empty: it contains only values that differ from the parent.
- * Whoever reads the branch also gets the values of the parent.
+ * of the parent whom `reads` accepts. A new branch is empty. A program that reads the branch gets the values of the
+ * parent, until somebody stores a value in the branch.
  *
- * @param publicKeyJwk the caller's own public key.
+ * @param publicKeyJwk the public key of the caller.
  * @throws RefusedError `forbidden` if the caller has no grant for the parent, `conflict` if the slug is in use,
  *   `not_found`; SkerryError `own_key_replaced` if the server lists another public key for the caller,
- *   `invalid_request` if the parent has more than 200 readers; CryptoError `malformed_key`; UnavailableError.
+ *   `invalid_request` if `reads` accepts more than 200 readers; CryptoError `malformed_key`, `directory_…` if
+ *   `directory` is set and the signed directory does not list a reader; UnavailableError.
  * @example
  * const reads = (one: ParentGrantee) => one.principalId === userId && one.publicKeyJwk === remembered
  * const { branch, key } = await createBranch(client, { orgId, envId, slug: 'pr-7', reads }, publicKeyJwk)
@@ -134,34 +141,37 @@ export async function createBranch(
 
 const loadManifests = () => import('./directory/manifests.ts')
 
-/**
- * The result of a re-key. `kept` lists the principals who have the new key. `lost` lists those who had the old key and
- * did not get the new one. `readers` lists those in `kept` that are part of the server (rotation, sync). Through them,
- * the server can read the environment.
- */
+/** The result of a re-key. */
 export interface Rekeyed {
   environment: Environment
+  /** The new key. */
   key: EnvironmentKey
+  /** The number of secrets that were encrypted with the new key. */
   rekeyedSecrets: number
+  /** The principals who have the new key, including the caller. */
   kept: Holder[]
+  /** The principals in `kept` that are part of the server (rotation, sync). The server can read what they can read. */
   readers: Holder[]
+  /** The principals who had the old key, and did not get the new key. */
   lost: Holder[]
 }
 
 /**
  * Replaces the key of an environment. For a protected environment, use `proposeRekey`. The function decrypts every
  * secret, encrypts it with a new key, and wraps this key for everyone who keeps access. The server stores everything or
- * nothing. If somebody changes a secret or a grant during the call, the function starts again.
+ * nothing. If somebody changes a secret or a grant during the call, the function starts again, at most
+ * `place.attempts` times.
  *
- * Somebody who lost access may have kept the old key and the values. Therefore replace the important values, too.
+ * A person who lost access may have kept the old key and the values. Therefore replace the important values, too.
  * Earlier versions of secrets stay encrypted with the old key, and nobody can restore them any more. The keys of
  * branches do not change.
  *
  * @param own the caller's key pair. The caller must be an admin and have the key of the environment. The new key is
  *   wrapped for this public key.
  * @throws DecryptionError if a secret cannot be decrypted with the old key. Write this secret again or delete it first;
- *   SkerryError `own_key_replaced` or `conflict` if the server lists another public key for the caller, or none;
- *   RefusedError `forbidden`, `not_found`, `conflict` on the last attempt; CryptoError `malformed_key`;
+ *   SkerryError `own_key_replaced` if the server lists another public key for the caller, `conflict` if the server does
+ *   not list the caller, `invalid_request` if there are more than 5,000 secrets or 2,000 readers; RefusedError
+ *   `forbidden`, `not_found`, `conflict` on the last attempt; CryptoError `malformed_key`;
  *   UnavailableError. The re-key may have happened. If you call the function again, it makes another re-key.
  * @example
  * const keeps = (one: ParentGrantee) => one.principalId === userId && one.publicKeyJwk === remembered

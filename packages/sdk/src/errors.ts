@@ -1,6 +1,6 @@
 import { type ErrorCode, errorStatus } from '@skerry/contract/errors'
 
-/** Errors that the SDK finds itself, in addition to the error codes of the API. */
+/** The codes of errors that the SDK finds itself, each with its message. The codes of the API are not in this list. */
 export const clientErrors = {
   unavailable: 'the server cannot be reached',
   untrusted_certificate: 'the server’s certificate is not trusted',
@@ -15,14 +15,14 @@ export const clientErrors = {
   changed_archive: 'the archive was changed after the server wrote it',
 } as const
 
+/** The code of an error that the SDK finds itself. */
 export type ClientErrorCode = keyof typeof clientErrors
 
-/**
- * The details of an error, in addition to its code and message. If there was no response, `status` and `requestId` are
- * null.
- */
+/** The details of an error, in addition to its code and message. */
 export interface ErrorContext {
+  /** The HTTP status. Null or missing if there was no response. */
   status?: number | null
+  /** The id of the request. Null or missing if the server sent none. */
   requestId?: string | null
 }
 
@@ -34,8 +34,9 @@ const messageCharacters = 500
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu
 
 /**
- * The base class of every error of this package. In your program, compare `code` or the class, not the message. An
- * error never contains a credential, a body or the value of a secret.
+ * The base class of the errors of the SDK. The only exception is CryptoError, the error of `@skerry/crypto`. In your
+ * program, compare `code` or the class, and not the message. An error never contains a credential, a body or the value
+ * of a secret.
  *
  * - `code`: a code of the API (`not_found`, `forbidden`, ...) or of the SDK ({@link ClientErrorCode}).
  * - `status`: the HTTP status. Null if there was no response.
@@ -61,17 +62,20 @@ export class SkerryError extends Error {
 }
 
 /**
- * The server did not decide about the request. Reasons are a network failure, a timeout, 5xx, 429 on the last attempt,
- * a redirect, or an error that is not in the format of the API. For example, a proxy that cannot reach the server may
- * answer 403 or 404. You may use a cached copy.
+ * The server did not accept or refuse the request. You may use a cached copy. Possible causes:
+ *
+ * - a network failure or a timeout,
+ * - the HTTP status 5xx, or 429 on the last attempt,
+ * - a redirect,
+ * - an error that is not in the format of the API. For example, a proxy that cannot reach the server may answer 403.
  */
 export class UnavailableError extends SkerryError {
   override readonly name: string = 'UnavailableError'
 }
 
 /**
- * The server refused the request, with an error in the format of the API. Do not use a cached copy. `resolve` deletes
- * its own copy.
+ * The server refused the request, with an error in the format of the API. Do not use a cached copy. After this error,
+ * `resolve` deletes the copy in its own cache.
  */
 export class RefusedError extends SkerryError {
   override readonly name: string = 'RefusedError'
@@ -79,13 +83,14 @@ export class RefusedError extends SkerryError {
 
 /**
  * An environment or a secret cannot be decrypted. The key is missing or wrong, or somebody moved or changed the
- * ciphertext.
+ * ciphertext. The code is `decryption_failed`.
+ *
+ * - `layer`: the slug or the id of the environment.
+ * - `secret`: the name of the secret. Undefined if the key of the environment itself cannot be unwrapped.
  */
 export class DecryptionError extends SkerryError {
   override readonly name: string = 'DecryptionError'
-  /** Slug of the layer's environment, as the server gave it. */
   readonly layer: string
-  /** Name of the secret; undefined when the layer's own key does not unwrap. */
   readonly secret: string | undefined
 
   /** @param reason completes the message after “because”. */
@@ -102,8 +107,8 @@ export class DecryptionError extends SkerryError {
 }
 
 /**
- * Makes an error of the SDK, with the message of its code and an additional detail. The detail must not contain a
- * secret.
+ * Makes an error with a code of the SDK. The message is the message of this code in `clientErrors`, followed by
+ * `detail`. The detail must not contain a secret.
  *
  * @example throw clientError('offline')
  */
@@ -114,6 +119,7 @@ export function clientError(code: ClientErrorCode, detail?: string, context?: Er
   return isUnavailable(code) ? new UnavailableError(code, message, context) : new SkerryError(code, message, context)
 }
 
+/** The codes of an {@link UnavailableError} that the SDK makes itself. */
 type UnavailableCode = 'unavailable' | 'untrusted_certificate' | 'timeout' | 'offline'
 const isUnavailable = (code: string) => /^(unavailable|untrusted_certificate|timeout|offline)$/.test(code)
 
@@ -127,11 +133,11 @@ export function invalid(message: string): SkerryError {
 }
 
 /**
- * Makes an error from the status and the body of a response. If the body is not in the error format of the API, the
- * response comes from a proxy in front of the server. The error then has the code `unavailable` (`request_too_large`
- * for 413), and its message contains the status.
+ * Makes an error from the status and the body of a response. A body that is not in the error format of the API comes
+ * from a proxy in front of the server. The error then has the code `unavailable`, or `request_too_large` for the status
+ * 413. Its message contains the status.
  *
- * @param secrets texts that are removed from the message, in case the server repeated them.
+ * @param secrets texts that the server may have repeated. They are removed from the message.
  * @example throw errorOf(403, '{"error":{"code":"forbidden","message":"..."}}', { requestId: 'req_...' })
  */
 export function errorOf(status: number, body: string, context: ErrorContext, secrets: readonly string[] = []) {
@@ -171,8 +177,9 @@ function parseErrorBody(body: string): { code: string; message: string } | undef
 }
 
 /**
- * Returns true if the server refused a grant because the principal already has the key. After any other conflict, the
- * principal does not have the key. For example, somebody has replaced the key, or your own access ends earlier.
+ * Returns true if the server refused a grant because the principal already has the key. For any other `conflict`, it
+ * returns false, and the principal does not have the key. For example, somebody has replaced the key meanwhile, or your
+ * own access to the environment ends earlier than the grant would.
  *
  * @example
  * try { await grantEnvironment(client, { orgId, envId, principalType: 'user', principalId, publicKeyJwk }, key.bytes) }

@@ -8,12 +8,16 @@ import { pagesOf } from './pages.ts'
 // Grants of several keys. This file has no private key: a caller opens and wraps each key, for example in the worker of a
 // browser. So a page can import it without cryptography.
 
-/** A key that a person should have because of a team, or because an admin planned it, and does not have yet. The server reports it. */
+/**
+ * A missing key: the key of an environment that a person should have, but does not have yet. The reason is a team, or
+ * an access plan that an admin made. The server reports missing keys.
+ */
 export type MissingGrant = Answer<typeof grants.missing>['missing'][number]
 
 /** A missing key of a person who has a keyring. */
 export type ReadyGrant = MissingGrant & { publicKeyJwk: string }
 
+/** The result of the server for one grant. */
 type Row = Answer<typeof grants.createMany>['results'][number]
 
 /** A key to grant to a principal. */
@@ -41,24 +45,27 @@ export type WrapKeys<W extends WantedGrant = WantedGrant> = (
 
 /** The result for one key: see `GrantOutcome`. */
 export interface SentGrant<W> {
+  /** The key that the caller wanted to grant. */
   wanted: W
   outcome: Row['result'] | 'not_held'
-  /** Set for `conflict`. */
+  /** For `conflict`, the reason why the server refused the grant. Otherwise null. */
   reason: Row['reason']
 }
 
-/** Names the missing keys of one team or of one person. */
+/** Limits a list of missing keys. Without a field, the list has the missing keys of all teams and people. */
 export interface MissingFilter {
+  /** The id of a team: only keys that people should have because of this team. */
   teamId?: string | undefined
+  /** The id of a person: only keys that this person should have. */
   userId?: string | undefined
 }
 
 /**
- * Lists the keys that people should have because of a team, or because an admin planned them, and do not have. A member who is not an admin
- * gets the keys that they wait for.
+ * Lists missing keys: keys that people should have because of a team or an access plan, but do not have yet. If the
+ * caller is not an admin, the list has only the caller's own missing keys.
  *
- * @throws RefusedError `forbidden`, `old_server` if the server knows no teams, `malformed_answer` if a row belongs to another team
- *   or person than you asked for; UnavailableError.
+ * @throws RefusedError `forbidden`; SkerryError `old_server` if the server has no teams, `malformed_answer` if a row
+ *   belongs to another team or person than you asked for; UnavailableError.
  * @example const missing = await listMissingGrants(client, orgId, { teamId })
  */
 export async function listMissingGrants(
@@ -106,11 +113,11 @@ const isAskedFor = ({ teamIds, principalId }: MissingGrant, { teamId, userId }: 
   (teamId === undefined || teamIds.includes(teamId)) && (userId === undefined || principalId === userId)
 
 /**
- * Plans environments for a person, or takes them out of the plan. An admin who has their keys grants them later. Returns the
- * planned environments whose key is missing.
+ * Plans environments for a person, or takes them out of the plan. An admin who has their keys grants them later.
+ * Returns the planned environments whose key is missing.
  *
- * @throws RefusedError `forbidden`, `not_found` for an environment or a person that is not there, `old_server` if the server
- *   cannot read a plan; UnavailableError.
+ * @throws RefusedError `forbidden`, `not_found` for an environment or a person that is not there, `old_server` if the
+ *   server cannot read a plan; UnavailableError.
  * @example const planned = await changePlan(client, orgId, userId, { add: [envId] })
  */
 export async function changePlan(
@@ -131,7 +138,8 @@ export async function changePlan(
  * Grants keys in one request, at most `limits.grantsAtOnceMax`. Wraps the key of each environment once for all of its
  * receivers.
  *
- * @throws RefusedError `malformed_answer` if the server answers about other grants; the errors of `wrap`; UnavailableError.
+ * @throws RefusedError `malformed_answer` if the server answers about other grants; the errors of `wrap`;
+ *   UnavailableError.
  * @example
  * const wanted: WantedGrant[] = [{ environmentId: envId, principalType: 'user', principalId, publicKeyJwk, direct: true }]
  * const lost: WrapKeys = async () => null // or your wrapped key with the key wrapped to each receiver

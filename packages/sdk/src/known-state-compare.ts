@@ -6,7 +6,7 @@ import { hexSha256 } from './sealed-copy.ts'
 // Defines what is remembered, and compares answers with it. It stores names, and fingerprints of keys and ciphertexts,
 // but no values.
 
-/** A secret as an answer shows it. `id` and `version` are set if the answer has them. */
+/** A secret in a response of the server. Set `id` and `version` if the response has them. */
 export interface ShownSecret {
   name: string
   ciphertext: string
@@ -14,23 +14,29 @@ export interface ShownSecret {
   version?: number
 }
 
-/** Fetches the newest entry of a secret's history. It is called when a replaced ciphertext is current again. */
+/**
+ * A function that returns the newest version of a secret from its history. `check` calls it if an old ciphertext is
+ * current again. If the history shows a restore of this ciphertext, `check` accepts it.
+ */
 type NewestVersion = (
   name: string,
 ) => Promise<{ version: number; ciphertext: string; restoredFromVersion: number | null } | undefined>
 
+/** An environment in a response of the server. */
 export interface ShownEnvironment {
   environmentId: string
-  /** The name that people use: `shop/production`, `shop/production@pr-7`, `shared:production`. */
+  /** The name in messages for people, for example `shop/production`, `shop/production@pr-7` or `shared:production`. */
   label: string
-  /**
-   * Whether this is a branch. A branch exists to override, so it is left out when the layers of a query are compared.
-   */
+  /** True if this is a branch. Branches are left out when the layers of a query are compared. Default: false. */
   isBranch?: boolean
-  /** The key of the environment, 32 bytes. Only a fingerprint of the key is stored. */
+  /** The key of the environment, 32 bytes. The known state stores only a fingerprint of the key. */
   key?: Bytes
-  /** Whether a signer has signed that this is the key. Another key than before is then no reason to ask. */
+  /**
+   * True if you have verified that the signed directory contains this key. `check` then does not report that the key
+   * has changed. Default: false.
+   */
   isSigned?: boolean
+  /** All secrets of the environment. If it is missing, no secret counts as deleted. */
   secrets?: readonly ShownSecret[]
   newestVersion?: NewestVersion
 }

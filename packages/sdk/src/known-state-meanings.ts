@@ -4,19 +4,24 @@ import type { Rollback } from './rollback.ts'
 // The server decides which environment a name stands for, and to which environment a token is bound. This module
 // detects changes.
 
-/** An environment and its name in an organization: `shop/production`, `shop/production@pr-7`, `shared:production`. */
+/** An environment and its name. */
 export interface NamedEnvironment {
   orgId: string
+  /**
+   * For example `shop/production`, the branch `shop/production@pr-7`, or the environment `shared:production` of a
+   * group.
+   */
   name: string
   environmentId: string
 }
 
-/** The environments, binding and organization that an answer shows. */
+/** The ids that belong to names, according to a response of the server. */
 export interface Meanings {
+  /** Environments with their names. */
   environments?: readonly NamedEnvironment[]
-  /** The environment that the credential itself is bound to. */
+  /** The id of the environment to which the credential is bound. Leave it out if the credential is not bound. */
   bound?: string
-  /** `name` is the requested name. It is empty if the credential alone determines the organization. */
+  /** An organization. `name` is the requested name. It is empty if the credential alone determines the organization. */
   organization?: { name: string; id: string }
 }
 

@@ -3,12 +3,18 @@ import { hexSha256 } from './sealed-copy.ts'
 
 /** Settings of the store for a client's known state. */
 export interface MemorySettings {
-  /** The store, for example `diskMemory()`. What it loses counts as never seen. */
+  /**
+   * Where the known state is stored, for example `diskMemory()`. If the store loses an entry, the client forgets it.
+   */
   store: Cache
+  /** The base URL of the server. Each server has its own known state. */
   baseUrl: string
-  /** The principal that reads. All principals of an organization share what its names stand for, and nothing else. */
+  /**
+   * The id of the person or token that uses the client. In one store, all principals of an organization share the names
+   * of environments and the settings of lease targets. Everything else is remembered for each principal separately.
+   */
   principalId: string
-  /** Called when the store fails. A failure stops nothing. */
+  /** Called with a message if the store cannot be read or written. The client continues without the entry. */
   warn?: (message: string) => void
 }
 

@@ -5,7 +5,7 @@ import type { Rollback } from './rollback.ts'
 // A server cannot make an override, but it can leave one out, or send an earlier one. Then a program silently gets another
 // value. This module detects both.
 
-/** The personal overrides that an answer shows, decrypted. Values are not stored. */
+/** All personal overrides of a person in an environment, decrypted. The known state stores no values of them. */
 export interface ShownOverrides {
   environmentId: string
   overrides: readonly { name: string; revision: number }[]
@@ -30,8 +30,8 @@ function inOrder(known: KnownOverrides): KnownOverrides {
 /**
  * Returns the entry to remember. Missing overrides and earlier revisions are added to `found`.
  *
- * @param accepts true if the caller remembers the entry only after somebody accepted what was found. Otherwise a missing
- *   override and the newest revision stay remembered, so that they are reported again.
+ * @param accepts true if the caller remembers the entry only after somebody accepted what was found. Otherwise a
+ *   missing override and the newest revision stay remembered, so that they are reported again.
  */
 export async function compareOverrides(
   memory: Memory,
@@ -53,7 +53,9 @@ export async function compareOverrides(
   return JSON.stringify(before) === JSON.stringify(entry) ? [] : [[place, entry]]
 }
 
-/** Records that this client stored an override, or removed it: then `revision` is null. A loss is accepted by that, too. */
+/**
+ * Records that this client stored an override, or removed it: then `revision` is null. A loss is accepted by that, too.
+ */
 export async function noteOverride(
   memory: Memory,
   environmentId: string,

@@ -6,7 +6,7 @@ import type { Rollback } from './rollback.ts'
 // The server supplies the address of a lease target. A client that followed a false address would send its password
 // there.
 
-/** A lease target as an answer shows it. */
+/** A lease target in a response of the server. */
 export interface ShownTarget extends TargetSettings {
   orgId: string
   id: string

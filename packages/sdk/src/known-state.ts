@@ -21,26 +21,31 @@ import type { ShownOverrides } from './known-state-overrides.ts'
 import { compareTargets, type ShownTarget, targetEntries } from './known-state-targets.ts'
 import { isTold, type Rollback, RollbackError } from './rollback.ts'
 
-/** The parts of a response that are compared with earlier responses. */
+/** The parts of a response that the client compares with earlier responses. */
 export interface Shown {
+  /** The ids that belong to names, according to the response. */
   meanings?: Meanings
+  /** The environments in the response, with their keys and secrets. */
   environments?: readonly ShownEnvironment[]
-  /** Lease targets. The client checks them before it makes a password for them. */
+  /** The lease targets in the response. A client checks them before it makes a password for them. */
   targets?: readonly ShownTarget[]
   /** All personal overrides of the principal in one environment. */
   overrides?: ShownOverrides
   /**
-   * Set this if `environments` has all layers of one query. The text identifies the query, always in the same spelling.
-   * The layer of the branch is not compared.
+   * A text that identifies a query, for example an environment for which you call `resolve`. Use the same text each
+   * time. Set it only if `environments` has all layers of this query. The client then compares the list of layers with
+   * the list from the last response to this query. It leaves out the layer of a branch.
    */
   query?: string
 }
 
+/** What a client remembers of earlier responses of the server. See `createKnownState`. */
 export interface KnownState {
   /**
    * Compares a response with the remembered state, and remembers the response.
    *
-   * @throws RollbackError if the response contradicts the remembered state. The response is then not remembered.
+   * @throws RollbackError if the response contradicts the remembered state, unless `onRollback` accepts it. The
+   *   response is then not remembered.
    */
   check(shown: Shown): Promise<void>
   /**
@@ -56,40 +61,47 @@ export interface KnownState {
    */
   composed(layer: { environmentId: string; label: string }, into: string): Promise<void>
   /**
-   * Records that this client wrote these secrets. It is then not reported that they come from another layer than
-   * before.
+   * Records that this client wrote these secrets. If they then come from another layer than before, `check` does not
+   * report it.
    */
   wrote(environmentId: string, names: readonly string[]): Promise<void>
   /** Records that this client deleted these secrets. Their absence is then not reported. */
   deleted(environmentId: string, names: readonly string[]): Promise<void>
   /** Records that this client stored this personal override, or removed it (`revision` is null). */
   overrode(environmentId: string, override: { name: string; revision: number | null }): Promise<void>
-  /** Records that this client gave the environment this key (32 bytes). From now on, every other key is reported. */
+  /**
+   * Records that this client gave the environment this key (32 bytes). From now on, `check` reports every other key,
+   * unless the signed directory contains it.
+   */
   rekeyed(environmentId: string, key: Bytes): Promise<void>
 }
 
+/** The settings of `createKnownState`. */
 export interface KnownStateSettings extends MemorySettings {
-  /** If true, `check` throws an error for changes that it otherwise only reports to `onChanged`. Default: false. */
+  /**
+   * If false, `check` reports a normal change to `onChanged`, and accepts the response. If true, `check` treats a
+   * normal change as a rollback, and calls `onRollback`. Default: false.
+   */
   strict?: boolean
   /**
-   * Called if a response contradicts the remembered state (a rollback). If your function returns, the response is
-   * accepted and remembered. The default function throws the error.
+   * Called if a response contradicts the remembered state (a rollback). To refuse the response, throw the error. If
+   * your function returns, the response is accepted. Default: a function that throws the error.
    */
   onRollback?: (error: RollbackError) => void
   /**
-   * Whether a response that `onRollback` accepted replaces the remembered state. If false, the earlier state stays
-   * remembered. Each further response is then reported again, and a client that writes with the same memory refuses it.
-   * Default: true.
+   * If true, a response that `onRollback` accepted replaces the remembered state. If false, the earlier state stays
+   * remembered. `check` then reports the same difference for each further response, and for other clients with the same
+   * store. Default: true.
    */
   rememberRollbacks?: boolean
   /**
-   * Called for changes that are normal: an environment has a new layer, or a secret comes from another layer than
-   * before. Each change is reported once.
+   * Called for changes that are normal, such as a new layer of an environment. `isTold` of `@skerry/sdk/rollback` tells
+   * which changes are normal. Each change is reported once, except those of personal overrides.
    */
   onChanged?: (changes: readonly Rollback[]) => void
   /**
-   * Called for secrets that no longer exist. Each secret is reported once. `check` throws no error for them, because
-   * people delete secrets.
+   * Called with the label of an environment and the names of its secrets that no longer exist. Each secret is reported
+   * once. `check` throws no error for them, because people delete secrets.
    */
   onGone?: (label: string, names: string[]) => void
 }
@@ -97,12 +109,13 @@ export interface KnownStateSettings extends MemorySettings {
 const writtenMax = 10_000
 
 /**
- * Remembers earlier responses of the server, to notice a hostile server.
+ * Creates the known state of a client: a memory of earlier responses, with which the client notices a hostile server.
  *
  * A ciphertext does not show whether it is the newest one. A wrapped key does not show who wrapped it. The server also
  * decides which environment belongs to a name. A hostile server can therefore answer with older values, or with a false
- * environment. A client notices this if it has seen the right state before and remembers it. A server can still bring
- * back an old value if it adds a restore to the visible history of the secret.
+ * environment. A client notices this if it has seen the right state before and remembers it. One attack stays possible:
+ * the server brings back an old value, and adds a false restore to the history of the secret. People can see this
+ * restore.
  *
  * The known state contains names, fingerprints of keys and ciphertexts, and settings of lease targets. It contains no
  * values.

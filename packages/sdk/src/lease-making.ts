@@ -13,27 +13,46 @@ import { clientError, invalid } from './errors.ts'
 // opened.
 
 type MintBody = Body<typeof leases.create>
+/** The response of the server to a request for a lease. */
 type MintAnswer = Answer<typeof leases.create>
+/** A lease in a response of the server. It does not contain the credential. */
 type Lease = MintAnswer['lease']
 type Target = LeaseWish['target']
 
+/** A lease target in a response of the server, for example a database on which Skerry makes short-lived accounts. */
 export type LeaseTarget = Answer<typeof leases.createTarget>['target']
 
+/** The lease that you want. */
 export interface LeaseWish {
   orgId: string
+  /** The target on which the lease is made: a row of `listLeaseTargets`. */
   target: Pick<LeaseTarget, 'id' | 'provider' | 'config'> & { name?: string | undefined }
+  /** The lifetime of the lease in seconds. Each target has its own limit. */
   ttlSeconds: number
-  /** Name of the account, for databases. It must not exist on the target. A fresh name by default. */
+  /**
+   * The name of the new account. Only for PostgreSQL, MySQL and Redis. Default: a new name that begins with `lease_`.
+   */
   roleName?: string | undefined
-  /** Login names of an SSH certificate. Required for SSH. */
+  /** The login names for which an SSH certificate is valid. Required for SSH. Not allowed for other targets. */
   principals?: readonly string[] | undefined
+  /** Aborts the call. A lease that the server has already made is then revoked, or expires by itself. */
   signal?: AbortSignal | undefined
 }
 
+/** The databases for which the SDK makes the password itself. */
 type DatabaseTag = 'postgres' | 'mysql' | 'redis'
+/** The address of a database, and the name of the account that was made. */
 type LeaseConnection = LeaseResult<'postgres'>
 
-/** A lease with everything that is needed to use it. Its secret parts are stored nowhere else. */
+/**
+ * A lease with the credential that a program needs to use it. The fields depend on the `provider` of the target.
+ * Neither the SDK nor the server stores the secret parts.
+ *
+ * - `postgres`, `mysql`, `redis`, `mongodb`: the address and the account in `connection`, and the `password`.
+ * - `ssh`: the `certificate`, the login names in `principals`, and the `key` that the certificate is for.
+ * - `cloud-a`: temporary credentials of AWS for the role `roleArn`.
+ * - `cloud-b`: an access token of Google Cloud for `serviceAccount`.
+ */
 export type MadeLease =
   | { provider: DatabaseTag; lease: Lease; connection: LeaseConnection; password: string }
   | { provider: 'ssh'; lease: Lease; certificate: string; principals: string[]; key: SshKeyPair }
@@ -41,6 +60,7 @@ export type MadeLease =
   | { provider: 'cloud-b'; lease: Lease; serviceAccount: string; scopes: string[]; accessToken: string }
   | { provider: 'mongodb'; lease: Lease; connection: LeaseConnection & { authSource: string }; password: string }
 
+/** Temporary credentials of AWS, as AWS STS returns them. */
 interface RoleSession {
   accessKeyId: string
   secretAccessKey: string

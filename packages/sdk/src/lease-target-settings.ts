@@ -1,8 +1,10 @@
 import { vendorName } from '@skerry/contract/vendors'
 
-/** The settings of a lease target as the server shows them: the address of its leases, and how to connect. */
+/** The settings of a lease target in a response of the server. */
 export interface TargetSettings {
+  /** The kind of the target, for example `postgres`. */
   provider: string
+  /** The address to which leases connect, and other settings of this kind. */
   config: object
 }
 

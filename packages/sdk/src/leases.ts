@@ -18,16 +18,18 @@ export type { Lease } from './provisioned-leases.ts'
 const pageLimit = 100
 
 /**
- * Registers a target, for example a database on which Skerry makes short-lived accounts. The admin credential is
- * wrapped for the broker, a part of the server. **The server can therefore read the credential** when it signs in to
- * the target. Tell this to the person who enters the credential. If the config names a provisioner (a program in your
- * own network), the credential is wrapped for the provisioner's token, and the server cannot read it. The target is
- * then `untested` until the provisioner has signed in.
+ * Registers a lease target, for example a database on which Skerry makes short-lived accounts. The function wraps the
+ * admin credential for the broker, a part of the server. **The server can therefore read the credential.** The server
+ * needs it to sign in to the target. Tell this to the person who enters the credential.
  *
- * @param provisionerKeyJwk the public key of the provisioner's token. Compare its words first. Required if the config
- *   names a provisioner.
- * @param adminSecret depends on the provider: for example a connection string, a private key or JSON. The row of the
- *   provider in the contract describes it under `adminSecret`.
+ * `config` can name a provisioner, a program in your own network. The function then wraps the credential for the token
+ * of the provisioner, and the server cannot read it. The target has the status `untested` until the provisioner has
+ * signed in.
+ *
+ * @param settings.provisionerKeyJwk the public key of the provisioner's token, a JWK as a JSON string. Compare its
+ *   words first. Required if `config` names a provisioner.
+ * @param settings.adminSecret the admin credential of the target, for example a connection string or a private key. Its
+ *   form depends on the kind of the target. `docs/leases.md` describes each kind.
  * @throws RefusedError `invalid_request`, `forbidden`, `conflict` (the target refused the credential, or cannot be
  *   reached); UnavailableError.
  * @example
@@ -53,8 +55,8 @@ export async function createLeaseTarget(
  * Replaces the admin credential of a target. The server uses the new credential only after it has signed in with it.
  * The credential is wrapped for the same key as in `createLeaseTarget`.
  *
- * @param settings.knownState with a known state, the function refuses a target whose settings have changed since you
- *   saw it last.
+ * @param settings.knownState if you give a known state, the function refuses a target whose settings have changed since
+ *   this client saw it last.
  * @throws The errors of `createLeaseTarget`; RollbackError.
  * @example await replaceAdminSecret(client, target, { orgId, adminSecret: 'postgres://...' })
  */
@@ -90,9 +92,11 @@ async function wrapAdminSecret(client: Client, { orgId, config, adminSecret, pro
 }
 
 /**
- * Finds the service token of a provisioner, with its public key.
+ * Finds the service token of a provisioner by its id. The result contains the public key of the token. The key comes
+ * from the server, so compare its words before you use it.
  *
- * @throws SkerryError `not_found`; RefusedError `forbidden`; UnavailableError.
+ * @throws SkerryError `not_found` if no such token exists, or if it is revoked; RefusedError `forbidden`;
+ *   UnavailableError.
  * @example const { publicKeyJwk } = await findProvisioner(client, orgId, tokenId)
  */
 export async function findProvisioner(client: Client, orgId: string, tokenId: string): Promise<ServiceToken> {
@@ -118,9 +122,9 @@ export async function listLeaseTargets(client: Client, orgId: string): Promise<L
 }
 
 /**
- * Finds a target by its name or its id.
+ * Finds a lease target by its name or its id.
  *
- * @throws SkerryError `not_found`; the errors of `listLeaseTargets`.
+ * @throws SkerryError `not_found` if no target has this name or id; the errors of `listLeaseTargets`.
  * @example const target = await findLeaseTarget(client, orgId, 'shop')
  */
 export async function findLeaseTarget(client: Client, orgId: string, wanted: string): Promise<LeaseTarget> {
@@ -131,19 +135,21 @@ export async function findLeaseTarget(client: Client, orgId: string, wanted: str
 }
 
 /**
- * Makes a lease, a short-lived account on a target. The function compares the response with the request: names,
- * addresses and the lifetime, and for SSH the key, the principals and the authority. If something differs, the function
- * revokes the lease and throws an error.
+ * Makes a lease: a short-lived account or credential on a target. The function compares the response with the request:
+ * the target, names, addresses and the lifetime. For SSH, it also compares the key, the login names and the certificate
+ * authority. If something differs, the function revokes the lease and throws an error.
  *
- * The function makes the password of a database account, or the private key of a certificate, on this machine. They
- * never leave it. A cloud and MongoDB make the credential themselves. It arrives encrypted with a key that exists only
- * during this call. If a provisioner makes the account, the function waits for it, 90 seconds at most.
+ * For PostgreSQL, MySQL and Redis, this machine makes the password. For SSH, it makes the private key. The server gets
+ * neither of them. For AWS, Google Cloud and MongoDB, the target or the lease executor makes the credential, and the
+ * server sends it encrypted with a key that exists only during this call. If a provisioner makes the account, the
+ * function waits for it, at most 90 seconds.
  *
- * @param wish.knownState with a known state, the function refuses a target that has another address, port or TLS mode
- *   than before. Without a known state, a hostile server could choose the address to which you send the password.
- * @throws RollbackError; RefusedError `invalid_request` (if the lifetime is too long, the message has the limit),
- *   `conflict` (with the message of the target), `forbidden`; UnavailableError. A lease may exist that nobody can use.
- *   It expires by itself; SkerryError `malformed_answer`, `invalid_request`.
+ * @param wish.knownState if you give a known state, the function refuses a target whose settings have changed, such as
+ *   the address. Without a known state, a hostile server could choose the address to which you send the password.
+ * @throws RollbackError if a setting of the target has changed; RefusedError `invalid_request` (if the lifetime is too
+ *   long, the message says the limit), `conflict` (with the message of the target), `forbidden`; SkerryError
+ *   `malformed_answer` if the response differs from the request, `invalid_request` if `wish` is wrong;
+ *   UnavailableError. The server may have made a lease, but nobody has its credential. It expires by itself.
  * @example
  * const made = await createLease(client, { orgId, target, ttlSeconds: 600 })
  * if (made.provider === 'postgres') console.log(`${made.connection.username}@${made.connection.host}`)

@@ -5,23 +5,27 @@ import { sleep } from './transport.ts'
 
 export type { LiveChange, LiveEvent, Presence }
 
+/** The settings of `follow`. */
 export interface FollowOptions {
   /** The id of the organization. */
   orgId: string
   /** Called for each stored change that the caller may see. A change contains only ids and the name of an action. */
   onChange?: (change: LiveChange) => void
   /**
-   * Called if the list of people who have an application open has changed. If several servers share one address, each
-   * server knows only some of these people.
+   * Called if the list of people who look at an application in the dashboard has changed. If an installation runs
+   * several servers, each server lists only the people who are connected to it.
    */
   onPresence?: (presence: Presence) => void
   /**
-   * Called when the stream begins, and after each interruption. The server does not send missed changes again, so read
-   * everything again that you show.
+   * Called when the stream begins, and when it begins again after an interruption. The server does not send changes
+   * that you missed, so read all data again that you show.
    */
   onGap: () => void
-  /** Called when the stream is interrupted, before the next attempt. */
+  /**
+   * Called when the stream is interrupted, before the next attempt. The error is null if the server ended the stream.
+   */
   onLost?: (error: UnavailableError | null) => void
+  /** Ends `follow`. */
   signal?: AbortSignal
 }
 
@@ -31,12 +35,13 @@ const longestWaitMs = 30_000
 const silentMs = 45_000
 
 /**
- * Calls your functions for each stored change of an organization, until you abort the signal. If the stream is
- * interrupted, the function opens it again after a pause. The pauses grow from 1 s to 30 s. Each pause is up to a half
- * longer or shorter, so that many clients do not connect at the same time.
+ * Opens an event stream of an organization, and calls your functions for each event, until you abort the signal. If the
+ * stream is interrupted, the function opens it again after a pause. The pauses grow from 1 s to 30 s. Each pause is up
+ * to a half longer or shorter, so that many clients do not connect at the same time.
  *
- * @throws Errors that another attempt does not solve, for example if the token was revoked. SkerryError `old_server` if
- *   the server has no event streams.
+ * @throws RefusedError if the server refuses the stream, for example because the token was revoked; SkerryError
+ *   `old_server` if the server has no event streams, `malformed_answer` if an event is not valid, `invalid_request` if
+ *   `orgId` is empty; the errors of your functions.
  * @example
  * await follow(client, { orgId, signal, onGap: () => console.info('read again'), onChange: ({ action }) => console.log(action) })
  */

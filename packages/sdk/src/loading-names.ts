@@ -248,8 +248,8 @@ function indexed(): Index {
 }
 
 /**
- * Returns the reason why programs do not get a variable of this name by default. Returns undefined for an ordinary
- * name.
+ * Returns the reason why `forEnvironment` withholds a secret of this name. Returns undefined for a name that it does
+ * not withhold.
  *
  * @example loadingReason('NODE_OPTIONS') // 'Node.js loads code from it'
  */
@@ -262,15 +262,17 @@ export function loadingReason(name: string): string | undefined {
   return exact.get(upper) ?? affix()?.reason
 }
 
-/** A secret that a program does not get by default, with the reason. */
+/** A secret that a program does not get by default. */
 export interface Withheld {
+  /** The name of the secret. */
   name: string
+  /** What programs do with a variable of this name, for example "Node.js loads code from it". */
   reason: string
 }
 
 /**
- * Divides secrets into two parts: `env` for the environment variables of a program, and `withheld` with the secrets
- * whose names make programs load code or trust somebody.
+ * Divides secrets into two parts: `env` and `withheld`. Use `env` as the environment variables of a program. `withheld`
+ * has the secrets whose names can make programs load code or trust somebody, for example `NODE_OPTIONS`.
  *
  * @param allowNames names of secrets that are not withheld, spelt as they are stored.
  * @returns `env`, an object without a prototype, and `withheld`, sorted by name.

@@ -8,26 +8,31 @@ import type { Client } from './client.ts'
 import type { EnvironmentPlace, RememberingHolder } from './environment-key.ts'
 import { DecryptionError, invalid, RefusedError } from './errors.ts'
 
+/** A personal override in a response of the server, encrypted. */
 type Row = Answer<typeof overrides.list>['overrides'][number]
 
 /** An environment, and the person whose overrides you use. The client must be signed in as this person. */
 export interface OverridesPlace extends EnvironmentPlace {
+  /** The id of the person. */
   userId: string
 }
 
 /**
- * A personal override, decrypted: a value that a person stored only for their own use. `revision` is a number that was
- * encrypted together with the value.
+ * A personal override, decrypted: a person's own value of a secret. The programs of this person get it instead of the
+ * value that everyone else gets.
  */
 export interface Override extends PersonalOverride {
+  /** The id of the override on the server. */
   id: string
+  /** The time of the last change: ISO 8601, UTC. */
   updatedAt: string
 }
 
 /**
- * Decrypts a list of overrides from the server. If the list has a name twice, only the newest revision is returned.
+ * Decrypts a list of overrides from the server. If a name occurs twice in the list, the function returns only the
+ * override with the higher revision.
  *
- * @throws DecryptionError if this person did not make an override in this environment, or if it was changed.
+ * @throws DecryptionError if an override was changed, or was not made by this person for this environment.
  * @example
  * const { overrides } = await client.overrides.list({ params: { orgId, envId } })
  * const opened = await openOverrides(overrides, privateKey, { orgId, envId, userId })
@@ -44,11 +49,13 @@ export async function openOverrides(
 }
 
 /**
- * An override that cannot be decrypted with the present key pair of the person. Its name is encrypted, too, so it is
- * unknown.
+ * A personal override that cannot be decrypted with the present key pair of the person. The name is encrypted, too, so
+ * nobody knows to which secret the override belongs.
  */
 export interface UnreadableOverride {
+  /** The id of the override on the server. */
   id: string
+  /** The time of the last change: ISO 8601, UTC. */
   updatedAt: string
 }
 
@@ -72,12 +79,13 @@ async function openReadable(rows: Parameters<typeof openOverrides>[0], holder: K
 }
 
 /**
- * Lists your own overrides in an environment, sorted by name. If `holder` has a known state, the function reports an
- * override that is missing or older than before. Overrides that cannot be decrypted are not in the list.
- * `listUnreadableOverrides` lists them.
+ * Lists your own overrides in an environment, sorted by name. If `holder` has a known state, the known state reports
+ * each override that is missing, or that has a lower revision than before. Overrides that cannot be decrypted are not
+ * in the list. `listUnreadableOverrides` lists them.
  *
- * @throws RefusedError `forbidden` if the caller does not have the key of the environment; RollbackError; SkerryError
- *   `old_server`; UnavailableError.
+ * @throws RefusedError `forbidden` if the caller does not have the key of the environment; RollbackError if the known
+ *   state is strict, and an override is missing or has a lower revision; SkerryError `old_server` if the server has no
+ *   personal overrides; UnavailableError.
  * @example const overrides = await listOverrides(client, { orgId, envId, userId }, privateKey)
  */
 export async function listOverrides(
@@ -115,12 +123,12 @@ export async function listUnreadableOverrides(
 }
 
 /**
- * Stores a value only for yourself. You then get this value and not the value that everyone else gets. The value is
- * encrypted with your own key, and replaces your earlier override of the same name.
+ * Stores your own value of a secret, a personal override. Your programs then get this value, and not the value that
+ * everyone else gets. The value is encrypted with your own key, so only you can read it. It replaces your earlier
+ * override of the same name.
  *
  * @throws RefusedError `conflict` if your overrides were changed at the same time (call the function again),
- *   `forbidden`, `quota_exceeded`; SkerryError `invalid_request` if the value is too long, `old_server`; the errors of
- *   `listOverrides`.
+ *   `quota_exceeded`; SkerryError `invalid_request` if the value is too long; the errors of `listOverrides`.
  * @example await setOverride(client, { orgId, envId, userId }, { name: 'PORT', value: '3001' }, privateKey)
  */
 export async function setOverride(
@@ -148,9 +156,10 @@ export async function setOverride(
 }
 
 /**
- * Removes your override of a name. You then get the same value as everyone else.
+ * Removes your override of a secret. Your programs then get the same value as everyone else.
  *
- * @returns false if you have no override of this name. If the known state has one, it is then forgotten.
+ * @returns true if the override was removed, and false if you have no override of this name. In both cases, the known
+ *   state no longer reports this override as missing.
  * @throws The errors of `listOverrides`.
  * @example const removed = await removeOverride(client, { orgId, envId, userId }, 'PORT', privateKey)
  */
@@ -170,9 +179,9 @@ export async function removeOverride(
 
 /**
  * Removes one of your overrides by its id, for example an override that cannot be decrypted. If the override does not
- * exist any more, the call also succeeds.
+ * exist any more, the function does not throw an error.
  *
- * @throws RefusedError `forbidden`; SkerryError `old_server`; UnavailableError.
+ * @throws RefusedError `forbidden`; SkerryError `old_server` if the server has no personal overrides; UnavailableError.
  * @example await removeOverrideById(client, { orgId, envId }, overrideId)
  */
 export async function removeOverrideById(client: Client, place: EnvironmentPlace, overrideId: string): Promise<void> {

@@ -6,6 +6,7 @@ import { sleep } from './transport.ts'
 
 // Leases whose accounts a provisioner makes. Web pages use this module too, because it needs no key.
 
+/** A lease in a response of the server. It does not contain the credential. */
 export type Lease = Answer<typeof leases.get>['lease']
 
 /**

@@ -4,20 +4,24 @@ import { formatPublicKeyJwk, type PrivateKey, parsePublicKeyJwk, publicKeyJwkOf 
 import { newKitCode, parseKitCode } from '@skerry/crypto/kit-code'
 import type { Client } from './client.ts'
 
-/** A person, and the public key that the server shows for them (`client.me.getKeys()`). */
+/** The owner of a recovery kit. */
 interface KitOwner {
+  /** The id of the person. */
   userId: string
+  /** The public key of the person, a JWK as a JSON string. `client.me.getKeys()` returns it. */
   publicKeyJwk: string
 }
 
 /**
- * Makes a recovery kit: a code with which the caller can open their keyring without the passphrase. The server stores
- * the private key encrypted with the code, and never gets the code. An earlier kit stops working.
+ * Makes a recovery kit: a code with which the caller can get their private key back without the passphrase. The server
+ * stores the private key encrypted with the code, and never gets the code. An earlier kit stops working.
  *
+ * @param owner the caller, with the public key that belongs to `privateKey`.
  * @param privateKey the private key of the caller. It must be exportable.
  * @returns the code: 28 characters in groups of four. Show it once, so that the person can print it.
- * @throws RefusedError `mfa_required` if the person must enter the second factor again, `conflict` if the key pair was
- *   replaced at the same time; CryptoError `invalid_argument`.
+ * @throws CryptoError `invalid_argument` if the public key and the private key do not belong together, or if the
+ *   private key is not exportable; RefusedError `mfa_required` if the person must enter the second factor again,
+ *   `conflict` if the key pair was replaced at the same time; UnavailableError.
  * @example const code = await makeRecoveryKit(client, { userId, publicKeyJwk }, privateKey)
  */
 export async function makeRecoveryKit(
@@ -38,12 +42,14 @@ export async function makeRecoveryKit(
  * Decrypts the private key of the caller with the code of their recovery kit. To set a new passphrase, encrypt the key
  * with `sealWithPassphrase`, and store it with `client.me.patchKeys`.
  *
- * @param owner.publicKeyJwk the public key that the caller knows. If the private key does not belong to it, the
- *   function refuses it.
+ * @param owner.publicKeyJwk the public key of the caller. If the private key in the kit does not belong to this public
+ *   key, the function throws an error.
  * @param code the code as the person typed it.
+ * @param options.extractable if true, the returned key can be exported, for example to encrypt it with a new
+ *   passphrase.
  * @returns the private key, or null if the caller has no kit.
- * @throws CryptoError `malformed_code` (the code was mistyped, and no request was sent), `decryption_failed` (the code
- *   belongs to another kit, or the kit to another key pair).
+ * @throws CryptoError `malformed_code` if the code was mistyped (no request was sent), `decryption_failed` if the code
+ *   is for another kit, or if the kit is for another key pair; UnavailableError.
  * @example const opened = await openRecoveryKit(client, { userId, publicKeyJwk }, kitCode, { extractable: true })
  */
 export async function openRecoveryKit(

@@ -8,17 +8,22 @@ import { type KeyHolder, unwrapKey, wrapKey } from '@skerry/crypto/wrap'
 import type { Client } from './client.ts'
 import { SkerryError } from './errors.ts'
 
+/** A request in which a person asks the custodians for the keys of environments. */
 export type RecoveryRequest = Answer<typeof recoveryRequests.open>['request']
+/** A share of the recovery key that a custodian wrapped for the person who recovers. */
 export type ContributedShare = Answer<typeof recoveryRequests.get>['shares'][number]
 
 /**
- * Makes a new recovery key, divides its private key into shares for the custodians, and wraps the keys of environments
- * for it. Returns the body of the request that enables recovery or replaces the recovery key. The function does not
- * keep the private key. After that, only enough custodians together can compute it.
+ * Makes a new recovery key. The function divides its private key into shares, and wraps one share for each custodian.
+ * It also wraps the keys of environments for the new recovery key. It does not keep the private key: later, only enough
+ * custodians together can compute it.
  *
- * @param plan.custodians the people for whom the shares are wrapped, in the order of the shares. Compare the words of
- *   their public keys first.
- * @throws CryptoError `invalid_argument` if not 2 <= threshold <= custodians <= 255, `malformed_key`.
+ * @param plan.threshold the number of custodians who are enough to compute the recovery key, at least 2.
+ * @param plan.custodians the people who get a share, at most 255. Compare the words of their public keys first.
+ * @param plan.environments the environments that custodians can recover, each with its key (32 bytes).
+ * @returns the body of the request that enables recovery or replaces the recovery key.
+ * @throws CryptoError `invalid_argument` if the threshold is below 2 or above the number of custodians, or if there are
+ *   more than 255 custodians, `malformed_key`.
  * @example
  * const body = await newRecoveryKey({ orgId, threshold: 3, custodians, environments })
  * await client.recovery.enable({ params: { orgId }, body })
@@ -48,6 +53,9 @@ export async function newRecoveryKey(plan: {
 /**
  * Wraps the keys of environments for the recovery key, so that custodians can recover them.
  *
+ * @param environments the environments, each with its key (32 bytes).
+ * @param recoveryPublicKeyJwk the public key of the recovery key, a JWK as a JSON string. Compare its words first.
+ * @returns a wrapped key for each environment.
  * @throws CryptoError `malformed_key`.
  * @example
  * const grants = await coverEnvironments(environments, recoveryPublicKeyJwk)
@@ -65,8 +73,8 @@ export const coverEnvironments = (
   )
 
 /**
- * Thrown if too few of the shares from custodians belong to the recovery key. `falseShares` lists the shares that do
- * not belong to it.
+ * Too few of the shares that custodians sent belong to the recovery key. `falseShares` lists the shares that do not
+ * belong to the recovery key. The code is `decryption_failed`.
  */
 export class FalseSharesError extends SkerryError {
   override readonly name: string = 'FalseSharesError'
@@ -80,11 +88,14 @@ export class FalseSharesError extends SkerryError {
 
 /**
  * Computes the private key of the recovery key from the shares that custodians wrapped for the caller. The function
- * checks each share. If there are enough valid shares, it leaves out the false ones, and returns them in `falseShares`.
+ * checks each share against the public key of the recovery key. It uses only valid shares, and returns the other shares
+ * in `falseShares`.
  *
- * @param recoveryPublicKeyJwk the public recovery key that the caller knows. Shares of every other key are false.
- * @throws FalseSharesError if fewer shares than the threshold are valid; SkerryError `conflict` if too few custodians
- *   have sent a share.
+ * @param holder the private key of the caller, with which the function unwraps the shares.
+ * @param recoveryPublicKeyJwk the public key of the recovery key that the caller knows, a JWK as a JSON string. A share
+ *   of any other recovery key is false.
+ * @throws SkerryError `conflict` if too few custodians have sent a share; FalseSharesError if enough custodians have
+ *   sent a share, but too few shares are valid.
  * @example
  * const answer = await client.recoveryRequests.get({ params: { orgId, recoveryRequestId } })
  * const { recoveryKey, falseShares } = await gatherRecoveryKey({ orgId, ...answer }, privateKey, recoveryPublicKeyJwk)
@@ -124,10 +135,14 @@ async function openShare({ contributedShare }: ContributedShare, holder: KeyHold
 }
 
 /**
- * Unwraps the keys of environments with the recovery key, and wraps them for the person who recovers them (the target).
+ * Gets the environment keys that are wrapped for the recovery key from the server. Unwraps them with the recovery key,
+ * and wraps them for the person who recovers them (the target).
  *
+ * @param targetPublicKeyJwk the public key of the target, a JWK as a JSON string.
  * @param chosen the ids of the environments. Default: all environments whose keys are wrapped for the recovery key.
- * @returns `grants`, and `unreadable`: the ids of the environments whose key was wrapped for another recovery key.
+ * @param recoveryKey the private key from `gatherRecoveryKey`.
+ * @returns `grants`: a wrapped key for each environment. `unreadable`: the ids of the environments whose key was
+ *   wrapped for another recovery key.
  * @throws RefusedError `forbidden` if too few custodians have sent a share; CryptoError `malformed_key`;
  *   UnavailableError.
  * @example const { grants } = await recoverKeys(client, { orgId, targetPublicKeyJwk }, recoveryKey)
@@ -143,10 +158,14 @@ export async function recoverKeys(
 }
 
 /**
- * Unwraps keys that were wrapped for the recovery key, and wraps them for the person who recovers them (the target). In
- * contrast to `recoverKeys`, you give the wrapped keys yourself.
+ * Does the same as `recoverKeys`, but sends no request: you give the wrapped keys yourself. Unwraps keys that were
+ * wrapped for the recovery key, and wraps them for the person who recovers them (the target).
  *
- * @returns `grants`, and `unreadable`: the ids of the environments whose key was wrapped for another recovery key.
+ * @param covered the environments, each with its key as it was wrapped for the recovery key.
+ * @param targetPublicKeyJwk the public key of the target, a JWK as a JSON string.
+ * @param recoveryKey the private key from `gatherRecoveryKey`.
+ * @returns `grants`: a wrapped key for each environment. `unreadable`: the ids of the environments whose key was
+ *   wrapped for another recovery key.
  * @throws CryptoError `malformed_key`.
  * @example
  * const covered = await client.recovery.envKeys({ params: { orgId } })

@@ -18,31 +18,41 @@ import { clientError, DecryptionError, invalid, RefusedError, SkerryError } from
 import { resealDetails } from './secret-details.ts'
 import { sealFor } from './secrets.ts'
 
+/** A reader of an environment in a response of the server, with the public key for which a new key would be wrapped. */
 export type ParentGrantee = Answer<typeof envs.grantees>['grantees'][number]
 
-/** A re-key: of which environment, and who keeps access. */
+/** The settings of a re-key: the environment, and a function that decides who keeps access. */
 export interface Rekeying extends EnvironmentPlace {
-  /** The organization's recovery key, when recovery is on. Pass one whose words were compared. */
+  /**
+   * The recovery key of the organization, if it has one. The new environment key is also wrapped for the recovery key.
+   * The server sends you the recovery key, so give only a key whose words somebody has compared.
+   */
   recoveryPublicKeyJwk?: string
   /**
-   * Decides which grantees keep access. The server supplies the list, and a hostile server adds grantees of its own.
-   * Accept grantees that you know, by id and by the public key that would be wrapped to. The list includes the server's
-   * own readers (rotator, sync connections), which `isReader` of the contract recognises. The server can read what these keep.
-   * The caller always keeps access.
+   * Decides for each reader of the environment whether they get the new key. The list of readers comes from the server,
+   * and a hostile server could add its own. Accept only readers whose id and public key you know.
+   *
+   * The list includes readers that are part of the server (rotator, sync connections). `isReader` of
+   * `@skerry/contract/grants/readers` recognises them. If one of them gets the new key, the server can read the
+   * environment. The function is not called for you, because you always keep access.
    */
   keeps: (grantee: ParentGrantee) => boolean
-  /** Makes the manifests of branches anew. Pass true in an organization that has a signed directory. */
+  /**
+   * If true, the function also renews the manifests of the environment's branches. Clients need a manifest to verify a
+   * branch against the signed directory. Set this to true if the organization has a signed directory. Default: false.
+   */
   manifests?: boolean
-  /** How many attempts are made if something changes during the re-key. Default: 5. */
+  /** The maximum number of attempts. A new attempt starts if somebody changes the environment meanwhile. Default: 5. */
   attempts?: number
 }
 
+/** Identifies a principal that has the key of an environment. */
 export interface Holder {
   principalType: string
   principalId: string
 }
 
-/** A new key for an environment, with everything under it, before the server has it. */
+/** A new key for an environment, and the request body with everything encrypted with it. Nothing is sent yet. */
 export interface PreparedRekey {
   body: Body<typeof rekey.run>
   key: EnvironmentKey
@@ -51,15 +61,17 @@ export interface PreparedRekey {
   lost: Holder[]
 }
 
-/** The caller's key pair. */
+/** The key pair of the caller. */
 export interface OwnKeys {
+  /** The private key, with which the function unwraps the present environment key. */
   privateKey: RememberingHolder
+  /** The public key of the same key pair, a JWK as a JSON string. */
   publicKeyJwk: string
 }
 
 /**
- * Makes a new key, encrypts everything under it, and gives it to `send`. Starts again if something changed meanwhile, up to
- * `attempts` times.
+ * Makes a new key, encrypts everything with it, and calls `send` with the result. Starts again if something changed
+ * meanwhile. It makes at most `attempts` attempts.
  */
 export async function withNewKey<Sent>(
   client: Client,

@@ -9,26 +9,30 @@ export type { RekeyProblem } from './rekey-compare.ts'
 
 /**
  * A re-key that waits for approvals. It takes effect with the last approval. If a secret, a description or a grant of
- * the environment changes before that, it has no effect.
+ * the environment changes before the last approval, the re-key has no effect.
  */
 export interface ProposedRekey {
   changeRequest: ChangeRequest
-  /** The new key. Before the approval, nothing on the server is encrypted with it. */
+  /** The new key. Before the last approval, the environment keeps its old key. */
   key: EnvironmentKey
+  /** The number of secrets that were encrypted with the new key. */
   secrets: number
+  /** The principals who get the new key, including the caller. */
   kept: Holder[]
+  /** The principals in `kept` that are part of the server (rotation, sync). The server can read what they can read. */
   readers: Holder[]
+  /** The principals who have the old key, and do not get the new key. */
   lost: Holder[]
 }
 
 /**
  * Proposes a new key for a protected environment. If the environment is not protected, use `rekeyEnvironment`. The
- * environment keeps its key until enough admins approve. If a secret, a description or a grant changes before that, the
- * proposal is stale. The next approval of a stale proposal only closes it, so you must propose again. An environment
- * can have only one waiting re-key. A new proposal replaces a stale one.
+ * environment keeps its key until enough admins approve. If a secret, a description or a grant changes before the last
+ * approval, the proposal is stale. The next approval of a stale proposal only closes it, so you must propose again. An
+ * environment can have only one waiting re-key. A new proposal replaces a stale proposal.
  *
  * @param own the caller's key pair. The caller must be an admin and have the key of the environment.
- * @param options `note`: the reason of the change, for the people who approve it.
+ * @param options.note the reason for the re-key, for the people who approve it. At most 2,000 characters.
  * @throws the errors of `rekeyEnvironment`; RefusedError `conflict` also if the environment is not protected, or if
  *   another re-key of it waits for approval; SkerryError `old_server`.
  * @example
@@ -48,6 +52,7 @@ export async function proposeRekey(
   })
 }
 
+/** The result of `compareRekey`. */
 export interface ComparedRekey {
   /** True if something in the environment has changed since the proposal. An approval then only closes the proposal. */
   stale: boolean
@@ -65,16 +70,18 @@ export interface ComparedRekey {
   /** True if the new key is also wrapped for the organization's recovery key. */
   covered: boolean
   /**
-   * The comparison of all encrypted values. Null if the caller does not have both keys, because they cannot read the
-   * environment now, or lose access with the re-key.
+   * The comparison of all values and descriptions. `key` is the new key. `same` is the number of secrets whose value
+   * does not change. `problems` lists everything that would change. Null if the caller does not have the present key,
+   * or would not get the new key.
    */
   values: { key: EnvironmentKey; same: number; problems: RekeyProblem[] } | null
 }
 
 /**
  * Compares a proposed re-key with the present state of the environment. Call it before you approve. The function
- * decrypts each value with the present key and with the new key. A correct re-key changes no value. If `problems` is
- * not empty, the proposer or the server has put in another value.
+ * decrypts the present values with the present key, and the proposed values with the new key. A correct re-key changes
+ * no value. `values.problems` lists each difference. A difference means that the proposer or the server has put in
+ * another value, or that a value was already unreadable.
  *
  * @param place the ids of the organization, the environment and the change request.
  * @param privateKey the caller's private key.

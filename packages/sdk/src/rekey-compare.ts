@@ -4,15 +4,19 @@ import { type Dek, openSecret } from '@skerry/crypto/secret'
 // The comparison of a proposed re-key, which the SDK and the dashboard share.
 
 /**
- * A value or a description that a proposed re-key would change.
- * - `differs`: the proposed one is another.
- * - `missing`: the proposal has none, so it would be lost.
- * - `added`: the environment has none now.
- * - `unreadable`: the new key does not open the proposed one.
- * - `unreadable_now`: the present key does not open the present one, so nobody can compare.
+ * A value or a description of a secret that a proposed re-key would change. A correct re-key changes nothing. `problem`
+ * is one of these:
+ *
+ * - `differs`: the proposal contains another text.
+ * - `missing`: the proposal does not contain the text, so the re-key would delete it.
+ * - `added`: the environment does not have this secret or description now.
+ * - `unreadable`: the new key does not decrypt the text in the proposal.
+ * - `unreadable_now`: the present key does not decrypt the present text, so nobody can compare it.
  */
 export interface RekeyProblem {
+  /** `secret` for the value of a secret, `description` for its description and tags. */
   kind: 'secret' | 'description'
+  /** The name of the secret. */
   name: string
   problem: 'differs' | 'missing' | 'added' | 'unreadable' | 'unreadable_now'
 }
@@ -24,7 +28,8 @@ export interface SealedEnvironment {
 }
 
 /**
- * Opens everything with the present key and the new one, and names what is not the same. The order is by name, secrets first.
+ * Opens everything with the present key and the new one, and names what is not the same. The order is by name, secrets
+ * first.
  *
  * @example
  * const sealed = { secrets: [{ name: 'API_KEY', ciphertext: value }], details: [] }

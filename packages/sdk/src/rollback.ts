@@ -3,45 +3,50 @@ import { SkerryError } from './errors.ts'
 /** One difference between a response and the known state. */
 export interface Rollback {
   kind: RollbackKind
+  /** The id of the environment. Empty if the difference is about an organization or a lease target. */
   environmentId: string
-  /**
-   * The name of the changed object: of the layer or environment (`shop/production`), secret or lease target. For an
-   * organization, its slug.
-   */
+  /** The name of the environment, secret, personal override, lease target or organization that differs. */
   what: string
   /**
-   * For a secret that now comes from another layer, the layer from which it came before. For a renamed environment, its
-   * earlier name.
+   * For `name_moved`, the name of the layer from which the secret came before. For `environment_renamed`, the earlier
+   * name of the environment.
    */
   was?: string
-  /** For a secret that now comes from another layer, this layer. For a lease target, the settings that differ. */
+  /**
+   * For `name_moved`, the name of the layer from which the secret comes now. For `target_changed`, a text that names
+   * the settings that differ.
+   */
   now?: string
 }
 
 /**
+ * The kind of a difference. "Query" means a request for the secrets of an environment, with or without a branch.
+ *
  * - `environment_replaced`: a name belongs to another environment than before. Somebody deleted the environment and
- *   created a new one, or the server shows a false one.
+ *   created a new environment of the same name, or the server shows a false environment.
  * - `environment_renamed`: an environment has another name than before. Slugs never change, so an honest server never
  *   shows this.
  * - `binding_changed`: the token is bound to another environment than before. An honest server never shows this.
  * - `organization_replaced`: a name belongs to another organization than before.
- * - `target_changed`: a lease target has other settings than before. Somebody removed the target and added it again, or
- *   the server shows false settings.
- * - `layer_missing`: a layer (environment, group or branch) that a response to this query had before is missing.
+ * - `target_changed`: a lease target has other settings than before. Somebody removed the target and added a new target
+ *   of the same name, or the server shows false settings.
+ * - `layer_missing`: the last response to this query had a layer that is now missing. Somebody removed a group from the
+ *   environment, or the server leaves it out.
  * - `key_changed`: the environment has another key than before. Somebody re-keyed the environment, or the server put in
  *   its own key.
  * - `value_came_back`: an old ciphertext of a secret is current again, although nobody restored it.
  * - `version_went_back`: the version of a secret is lower than before.
  * - `override_missing`: a personal override that this client saw is missing. The person removed it on another machine,
- *   or the server leaves it out. The client reports this each time until somebody accepts it, but does not refuse the
- *   response.
- * - `override_went_back`: a personal override has an earlier revision than before. The person removed it and stored it
- *   again on another machine, or the server sends an earlier one. The client reports this each time until somebody
- *   accepts it, but does not refuse the response.
- * - `layer_added`: a response to this query has a new layer. People add groups to environments, so the client only
- *   reports this.
- * - `name_moved`: a secret comes from another layer than before. This also happens if somebody stores a secret of the same
- *   name in a later layer, such as a branch, so the client only reports this.
+ *   or the server leaves it out. The client reports this for each response, until it stores or removes the override.
+ * - `override_went_back`: a personal override has a lower revision than before. The person removed it and stored it
+ *   again on another machine, or the server sends an earlier override. The client reports this for each response, until
+ *   it stores or removes the override.
+ * - `layer_added`: a response to this query has a new layer. For example, somebody added a group to the environment.
+ * - `name_moved`: a secret comes from another layer than before. For example, somebody stored a secret of the same name
+ *   in a later layer.
+ *
+ * The client only reports the last four kinds, and accepts the response. If the known state is strict, the client
+ * refuses the response.
  */
 export type RollbackKind =
   | 'environment_replaced'
@@ -91,20 +96,28 @@ const rows: Record<RollbackKind, Row> = {
   name_moved: { told: true, words: ({ what, was, now }) => `${what} now comes from ${now} (before: ${was})` },
 }
 
-/** Returns true if a known name now belongs to another object. A deployment must then stop. */
+/**
+ * Returns true if a known name now belongs to another object, or if a lease target has other settings. A deployment
+ * must then stop.
+ */
 export const isSwap = ({ kind }: Rollback): boolean => rows[kind].swaps === true
 
-/** Returns true if the change is a normal one. The client reports such a change, but does not refuse the response. */
+/**
+ * Returns true for a change that people often make themselves, such as a new layer. The client reports this change, but
+ * does not refuse the response, unless the known state is strict.
+ */
 export const isTold = ({ kind }: Rollback): boolean => rows[kind].told === true
 
 /**
- * Returns a text that describes the changes: `shared:production was added since the last run; API_KEY comes from ...`
+ * Returns a text that describes the changes, for example `shared:production was added since the last run`. Several
+ * changes are separated with `; `.
  */
 export const wordsOf = (changes: readonly Rollback[]): string =>
   changes.map((change) => rows[change.kind].words(change)).join('; ')
 
 /**
- * A response of the server is older than an earlier response to this client, or contradicts it. The code is `rollback`.
+ * A response of the server is older than an earlier response to this client, or contradicts the earlier response. The
+ * code is `rollback`. `changes` lists the differences.
  */
 export class RollbackError extends SkerryError {
   override readonly name = 'RollbackError'

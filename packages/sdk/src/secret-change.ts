@@ -1,7 +1,8 @@
 import type { ChangeRequest, SecretChange } from './secrets.ts'
 
 /**
- * Returns true if a change request is about one secret, and false if it is a re-key. A re-key has no `secretName`.
+ * Returns true if a change request is about one secret, and false if it proposes a re-key. A change request for a
+ * re-key has no `secretName`.
  *
  * @example
  * const { changeRequest } = await client.changes.get({ params: { orgId, changeRequestId } })

@@ -8,11 +8,12 @@ import type { EnvironmentKey, EnvironmentPlace } from './environment-key.ts'
 import { DecryptionError, invalid, SkerryError } from './errors.ts'
 import type { SecretPlace } from './secrets.ts'
 
+/** The details of a secret in a response of the server. The description and the tags are encrypted in `sealed`. */
 type Row = Answer<typeof secretDetails.list>['details'][number]
 
-/** Notes about a secret in an environment. The description and the tags are decrypted. */
+/** The details of a secret: notes that people write about it, for one environment. The texts are decrypted. */
 export interface SecretDetails extends Omit<Row, 'sealed'>, DescribedSecret {
-  /** False if the key does not decrypt the description and the tags. They are then empty. */
+  /** False if the key does not decrypt the description and the tags. `description` and `tags` are then empty. */
   isReadable: boolean
 }
 
@@ -39,27 +40,32 @@ async function opened({ sealed, ...row }: Row, dek: Dek): Promise<SecretDetails>
   return { ...row, ...(text ?? unwritten), isReadable: text !== null }
 }
 
-/** A change of details. If you leave a field out, it does not change. Null or an empty text clears the field. */
+/**
+ * A change of the details of a secret. If you leave a field out, it does not change. Null, an empty text or an empty
+ * list clears the field.
+ */
 export interface DetailsChange {
-  /** At most 500 characters. */
+  /** The description of the secret, at most 500 characters. */
   description?: string
-  /** At most 10 tags, each of at most 32 characters. */
+  /** At most 10 tags. Each tag has 1 to 32 characters. */
   tags?: readonly string[]
-  /** The id of a member. The server reminds this member before the secret expires. */
+  /** The id of the member who is the owner. The server reminds this member before the secret expires. */
   ownerId?: string | null
-  /** The time at which the secret expires, as in RFC 3339. */
+  /** The time at which the secret expires, in the format of RFC 3339: `2027-01-31T00:00:00Z`. */
   expiresAt?: string | null
   /** True if this environment does not need the secret. The dashboard then does not show the secret as missing. */
   notNeeded?: boolean
 }
 
 /**
- * Stores the details of a secret. The secret need not exist yet. The description and the tags are encrypted on this
- * machine. The server can read the other details.
+ * Changes the details of a secret. The secret need not exist yet. The function encrypts the description and the tags on
+ * this machine. The server can read the other details.
  *
  * @returns the details after the change, or undefined if all of them are empty.
  * @throws RefusedError `conflict` if somebody else changed the details at the same time, `forbidden`, `quota_exceeded`,
- *   `invalid_request` if the owner is not a member; SkerryError `invalid_request`, `old_server`; UnavailableError.
+ *   `invalid_request` if the owner is not a member; SkerryError `invalid_request` if a text is too long, `old_server`
+ *   if the server has no details; DecryptionError if only one of `description` and `tags` is given, and the stored
+ *   texts cannot be decrypted; UnavailableError.
  * @example await describeSecret(client, { orgId, envId, name: 'API_KEY' }, { description: 'Reads the bucket' }, key.dek)
  */
 export async function describeSecret(
@@ -94,8 +100,12 @@ function checkLengths({ description = '', tags = [] }: Pick<DetailsChange, 'desc
 }
 
 /**
- * Encrypts the details of all secrets of an environment with its new key, for a re-key. If a description cannot be
- * decrypted, it is left out. Returns undefined if the server is older and has no descriptions.
+ * Decrypts the descriptions and tags of all secrets of an environment with the old key, and encrypts them with the new
+ * key, for a re-key. Texts that cannot be decrypted are lost.
+ *
+ * @param old the present key of the environment.
+ * @param key the new key of the environment.
+ * @returns the `details` in the body of a re-key. Undefined if the server has no details.
  */
 export async function resealDetails(
   client: Client,

@@ -19,30 +19,40 @@ import type { Client } from './client.ts'
 import { clientError, DecryptionError, SkerryError } from './errors.ts'
 import { pagesOf } from './pages.ts'
 
+/** A secret in a response of the server: a row of `client.secrets.list`. */
 type Secret = Answer<typeof secrets.list>['secrets'][number]
+/** A page of the history of a secret, from `client.secrets.versions`. */
 type VersionsPage = Answer<typeof secrets.versions>
 
-/** A secret by its present name. */
+/** Identifies a secret. */
 interface Place {
   orgId: string
   envId: string
+  /** The present name of the secret. */
   name: string
 }
 
-/** A version of a secret. `formerName` is the name that the secret had then, according to the server. */
+/**
+ * A version of a secret in a response of the server. `formerName` is the name that the secret had at that time,
+ * according to the server. It is null or missing if the name was the present name.
+ */
 type ShownVersion = StoredVersion & { formerName?: string | null }
 
 /**
- * Returns a function that decrypts the versions of a secret. A version from before a rename is encrypted under a former
- * name. An encrypted record lists the former names of the secret, with a digest of each version, and the function uses
- * a former name only if this record proves it. All other versions can be decrypted only under the present name. A
- * hostile server can hide the record, and somebody with the key can store a wrong record. `unprovenVersions` lists the
- * versions that the record does not prove.
+ * Returns a function that decrypts the versions of a secret, also versions from before a rename.
+ *
+ * A value is encrypted for one name, so a version from before a rename can be decrypted only with the former name.
+ * After a rename, the client stores an encrypted record of the former names. For each version, the record has a digest.
+ * The function uses a former name only if the record has the digest of this version. For all other versions, it uses
+ * the present name.
+ *
+ * A hostile server can hide the record, and somebody with the key can store a wrong record. `unprovenVersions` lists
+ * the versions that the record does not prove.
  *
  * @param history a page of `client.secrets.versions`.
  * @returns a function that decrypts a version. It throws a DecryptionError if the version was encrypted with a key from
- *   before a re-key, if it was changed, or if the record does not prove its former name. The record covers only the
- *   last 1,000 versions before a rename.
+ *   before a re-key, if it was changed, or if the record does not prove its former name. The record has at most 1,000
+ *   versions, the newest before the rename.
  * @example
  * const page = await client.secrets.versions({ params: { orgId, envId, name: 'API_KEY' } })
  * const open = await versionOpener(page, { envId, name: 'API_KEY' }, key.dek)
@@ -63,11 +73,13 @@ export async function versionOpener(
 }
 
 /**
- * Lists the versions from before a rename that the record of former names does not prove. Either the server hides the
- * record or shows another ciphertext, or somebody with the key has stored a wrong record. Such a version cannot be
- * decrypted, or its value may belong to another version.
+ * Lists the versions from before a rename that the record of former names does not prove. The record is explained under
+ * `versionOpener`. A version is not proven if the server hides the record or shows another ciphertext, or if somebody
+ * with the key has stored a wrong record. A version that is not proven cannot be decrypted, or its value may belong to
+ * another version.
  *
  * @param history a page of `client.secrets.versions`.
+ * @returns the numbers of the versions. Versions from before a re-key that cannot be decrypted are left out.
  * @example
  * const page = await client.secrets.versions({ params: { orgId, envId, name: 'API_KEY' } })
  * const unproven = await unprovenVersions(page, { envId, name: 'API_KEY' }, key.dek)
@@ -92,11 +104,12 @@ const isProven = async (stored: ShownVersion, record: FormerName[]): Promise<boo
   stored.formerName == null ? fitsRecord(stored, record) : (await provenName(stored, record)) !== undefined
 
 /**
- * Decrypts a version from before a rename, so that you can restore it or compare it with another value. If the record
- * of former names does not prove the version, the function throws an error, because a hostile server could show another
+ * Decrypts a version from before a rename, so that you can restore it or compare it with another value. The record of
+ * former names (see `versionOpener`) must prove the version. Without this proof, a hostile server could show another
  * value of the secret as this version.
  *
  * @param history a page of `client.secrets.versions`.
+ * @param stored a version with a `formerName`, from this page.
  * @throws DecryptionError if the record does not prove the version, or if the version cannot be decrypted.
  * @example
  * const page = await client.secrets.versions({ params: { orgId, envId, name: 'API_KEY' } })
@@ -120,12 +133,14 @@ const openRecord = async (record: string | null | undefined, dek: Dek, envId: st
   record == null ? [] : openFormerNames(record, dek, envId, name).catch((): FormerName[] => [])
 
 /**
- * Decrypts a version from before a rename, and encrypts it again under the present name, so that you can restore it.
+ * Decrypts a version from before a rename, and encrypts it again for the present name, so that you can restore it.
  *
- * @returns the new ciphertext, and the current version of the secret. Returns undefined if the version already has the
- *   present name, because you can then restore it as it is.
+ * @param wanted the number of the version.
+ * @param openKey returns the key of the environment. The function calls it only if it must decrypt the version.
+ * @returns the new ciphertext, and the current version of the secret. Undefined if the version already has the present
+ *   name or does not exist. `restoreSecret` then needs no new ciphertext.
  * @throws DecryptionError if the record of former names does not prove the version, or if the version cannot be
- *   decrypted.
+ *   decrypted; the errors of `openKey`; RefusedError; UnavailableError.
  */
 export async function resealVersion(
   client: Client,
@@ -151,18 +166,26 @@ const versionsOf = (client: Client, { orgId, envId, name }: Place): AsyncGenerat
     client.secrets.versions({ params: { orgId, envId, name }, query: { limit: limits.versionsMax, ...page } }),
   )
 
-/** The input of `sealRenaming`. You can read it without the key, and pass it to another process that has the key. */
+/**
+ * What `sealRenaming` needs to rename a secret. `readRenaming` returns it, and does not need the key. You can then pass
+ * it to another process that has the key.
+ */
 export interface Renaming {
+  /** The secret with its present name, version and ciphertext. */
   secret: Pick<Secret, 'environmentId' | 'name' | 'version' | 'ciphertext'>
   /** The encrypted record of former names. Null if the secret was not renamed before. */
   formerNames: string | null
-  /** All versions that were written under the present name, oldest first. */
+  /**
+   * The versions since the last re-key, oldest first, including the current version. If there are more than 1,000
+   * versions, the oldest may be missing.
+   */
   versions: ShownVersion[]
+  /** The encrypted description and tags of the secret, and their revision. Null if there are none. */
   details: { sealed: string; revision: number } | null
 }
 
 /**
- * Reads the data that `sealRenaming` needs.
+ * Reads the history and the details of a secret, which `sealRenaming` needs to rename it.
  *
  * @param secret a row of `client.secrets.list`.
  * @throws RefusedError `forbidden`, `not_found`; SkerryError `conflict` if somebody has changed the secret since you
@@ -195,11 +218,11 @@ async function sealedDetailsOf(client: Client, orgId: string, { environmentId: e
 }
 
 /**
- * Encrypts the value and the description of a secret under a new name, and adds the present name and its versions to
- * the record of former names. If the old record does not prove a version, the new record does not contain it, so that
- * clients still report this version.
+ * Encrypts the value, the description and the tags of a secret for a new name. Adds the present name and its versions
+ * to the record of former names (see `versionOpener`). A version that the old record does not prove does not get into
+ * the new record, so clients still report this version as unproven.
  *
- * @returns also `unproven`: the versions that the old record does not prove.
+ * @returns the data for `sendRenaming`, and `unproven`: the numbers of the versions that the old record does not prove.
  * @throws DecryptionError if the value or the description cannot be decrypted.
  */
 export async function sealRenaming(
@@ -259,18 +282,22 @@ function namesAfter(versions: NamedVersion[]): FormerName[] {
 }
 
 /**
- * Renames a secret. The value and the description are encrypted again under the new name. The secret keeps its
- * versions. After the rename, programs get the value only under the new name, so change everything that uses the old
- * name. `namedBy` in the result lists the uses that the server knows. `referringTo` finds values of the environment
- * that refer to the old name.
+ * Renames a secret. The function encrypts the value, the description and the tags again for the new name. The secret
+ * keeps its versions.
+ *
+ * After the rename, programs get the value only under the new name. Therefore change everything that uses the old name.
+ * `namedBy` in the result lists the uses that the server knows. `referringTo` finds values of the environment that
+ * refer to the old name.
  *
  * @param secret a row of `client.secrets.list`. If somebody has changed the secret since, the rename is refused.
- * @returns also `unproven`: the earlier versions that the record of former names did not prove, because the record is
- *   wrong or the server hides it. The new record contains those of them that can be decrypted under the present name.
+ * @returns the answer of the server, and `unproven`: the numbers of the earlier versions that the record of former
+ *   names does not prove. The record is then wrong, or the server hides it. The new record does not contain these
+ *   versions.
  * @throws DecryptionError if the value or the description cannot be decrypted; RefusedError `conflict` if the secret
  *   has changed or the new name exists; RefusedError `conflict` if the environment is protected or a rotation writes
  *   one of the names; RefusedError `forbidden`, `quota_exceeded`, `invalid_request` if the new name is not allowed;
- *   SkerryError `conflict`, `malformed_answer`, `old_server`; UnavailableError.
+ *   SkerryError `conflict` if the secret has changed since you listed it, `malformed_answer` if a version is missing in
+ *   the history, `old_server` if the server cannot rename secrets; UnavailableError.
  * @example
  * const { secrets } = await client.secrets.list({ params: { orgId, envId } })
  * const secret = secrets.find(({ name }) => name === 'API_KEY')
@@ -288,7 +315,11 @@ export async function renameSecret(
   return { ...(await sendRenaming(client, orgId, renaming, newName, sealed)), unproven: sealed.unproven }
 }
 
-/** Sends the result of `sealRenaming` to the server, which then renames the secret. */
+/**
+ * Sends the result of `sealRenaming` to the server, which then renames the secret.
+ *
+ * @throws the errors of `renameSecret` that come from the server.
+ */
 export async function sendRenaming(
   client: Client,
   orgId: string,
@@ -304,8 +335,8 @@ export async function sendRenaming(
 }
 
 /**
- * Returns the names of the secrets whose values contain `${NAME}` for the given name. A value that cannot be decrypted
- * is left out.
+ * Returns the names of the secrets whose values refer to the secret `name`, sorted. A value refers to the secret
+ * API_KEY if it contains the text `${API_KEY}`. A secret that cannot be decrypted is left out.
  *
  * @example const names = await referringTo((await client.secrets.list({ params: { orgId, envId } })).secrets, 'API_KEY', key.dek)
  */

@@ -32,7 +32,8 @@ export {
  * Encrypts a value, and returns the ciphertext: `sc1.<iv>.<ciphertext>`. The ciphertext can be decrypted only as the
  * secret of this name in this environment.
  *
- * @throws CryptoError `malformed_text` if the value is not valid Unicode, `invalid_argument`.
+ * @throws CryptoError `malformed_text` if the value is not valid Unicode, `invalid_argument` if the id of the
+ *   environment or the name is empty.
  * @example const ciphertext = await sealFor(envId, 'API_KEY', value, key.dek)
  */
 export function sealFor(environmentId: string, name: string, value: string, dek: Dek): Promise<string> {
@@ -44,39 +45,42 @@ export interface SecretPlace extends EnvironmentPlace {
   name: string
 }
 
+/** The options of a function that changes a secret. */
 export interface WriteOptions extends RequestOptions {
   /**
-   * If the secret has another version than this, the write is refused with `conflict`. 0 means that the secret must not
-   * exist yet.
+   * The version that you expect the secret to have. If it has another version, the server refuses the change with
+   * `conflict`. 0 means that the secret must not exist yet. Default: no check.
    */
   expectedVersion?: number
   /**
-   * The reason of the change, for the people who approve it, at most 2,000 characters. It is stored only in a protected
-   * environment.
+   * The reason for the change, for the people who approve it, at most 2,000 characters. The server stores it only for a
+   * protected environment.
    */
   note?: string
 }
 
+/** The options of `deleteSecret`. */
 export interface DeleteOptions extends WriteOptions {
-  /** How long the deleted secret can be restored: `1d` to `30d`. If it is missing, the secret is deleted for good. */
+  /**
+   * How long you can restore the deleted secret: `1d` (one day) to `30d`. Without it, the secret is deleted for good.
+   */
   keepFor?: string
 }
 
 /**
- * A proposed change of one secret, or a proposed re-key. `isSecretChange` of `@skerry/sdk/secret-change` says which of
- * them it is.
+ * A proposed change of one secret, or a proposed re-key. `isSecretChange` of `@skerry/sdk/secret-change` tells them
+ * apart.
  */
 export type ChangeRequest = Answer<typeof changes.approve>['changeRequest']
 
-/** A change request that says whether its proposer still has access. */
+/** A change request. It also says whether the person or token that proposed it still has access. */
 export type ShownChange = Answer<typeof changes.get>['changeRequest']
 /** A proposed change of one secret. */
 export type SecretChange = Answer<typeof changes.propose>['changeRequests'][number]
 
 /**
- * The result of a write in a protected environment: nothing is written yet, and a change request waits for approval.
- * `putSecret`, `restoreSecret` and `deleteSecret` return this in a protected environment. Check with `if ('queued' in
- * answer)`.
+ * The result of `putSecret`, `restoreSecret` and `deleteSecret` in a protected environment. Nothing is changed yet, and
+ * a change request waits for approval. Check for this result with `if ('queued' in answer)`.
  */
 export interface Queued {
   readonly queued: true
@@ -107,6 +111,7 @@ export async function putSecret(
   return client.secrets.put({ params: { orgId, envId, name }, body }, noted(options))
 }
 
+/** The options of `restoreSecret`. */
 export interface RestoreOptions extends WriteOptions {
   /**
    * Returns the key of the environment. The SDK calls it only for a version from before a rename, because it must
@@ -117,11 +122,14 @@ export interface RestoreOptions extends WriteOptions {
 
 /**
  * Stores the value of an earlier version as a new version of the secret. In a protected environment, the function
- * creates a change request and stores nothing yet. You need the key only for a version from before a rename.
+ * creates a change request and stores nothing yet. You need the key (`openKey`) only for a version from before a
+ * rename.
  *
+ * @param version the number of the version whose value you want.
  * @throws RefusedError `not_found` if the version does not exist, `forbidden`, `conflict`, `invalid_request` if the
  *   secret already has this value, or if it was renamed and `openKey` is missing; DecryptionError if a version from
- *   before a rename cannot be decrypted or is not proven; SkerryError `invalid_request`; UnavailableError; the errors
+ *   before a rename cannot be decrypted, or if nothing proves that the version is real (see `openProven` of
+ *   `@skerry/sdk/secret-history`); SkerryError `invalid_request` if the note is too long; UnavailableError; the errors
  *   of `openKey`.
  * @example const answer = await restoreSecret(client, { orgId, envId, name: 'API_KEY' }, 3)
  */
@@ -146,10 +154,12 @@ export async function restoreSecret(
 
 /**
  * Deletes a secret with all its versions. With `keepFor`, you can restore the secret during this time. In a protected
- * environment, the function creates a change request and deletes nothing yet. You need no key.
+ * environment, the function creates a change request and deletes nothing yet. You do not need the key of the
+ * environment.
  *
- * @throws RefusedError `not_found`, `forbidden`, `conflict`, `quota_exceeded` if the environment keeps too many deleted
- *   secrets; SkerryError `invalid_request`; UnavailableError.
+ * @throws RefusedError `not_found`, `forbidden`, `conflict` if the secret does not have `expectedVersion`,
+ *   `quota_exceeded` if the environment has too many deleted secrets that can be restored; SkerryError
+ *   `invalid_request` if the note is too long; UnavailableError.
  * @example const answer = await deleteSecret(client, { orgId, envId, name: 'API_KEY' }, { keepFor: '30d', note: 'unused since May' })
  */
 export async function deleteSecret(
@@ -161,15 +171,16 @@ export async function deleteSecret(
   return client.secrets.delete({ params: { orgId, envId, name }, query }, noted(options))
 }
 
+/** A deleted secret that can still be restored, with its last ciphertext. */
 export type DeletedSecret = Answer<typeof deletedSecrets.list>['deletedSecrets'][number]
 
 /**
- * Restores a deleted secret with its versions. The function encrypts the value again and stores it as a new version,
- * because a client that saw the deletion refuses the old ciphertext. In a protected environment, the function creates a
- * change request and restores nothing yet.
+ * Restores a deleted secret with its versions. The function encrypts the value again, and stores it as a new version. A
+ * client with a known state that saw the deletion would refuse the old ciphertext. In a protected environment, the
+ * function creates a change request and restores nothing yet.
  *
  * @param deleted a row of `client.deletedSecrets.list`.
- * @param dek the environment's key. Call `rewriteIfRekeyed` after the restore, as after every write.
+ * @param dek the key of the environment. After this function, call `rewriteIfRekeyed`, as after every write.
  * @throws DecryptionError if the value cannot be decrypted, for example because the environment was re-keyed after the
  *   deletion; RefusedError `not_found` if the secret can no longer be restored, `conflict` if a new secret has the same
  *   name, `quota_exceeded`, `forbidden`; SkerryError `invalid_request`; UnavailableError.
@@ -193,7 +204,8 @@ export async function restoreDeletedSecret(
 /**
  * Decrypts the last value of a deleted secret.
  *
- * @throws DecryptionError.
+ * @param deleted a row of `client.deletedSecrets.list`.
+ * @throws DecryptionError if the value cannot be decrypted, or if the secret can no longer be restored.
  * @example
  * const [deleted] = (await client.deletedSecrets.list({ params: { orgId, envId } })).deletedSecrets
  * const value = deleted && (await openDeleted(envId, deleted, key.dek))
@@ -210,8 +222,8 @@ export async function openDeleted(
 }
 
 /**
- * Several changes of one environment. If `expectedVersion` is missing, the version of the secret at the time of the
- * proposal is used.
+ * Changes of several secrets of one environment: new values (`puts`) and deletions (`deletes`). A change is applied
+ * only if the secret still has `expectedVersion` then. Default: its version at the time of the proposal.
  */
 export interface ProposedChanges {
   puts?: readonly { name: string; value: string; expectedVersion?: number }[]
@@ -219,13 +231,13 @@ export interface ProposedChanges {
 }
 
 /**
- * Proposes new values and deletions of several secrets in a protected environment. The values are encrypted. Approvers
- * decide about all of them together, and the server applies all of them or none. At most 200 secrets.
+ * Proposes new values and deletions of several secrets in a protected environment, at most 200. The function encrypts
+ * the values. The approvers decide about all changes together, and the server applies all of them or none.
  *
- * @param dek the environment's key, which encrypts the values: `(await environmentKey(...)).dek`.
- * @param options `note`: the reason of the change, for the people who approve it.
- * @returns one change request for each secret, and the `groupId` that they share. `groupId` is null if there is only
- *   one secret.
+ * @param dek the key of the environment, which encrypts the values: `(await environmentKey(...)).dek`.
+ * @param options.note the reason for the changes, for the people who approve them. At most 2,000 characters.
+ * @returns one change request for each secret, and the `groupId` that all of them have. `groupId` is null if there is
+ *   only one secret.
  * @throws RefusedError `conflict` if the environment is not protected or a secret does not have its `expectedVersion`,
  *   `not_found` if a secret to delete does not exist, `forbidden`, `quota_exceeded`; CryptoError `malformed_text`;
  *   SkerryError `invalid_request` if there are too many secrets, if a name occurs twice, or if the note is too long;
@@ -258,8 +270,10 @@ const expected = ({ expectedVersion }: WriteOptions) => (expectedVersion === und
 const kept = ({ keepFor }: { keepFor?: string | undefined }) => (keepFor === undefined ? {} : { keepFor })
 
 /**
- * Puts the note into a header of the request, percent-encoded, because not all proxies accept other characters than
- * ASCII.
+ * Makes the request options for a change with a note. Puts the note into a header. The note is percent-encoded, because
+ * some proxies accept only ASCII characters.
+ *
+ * @throws SkerryError `invalid_request` if the note is too long or is not valid Unicode.
  */
 export function noted({ note, expectedVersion: _, headers, ...options }: WriteOptions): RequestOptions {
   if (note === undefined) return { ...options, ...(headers && { headers }) }
@@ -269,10 +283,11 @@ export function noted({ note, expectedVersion: _, headers, ...options }: WriteOp
   return { ...options, headers: { ...headers, [changeNoteHeader]: encodeURIComponent(note) } }
 }
 
-/** A value that you have just written, and the version that it got. */
+/** A value that you have just written. */
 export interface WrittenSecret {
   name: string
   value: string
+  /** The version that the server gave to the value. */
   version: number
 }
 
@@ -284,8 +299,9 @@ export interface WrittenSecret {
  * the present key.
  *
  * @param used the key with which you encrypted the values.
- * @returns the same values, with their current versions.
- * @throws RefusedError `conflict` if somebody has written one of the secrets since; the errors of `environmentKey`.
+ * @param written the values that you wrote, with their versions.
+ * @returns the same values. A value that the function wrote again has a new version.
+ * @throws RefusedError `conflict` if somebody has written one of the secrets meanwhile; the errors of `environmentKey`.
  * @example
  * const [place, name] = [{ orgId, envId }, 'API_KEY']
  * const answer = await putSecret(client, { ...place, name }, value, key.dek)

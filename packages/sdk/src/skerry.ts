@@ -99,7 +99,7 @@ export interface Resolved {
   fetchedAt: string
   /** The seconds since `fetchedAt`. */
   ageSeconds: number
-  /** A text that changes if anything in the response of the server changes. */
+  /** A text that changes if anything in the response changes, except its proof from the signed directory. */
   revision: string
 }
 
@@ -301,7 +301,10 @@ async function openCopy(received: Copy, privateKey: KeyHolder, opening: Opening)
   return { copy, resolved }
 }
 
-/** The chains of the directory grow without a change of the environment, so that they are no part of the revision. */
+/**
+ * Computes the revision. It leaves out the chains of the signed directory, because they grow without a change of the
+ * environment.
+ */
 async function revisionOf({ text, overrides = '' }: Copy, body: ParsedBody): Promise<string> {
   const { shown, ...rest } = body
   return hexSha256((shown === undefined ? text : JSON.stringify(rest)) + overrides)
@@ -384,8 +387,8 @@ interface Fetching {
 }
 
 /**
- * Fetches the answer, with the ETag of the known copy, and the personal overrides at the same time. After a 304 that copy
- * counts as fetched now.
+ * Fetches the answer, with the ETag of the known copy, and the personal overrides at the same time. After a 304 that
+ * copy counts as fetched now.
  */
 async function fetchCopy(client: Client, query: ResolveQuery, fetching: Fetching): Promise<Copy> {
   const { known, asked, own, now, signal } = fetching

@@ -19,56 +19,68 @@ export { listMissingGrants, type MissingFilter, type MissingGrant } from './gran
 /**
  * The result for one missing key:
  *
- * - `done`: this client granted the key. `already`: another client granted it before.
- * - `uncompared`: nobody has compared the person's public key. `without_keyring`: the person has no keyring yet.
- * - `not_held`: you do not have the key of the environment, or only for a time. `conflict`: the server refused the grant. `reason` says
- *   why.
+ * - `done`: this client granted the key.
+ * - `already`: the person already had the key, for example because another client granted it.
+ * - `uncompared`: `isCompared` returned false, because nobody has compared the person's public key.
+ * - `without_keyring`: the person has no key pair yet.
+ * - `not_held`: you do not have the key of the environment, or you have it only until a set time.
+ * - `conflict`: the server refused the grant. `reason` says why.
  */
 export type GrantOutcome = 'done' | 'already' | 'uncompared' | 'without_keyring' | 'not_held' | 'conflict'
 
+/** The result of `grantMissing` for one missing key. */
 export interface GrantedRow {
   missing: MissingGrant
   outcome: GrantOutcome
-  /** Set for `conflict`. */
+  /** For `conflict`, the reason why the server refused the grant. Otherwise null. */
   reason: SentGrant<MissingGrant>['reason']
 }
 
+/** The settings of `grantMissing`. */
 export interface GrantMissingSettings extends MissingFilter {
   orgId: string
   /**
-   * Your private key. If it has a known state, the name and the key of each environment are compared with what was seen
-   * before.
+   * Your private key. If it has a known state, the function compares the name and the key of each environment with the
+   * name and the key that this client saw before.
    */
   holder: RememberingHolder
   /**
-   * Returns true if somebody has compared this public key with its owner. The key comes from the server, so a key that
-   * nobody compared could belong to the server itself. If the function returns false, nothing is granted for this key.
+   * Returns true if somebody has compared the public key (`missing.publicKeyJwk`) with its owner. The public key comes
+   * from the server, so a public key that nobody compared could belong to the server itself. If your function returns
+   * false, the person does not get the missing key.
    */
   isCompared: (missing: ReadyGrant) => boolean | Promise<boolean>
   /**
-   * True if you have compared the people with the signed directory yourself. If false, and `holder.directory` is set,
-   * the directory must list each of them. Default: false.
+   * True if you have checked yourself that the signed directory lists the people with their public keys. If false, and
+   * `holder.directory` has a pin or a memory, the function checks this, and throws an error for a person who is not
+   * listed. Default: false.
    */
   areListed?: boolean
-  /** Called after each batch, with the number of rows that are done and the number of rows that can be granted. */
+  /** Called after each batch, with the number of keys that are done, and the number of all keys that can be granted. */
   onProgress?: (done: number, all: number) => void
-  /** Called for each key that a person now has, with the key (32 bytes). */
+  /** Called for each missing key that a person now has (`done` or `already`), with the environment key (32 bytes). */
   onGranted?: (missing: ReadyGrant, key: Uint8Array<ArrayBuffer>) => void | Promise<void>
-  /** If you abort it, the function stops before the next batch. To grant the rest, call the function again. */
+  /**
+   * If you abort it, the function throws the reason of the signal before the next batch. The keys of earlier batches
+   * stay granted. To grant the rest, call the function again.
+   */
   signal?: AbortSignal
 }
 
 /**
- * Grants missing keys: keys that people should have because of a team, or because an admin planned them, and do not have yet. The function
- * wraps each key on this machine, and only for public keys that somebody has compared. It stores the keys in batches.
- * If the call is interrupted, call the function again for the keys that are left. Two people can call it at the same
- * time.
+ * Grants missing keys: keys that people should have because of a team or an access plan, but do not have yet. The
+ * function wraps each key on this machine, and only for public keys that somebody has compared. It stores the keys in
+ * batches. If the call is interrupted, call the function again for the keys that are left. Two people can call it at
+ * the same time.
  *
  * @param missing the rows of `listMissingGrants` that you want to grant.
+ * @returns the result for each row, not in the order of `missing`.
  * @throws RollbackError if a name belongs to another environment than before, or an environment has another key than
- *   before; DecryptionError; RefusedError; UnavailableError. Batches that were already stored stay.
+ *   before; CryptoError `directory_…` if the signed directory does not list a person; DecryptionError; RefusedError;
+ *   UnavailableError. The keys of earlier batches stay granted.
  * @example
- * const rows = await grantMissing(client, missing, { orgId, holder: privateKey, isCompared: () => true })
+ * const isCompared = ({ publicKeyJwk }: { publicKeyJwk: string }) => publicKeyJwk === remembered
+ * const rows = await grantMissing(client, missing, { orgId, holder: privateKey, isCompared })
  */
 export async function grantMissing(
   client: Client,

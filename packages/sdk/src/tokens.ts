@@ -10,19 +10,27 @@ import type { RememberingHolder } from './environment-key.ts'
 import { SkerryError } from './errors.ts'
 import { pagesOf } from './pages.ts'
 
+/** A decoy in a response of the server. */
 export type HoneyToken = Answer<typeof honeyTokens.create>['honeyToken']
+/**
+ * A service token in a response of the server. It has the id, the name and the public key, but not the text of the
+ * token.
+ */
 export type ServiceToken = Answer<typeof tokens.create>['token']
 
+/** The settings of a new service token. */
 export interface NewServiceToken {
   orgId: string
+  /** The name of the token, for people. */
   name: string
   /**
-   * A `member` reads and writes the environments for which it has a grant. An `admin` can also manage the organization.
-   * Default: `member`.
+   * A token with the role `member` can read and write the environments for which it has a grant. A token with the role
+   * `admin` can also manage the organization. Default: `member`.
    */
   role?: 'member' | 'admin'
   /**
-   * Binds the token to this environment. The token can read the environment only after somebody has granted it the key.
+   * The id of the environment to which the token is bound. The token can read the environment only after somebody has
+   * granted the key to the token. Default: the token is not bound.
    */
   environmentId?: string | null
   /** The time at which the token expires: ISO 8601 with milliseconds and `Z`. Default: the token does not expire. */
@@ -31,23 +39,26 @@ export interface NewServiceToken {
   format?: TokenFormat
 }
 
-/**
- * A new token. `token` is the text that a program needs to sign in. Neither the SDK nor the server stores it, so show
- * it once, or store it yourself.
- */
+/** A new service token. */
 export interface CreatedServiceToken {
+  /**
+   * The text of the token, with which a program signs in and decrypts. Neither the SDK nor the server stores it. Show
+   * it once, or store it yourself.
+   */
   token: string
+  /** The parts of the token: its bearer and its key pair. */
   parsed: ParsedToken
+  /** The token as the server stores it. */
   serviceToken: ServiceToken
 }
 
 /**
  * Makes a service token on this machine, and registers it on the server. The server gets the id of the token, the hash
- * of its bearer and its public key. Then grant the token a key with `grantEnvironment`. Before that, the token cannot
- * read anything.
+ * of its bearer and its public key. The token cannot read an environment until you grant it the key with
+ * `grantEnvironment`.
  *
- * @throws RefusedError `forbidden`, `not_found`, `invalid_request`; UnavailableError. The token may be registered all
- *   the same, but nobody has its text. You can delete the token.
+ * @throws RefusedError `forbidden`, `not_found`, `invalid_request`; UnavailableError. The server may have registered
+ *   the token, but nobody has its text. You can delete the token.
  * @example
  * const { token, serviceToken, parsed } = await createServiceToken(client, { orgId, name: 'web', environmentId: envId })
  * await grantEnvironment(client, { orgId, envId, principalType: 'service_token', principalId: serviceToken.id,
@@ -62,21 +73,25 @@ export async function createServiceToken(client: Client, settings: NewServiceTok
   return { token, parsed, serviceToken }
 }
 
-/** The parts of a token with which a program reads and writes. */
+/** The parts of a token that a program needs to read and write secrets. */
 export interface OpenedToken {
+  /** The id of the token. */
   tokenId: string
-  /** The credential of `createClient`. */
+  /** The text for the setting `credential` of `createClient`: `{ bearer }`. */
   bearer: string
-  /** The private key, for `environmentKey` and `rekeyEnvironment`. */
+  /** The private key, with settings for the signed directory. Pass it to `environmentKey` and `rekeyEnvironment`. */
   holder: RememberingHolder
+  /** The public key of the token, a JWK as a JSON string. */
   publicKeyJwk: string
 }
 
 /**
- * Reads the text of a token, in any format, so that a program can write with it. If the token contains a pin, or if
- * `directory` has a pin or a memory, `holder` accepts only keys that the signed directory of the organization lists.
+ * Reads the text of a token, in any format, so that a program can read and write secrets with it. If the token contains
+ * a pin, or if `directory` has a pin or a memory, `holder` accepts only keys that the signed directory of the
+ * organization lists.
  *
- * @param directory set `name` if you use an environment to which the token is not bound.
+ * @param directory settings for the signed directory. Set `name` if the token is not bound to the environment that you
+ *   use.
  * @throws CryptoError `malformed_token`, `malformed_pin`; SkerryError `invalid_request` if the token is for another
  *   environment than `directory.name`.
  * @example const { bearer, holder } = await openToken(token) // `holder` is for `environmentKey`
@@ -94,17 +109,19 @@ export async function openToken(token: string, directory: DirectorySettings = {}
   return { ...opened, holder: { ...privateKey, directory: settings } }
 }
 
-/** What the server stores about a token. Nothing of it is secret. */
+/** The data with which a token is registered on the server. They are not secret. */
 export interface TokenRegistration {
+  /** The id of the token. */
   tokenId: string
-  /** Base64url SHA-256 of the bearer. */
+  /** The SHA-256 hash of the bearer, base64url. */
   tokenHash: string
+  /** The public key of the token, a JWK as a JSON string. */
   publicKeyJwk: string
 }
 
 /**
- * Computes from the text of a token what the server stores about it. The token may contain a pin. The function sends no
- * request.
+ * Computes the data with which a token is registered on the server, from the text of the token. The token may contain a
+ * pin. The function sends no request.
  *
  * @throws CryptoError `malformed_token`, `malformed_pin`.
  * @example const registration = await registrationOf(token)
@@ -123,7 +140,7 @@ export async function registrationOf(token: string): Promise<TokenRegistration> 
  * contain no hashes of tokens. The name, the role and the environment of the token stay the same.
  *
  * @throws SkerryError `not_found` if the organization has no such token; RefusedError `conflict` if the token is
- *   already registered, or had another key.
+ *   already registered, or had another public key before, `forbidden`; UnavailableError.
  * @example await registerRestored(client, orgId, await registrationOf(token))
  */
 export async function registerRestored(
@@ -146,8 +163,9 @@ async function findToken(client: Client, orgId: string, tokenId: string): Promis
 }
 
 /**
- * Makes the first admin token of an organization, for a program that has only the client id and client secret of a
- * sign-up. After that, the program uses the token. A machine client has no key, so it cannot create an environment.
+ * Makes the first admin token of an organization. Use it in a program that signed up, and has only the client id and
+ * the client secret of a machine client. A machine client has no key pair, so it cannot create an environment. The
+ * program uses the admin token instead.
  *
  * @param machine a client whose credential is `{ clientId, clientSecret }`.
  * @param settings.orgId the id of the organization. Default: the organization of the machine client.
@@ -168,11 +186,10 @@ export async function bootstrapAdmin(
 
 /**
  * Makes a decoy on this machine, and registers it on the server. A decoy looks exactly like a service token, but never
- * works. If somebody uses it, the server tells the admins. Put the text where a thief would look for tokens. No copy of
- * the text is stored.
+ * works. If somebody uses the decoy, the server tells the admins. Put the text (`token` in the result) where a thief
+ * would look for tokens. Neither the SDK nor the server stores the text.
  *
- * The server gets the hash of the bearer that the SDK would send for the decoy. If another client sends the whole text
- * of the decoy, the server recognises it by its id.
+ * The server gets the id of the decoy and the hash of its bearer. It recognises the decoy by either of them.
  *
  * @param settings.placement a note for the admins that says where you put the decoy.
  * @throws RefusedError `forbidden`, `invalid_request`; UnavailableError.

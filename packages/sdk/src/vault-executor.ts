@@ -5,64 +5,82 @@ import { checkHeaders, openAnswer, send } from './transport.ts'
 
 /** A request that the executor sends to a provider. */
 interface VaultRequest {
-  /** GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS. */
+  /** The HTTP method: GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS. */
   method: string
-  /** An https URL that a rule of the provider covers. It may contain no placeholder. */
+  /** An `https:` URL that the rules of the provider allow. It must not contain a placeholder. */
   url: string
   /**
-   * May contain `{{skerry:API_KEY}}` or `{{skerry:ACCESS_TOKEN}}`. Without a placeholder, the executor inserts the
-   * credential itself.
+   * The headers. A value may contain the placeholder `{{skerry:API_KEY}}` or `{{skerry:ACCESS_TOKEN}}`, which the
+   * executor replaces with the credential. If the request has no placeholder, the executor puts in the credential as
+   * the provider requires it.
    */
   headers?: Record<string, string>
-  /** Text, with placeholders as in headers. */
+  /** The body as a text. It may contain the same placeholders. */
   body?: string
 }
 
-/** A request, and the connection whose credential it uses. */
+/** A request to a provider, and the connection whose credential it uses. */
 export interface VaultFetch {
+  /**
+   * The product's own id of the person. If the connection belongs to another person, the executor refuses the request.
+   */
   userRef: string
+  /** The id of the connection. */
   connectionId: string
   request: VaultRequest
-  /** Aborts the request, even while its answer is being read. */
+  /** Aborts the request. If the response has already begun, aborts its body. */
   signal?: AbortSignal
 }
 
 /** A browser that is open for a connection. */
 interface VaultLease {
-  /** The id to pass to the other calls, `vls_...`. */
+  /** The id of the open browser, `vls_...`. Pass it to the other functions of `VaultBrowsers`. */
   leaseId: string
-  /** The DevTools session and target, for programs that speak the DevTools protocol themselves. */
+  /** The DevTools session of the browser. Programs that use the DevTools protocol themselves need it. */
   sessionId: string
+  /** The DevTools target of the page. */
   targetId: string
-  /** When the browser closes by itself: ISO 8601, UTC. */
+  /** The time at which the browser closes by itself: ISO 8601, UTC. */
   expiresAt: string
-  /** Whether the site treats the browser as signed in. */
+  /** True if the browser is signed in at the site. */
   signedIn: boolean
 }
 
+/** An open browser: the product's own id of its person, and the `leaseId` from `open`. */
 type OfLease = { userRef: string; leaseId: string }
 
+/** The functions with which the backend of a product uses a browser in the vault executor. */
 export interface VaultBrowsers {
   /**
-   * Starts a browser with the session that its person left. `keepAliveMs`: milliseconds, 10,000 to 1,800,000. Default:
-   * 300,000.
+   * Starts a browser with the saved session of the connection, for example the cookies of the last sign-in.
+   * `keepAliveMs` is the time in milliseconds after which the browser closes by itself, from 10,000 to 1,800,000 (30
+   * minutes). Default: 300,000 (5 minutes).
    */
   open(call: { userRef: string; connectionId: string; keepAliveMs?: number }): Promise<VaultLease>
-  /** Fills a field of the sign-in page with the stored login. Works only at the origins where people sign in. */
+  /**
+   * Fills a field of the sign-in page with the stored login of the connection. Works only on pages of the origins where
+   * people sign in to the provider.
+   */
   fill(call: OfLease & { field: 'username' | 'password' | 'totp' }): Promise<{ filled: true }>
-  /** Closes the browser. Its session is saved unless `save` is false. `signedIn` is null if that was not checked. */
+  /**
+   * Closes the browser. The session is saved if the settings of the site allow it, unless `save` is false. `signedIn`
+   * says whether the browser was still signed in. It is null if the executor did not check this.
+   */
   release(call: OfLease & { save?: boolean }): Promise<{ saved: boolean; signedIn: boolean | null }>
-  /** Creates a link with which the person signs in again, in this browser. `expiresAt` is ISO 8601, UTC. */
+  /**
+   * Creates a link (`liveViewUrl`) with which the person can sign in again, in this browser. `expiresAt` is the time at
+   * which the link expires: ISO 8601, UTC.
+   */
   reauth(call: OfLease): Promise<{ liveViewUrl: string; expiresAt: string }>
 }
 
-/** How the executor is reached. */
+/** The settings with which a client reaches the vault executor. */
 export interface ExecutorSettings extends Pick<ClientSettings, 'fetch' | 'timeoutMs' | 'allowInsecure'> {
-  /** The URL of the project's executor. */
+  /** The URL of the vault executor. */
   executorUrl: string
-  /** The token that callers must send to the executor. */
+  /** The token that callers send to the executor. It is the executor's setting `SKERRY_EXECUTOR_TOKEN`. */
   executorToken: string
-  /** The clock, milliseconds since 1970. For tests. */
+  /** A function that returns the present time, in milliseconds since 1970. For tests. */
   now?: () => number
 }
 
@@ -76,11 +94,13 @@ export interface VaultExecutor {
   browser: VaultBrowsers
 }
 
-/** The executor's identity in a link. The identity comes from the executor itself, and not from the server. */
+/**
+ * The address and the key of a vault executor, for a link. They come from the executor itself, and not from the server.
+ */
 export interface VaultIdentity {
-  /** The origin at which browsers reach it: `https://executor.example.com`. */
+  /** The origin at which browsers reach the executor: `https://executor.example.com`. */
   origin: string
-  /** RFC 7638 thumbprint of its current wrapping key. */
+  /** The thumbprint (RFC 7638) of the public key for which credentials are now encrypted. */
   thumbprint: string
 }
 

@@ -13,65 +13,84 @@ import {
   type VaultIdentity,
 } from './vault-executor.ts'
 
+/** A vault connection: one account that a user of the product has connected. It does not contain the credential. */
 export type VaultConnection = Answer<typeof vaultPlatform.connection>['connection']
+/** The state of a link that the vault made for a person. */
 export type VaultSession = Answer<typeof vaultPlatform.session>['session']
 
+/** A URL to which the server sends webhooks. */
 export type VaultWebhookEndpoint = Answer<typeof vaultPlatform.createWebhook>['endpoint']
 
+/** The settings of `createVault`. */
 export interface VaultSettings
   extends ExecutorSettings,
     Pick<ClientSettings, 'baseUrl' | 'fetch' | 'timeoutMs' | 'allowInsecure'> {
   /**
-   * An API key of the vault for the backend of a product, `skv_...`. Anyone who has the key can create links in the
-   * name of the product.
+   * An API key of the vault for the backend of a product: `skv_...`. Keep it secret: everyone who has it can create
+   * links in the name of the product.
    */
   key: string
-  /** The address of the Connect page for the links. Default: `/connect` on the server. */
+  /** The URL of the Connect page, to which the links lead. Default: `/connect` on the server. */
   connectUrl?: string
 }
 
-/**
- * A link for a person. `session(sessionId)` of `Vault` returns the state of the link, such as whether the person has
- * connected the account.
- */
+/** A link to the Connect page, for one person. */
 export interface VaultLink {
+  /** The link. Open it in the person's browser. Everyone who has the link can use it until it expires. */
   url: string
+  /**
+   * The id of the link. `session` of `Vault` returns the state of the link, such as whether the account is connected.
+   */
   sessionId: string
+  /** The time at which the link expires: ISO 8601, UTC. */
   expiresAt: string
-  /** The executor that the link names, with its key. */
+  /** The vault executor that the link names, with the fingerprint of its key. */
   executor: VaultIdentity
 }
 
+/** The settings of a link, without the executor: the client adds the executor itself. */
 type NewSession = Omit<Body<typeof vaultPlatform.createSession>, 'executor'>
+/** Limits a list of connections to one person (`userRef`) or one status. `limit` is the length of a page. */
 type Filter = { userRef?: string; status?: VaultConnection['status']; cursor?: string; limit?: number }
 
+/** The vault client for the backend of a product. See `createVault`. */
 export interface Vault {
-  /** Creates a link with which a person connects an account. The new connection will have the id `connectionId`. */
+  /**
+   * Creates a link with which a person connects an account. `connectionId` in the result is the id of the connection
+   * that this creates.
+   */
   connect(
     session: Omit<NewSession, 'purpose' | 'connectionId'>,
   ): Promise<VaultLink & { connectionId: string; method: VaultConnection['method'] }>
-  /** Creates a link with which a person connects the account of one of their connections again. */
+  /** Creates a link with which a person connects an account again, for an existing connection. */
   reconnect(session: Omit<NewSession, 'purpose'> & { connectionId: string }): Promise<VaultLink>
   /** Creates a link with which a person can see and revoke their connections. */
   manage(session: Body<typeof vaultPlatform.createManageSession>): Promise<VaultLink>
+  /** Returns the state of a link. */
   session(sessionId: string): Promise<VaultSession>
+  /**
+   * Lists connections, one page at a time. `nextCursor` is the `cursor` of the next page, and null on the last page.
+   */
   connections(filter?: Filter): Promise<{ connections: VaultConnection[]; nextCursor: string | null }>
+  /** Returns one connection. */
   connection(connectionId: string): Promise<VaultConnection>
+  /** Revokes a connection. After this, requests with the connection are refused. */
   revoke(connectionId: string): Promise<VaultConnection>
   /**
    * Deletes all data of one person: connections with their credentials, links, and webhooks that are not delivered yet.
-   * The server sends no webhook about this. You can call the function again.
+   * The server sends no webhook about this. A second call for the same person throws no error.
    *
-   * @returns the number of deleted objects, and a digest. From now on, the audit log shows the digest and not the
-   *   person's id.
+   * @param userRef the product's own id of the person.
+   * @returns the number of deleted objects, and a digest. From now on, the audit log shows the digest instead of the id
+   *   of the person.
    * @example await vault.eraseUser('user-1')
    */
   eraseUser(userRef: string): Promise<Answer<typeof vaultPlatform.eraseUser>>
   /**
-   * Makes the executor send a request to a provider, with the credential of a connection. Returns the response of the
-   * provider, whatever its status. The body is a stream, so you can read it once. If the provider repeats the
-   * credential in the response, the executor removes it. The request is not repeated. `timeoutMs` limits the time until
-   * the response begins.
+   * Makes the vault executor send a request to a provider, with the credential of a connection. Returns the response of
+   * the provider, whatever its status is. The body is a stream, so you can read it only once. If the response contains
+   * the credential, the executor removes it. The request is sent only once. `timeoutMs` limits the time until the
+   * response begins.
    *
    * @throws RefusedError of the executor: `invalid_request`, `not_allowed`, `user_mismatch`, `not_found`,
    *   `connection_revoked`, `reauth_required`, `body_too_large`, `unauthorized`. UnavailableError: `provider_failed` if
@@ -82,22 +101,23 @@ export interface Vault {
    */
   fetch(call: VaultFetch): Promise<Response>
   /**
-   * Sets a connection to `active` again, for example after an outage of the provider. The next `fetch` shows whether
-   * its credential still works.
+   * Sets the status of a connection to `active` again, for example after an outage of the provider. The next `fetch`
+   * shows whether the credential of the connection still works.
    *
    * @throws RefusedError `conflict` if the person must connect the account again, because the refresh token is lost or
-   *   the credential is a browser session. `user_mismatch`, `not_found`, `connection_revoked`, `unauthorized`.
-   *   UnavailableError as for `fetch`.
+   *   the credential is a browser session. RefusedError `user_mismatch`, `not_found`, `connection_revoked`,
+   *   `unauthorized`. UnavailableError as for `fetch`.
    * @example await vault.reactivate({ userRef: 'user-1', connectionId })
    */
   reactivate(call: { userRef: string; connectionId: string }): Promise<{ status: 'active' }>
   /**
-   * Opens and drives browsers, for sites that have no API.
+   * Opens browsers that are signed in to the account of a connection, for sites that have no API.
    *
    * @throws The errors of `fetch`; `conflict` if the page or the login has no such field, or if a person is signing in
    *   on this page. UnavailableError `limit_reached` if the executor cannot open more browsers now.
    */
   browser: VaultBrowsers
+  /** Registers the URLs to which the server sends webhooks. */
   webhooks: VaultWebhooks
 }
 
@@ -106,23 +126,28 @@ export interface Vault {
  * `verifyWebhook`.
  */
 export interface VaultWebhooks {
-  /** `available` is false if the server has no server key. It then sends no webhooks, because it cannot sign them. */
+  /**
+   * Lists the registered URLs. `available` is false if the server has no server key. The server then cannot sign
+   * webhooks, so it sends none.
+   */
   list(): Promise<Answer<typeof vaultPlatform.webhooks>>
   /** Registers a URL. The result contains the secret of the webhook, which the server does not show again. */
   create(webhook: Body<typeof vaultPlatform.createWebhook>): Promise<Answer<typeof vaultPlatform.createWebhook>>
+  /** Deletes a URL. The server sends no more webhooks to it. */
   delete(webhookId: string): Promise<void>
-  /** Makes the server send a webhook of the type `ping` at once. Returns the result. */
+  /** Makes the server send a webhook of the type `ping` to the URL at once. Returns the result. */
   test(webhookId: string): Promise<Answer<typeof vaultPlatform.testWebhook>>
 }
 
 /**
- * Creates the vault client for the backend of a product. It creates links for users, lists their connections, and sends
- * requests with the connected accounts. Only the executor has the credentials of these accounts. They never pass
- * through this client.
+ * Creates the vault client for the backend of a product. The client creates links for users, lists their connections,
+ * and sends requests with the connected accounts. Only the vault executor has the credentials of these accounts. The
+ * credentials never pass through this client.
  *
- * A link names the executor and its key. The client gets both from the executor itself, so that the server cannot put
- * in its own key. The client caches them for a minute. If the server refuses them, the client asks the executor again.
- * Therefore you need not restart the backend after a rotation of the key or a replacement of the executor.
+ * A link contains the address of the executor and the fingerprint of its key. The client gets both from the executor,
+ * so that the server cannot put in its own key. The client caches them for a minute. If the server refuses them, the
+ * client asks the executor again. Therefore you need not restart the backend after somebody replaces the executor or
+ * its key.
  *
  * @throws SkerryError `invalid_request` if a setting is wrong. The functions of the vault throw RefusedError,
  *   UnavailableError, SkerryError `malformed_answer`.
@@ -187,26 +212,31 @@ export function createVault(settings: VaultSettings): Vault {
   }
 }
 
+/** The content of a webhook that the server sent. */
 export interface VaultWebhook {
   /** The id of the webhook. If the server sends the webhook again, the id is the same. */
   id: string
+  /** The event: `connection.ready`, `connection.reauth_required`, `connection.revoked`, or `ping` for a test. */
   type: string
+  /** The time of the event: ISO 8601, UTC. */
   createdAt: string
+  /** The id of the vault project. */
   projectId: string
-  /** `connection` is null in a `ping`. */
+  /** The connection that the event is about. Null for a `ping`. */
   data: { connection: VaultConnection | null }
 }
 
+/** A request that claims to be a webhook, and the secret with which to verify it. */
 export interface VaultWebhookRequest {
-  /** The whole secret, `whsec_...`. */
+  /** The whole secret of the webhook, `whsec_...`, as `webhooks.create` returned it. */
   secret: string
-  /** The request headers, with names in lower case. */
+  /** The headers of the request. Their names must be in lower case. */
   headers: Readonly<Record<string, string | string[] | undefined>>
   /** The body exactly as you received it. Do not parse it and serialize it again. */
   body: string
-  /** How much the clock of the server may differ from the clock of this machine. Default: 300 s. */
+  /** How many seconds the time of the webhook may differ from the clock of this machine. Default: 300. */
   toleranceSeconds?: number
-  /** The clock. For tests. */
+  /** A function that returns the present time. For tests. */
   now?: () => Date
 }
 

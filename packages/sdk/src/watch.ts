@@ -3,32 +3,34 @@ import { invalid, SkerryError, UnavailableError } from './errors.ts'
 import type { Resolved, Skerry } from './skerry.ts'
 import { sleep } from './transport.ts'
 
+/** The settings of `watch`. */
 export interface WatchOptions {
   /**
-   * The time between two requests, from 1 s to 1 day. Each pause is up to a tenth longer or shorter, so that many
-   * clients do not ask at the same time. Default: 30 s.
+   * The time between two requests in seconds, from 1 to 86,400 (1 day). Each pause is up to a tenth longer or shorter,
+   * so that many clients do not ask at the same time. Default: 30.
    */
   intervalSeconds?: number
+  /** Ends `watch`. */
   signal?: AbortSignal
   /** The `revision` of the values that you already have. If it is missing, the first response counts as a change. */
   revision?: string
   /**
-   * Called with the new values after a change. The next request waits until it returns. If it throws an error, `watch`
-   * ends with this error.
+   * Called with the new values after a change. The next request waits until your function returns. If your function
+   * throws an error, `watch` treats it like an error of `resolve`. Most errors end `watch`.
    */
   onChange: (resolved: Resolved) => void | Promise<void>
   /** Called if the server cannot be reached. */
   onUnavailable?: (error: UnavailableError) => void
   /**
-   * Called if a response cannot be used: its references form a cycle, a value cannot be decrypted, or it differs from
-   * the signed directory.
+   * Called if a response cannot be used. For example, references in its values form a cycle, a value cannot be
+   * decrypted, or the response differs from the signed directory.
    */
   onUnusable?: (error: SkerryError | CryptoError) => void
 }
 
 /**
- * The answer causes these errors, not the caller, and so do all errors of the directory. Someone may repair the environment
- * or sign the change, so the watch goes on.
+ * The answer causes these errors, not the caller, and so do all errors of the directory. Someone may repair the
+ * environment or sign the change, so the watch goes on.
  */
 const unusableCodes = new Set(['reference_cycle', 'reference_too_large', 'decryption_failed', 'malformed_answer'])
 
@@ -39,11 +41,11 @@ const isUnusable = (error: unknown): error is SkerryError | CryptoError =>
 const intervalMaxSeconds = 86_400
 
 /**
- * Asks the server at regular intervals whether something has changed. If nothing has changed, the response is a short
- * 304. The function ends when you abort the signal.
+ * Asks the server at regular intervals whether the values have changed, and calls `onChange` after a change. If nothing
+ * has changed, the response is short (HTTP status 304). The function ends when you abort the signal.
  *
- * If the server cannot be reached, or a response cannot be used, `watch` continues. A stored copy never counts as a
- * change. Any other error ends `watch`, for example if the token was revoked.
+ * If the server cannot be reached, or a response cannot be used, `watch` continues. If `resolve` returns a cached copy,
+ * `watch` does not call `onChange`. Any other error ends `watch`, for example if the token was revoked.
  *
  * @throws The errors of `Skerry.resolve`, except those after which `watch` continues; SkerryError `invalid_request` if
  *   the interval is wrong.

@@ -130,6 +130,8 @@ export const leaseProviders = {
 } satisfies Record<LeaseTag, Row>
 
 export type { LeaseTag } from './facts.ts'
+/** The settings of a lease target of one kind. */
 export type LeaseConfig<T extends LeaseTag> = Static<(typeof leaseProviders)[T]['config']>
 export type LeaseMint<T extends LeaseTag> = Static<(typeof leaseProviders)[T]['mint']>
+/** What the server returns for a new lease of one kind, in addition to the lease itself. */
 export type LeaseResult<T extends LeaseTag> = Static<(typeof leaseProviders)[T]['result']>

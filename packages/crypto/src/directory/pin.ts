@@ -3,9 +3,9 @@ import { hashPattern } from './shape.ts'
 
 /** A root that a client trusts, and the oldest head that it accepts. */
 export interface RootPin {
-  /** The hash of a root, base64url. */
+  /** The SHA-256 hash of a root, base64url. */
   root: string
-  /** The least version of a head; 1 if the pin names none. */
+  /** The lowest version of a head that the client accepts. 1 if the pin does not name a version. */
   leastHead: number
 }
 

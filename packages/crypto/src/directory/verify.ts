@@ -26,17 +26,22 @@ export interface KnownDirectory {
   pins: readonly string[]
 }
 
-/** The trust that a client brings. It needs a pin or memory. */
+/** What a client trusts before it verifies a directory. The client needs a pin or a known directory. */
 export interface DirectoryTrust {
+  /** The roots that the client trusts. */
   pins: readonly RootPin[]
+  /** The newest directory that the client has verified before. Null if there is none. */
   known: KnownDirectory | null
-  /** The organization that the client expects; any by default, because a pin fixes it. */
+  /** The id of the organization that the client expects. Without it, a pin determines the organization. */
   org?: string | undefined
-  /** The format of the caller's token, if it has one: a root may require tokens that keep their key from the server. */
+  /** The format of the caller's service token, if the caller has one. A root can forbid the format `classic`. */
   token?: TokenFormat | undefined
-  /** Unix seconds. */
+  /** The time in seconds since 1970. */
   now: number
-  /** `write` is for everything that others will rely on: writing, wrapping a key, approving. */
+  /**
+   * `write` if other people will rely on the result: before writing, wrapping a key or approving. The newest head may
+   * then be 14 days old. `read` otherwise: it may be 30 days old.
+   */
   purpose: 'read' | 'write'
 }
 
@@ -186,7 +191,9 @@ function requireNotOlder(head: HeadDocument, { head: { version, hash } }: KnownD
   })
 }
 
-/** A head never names an older root than the head before it. A client without memory does not know the oldest roots: -1. */
+/**
+ * A head never names an older root than the head before it. A client without memory does not know the oldest roots: -1.
+ */
 function requireRootsInOrder(heads: readonly HeadDocument[], hashes: readonly string[], known: number): void {
   let newest = known
   for (const { body } of heads) {

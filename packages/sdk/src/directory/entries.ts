@@ -8,12 +8,18 @@ import type { Client } from '../client.ts'
 import { explainOlder, parseShown, proofOf, trustedQuery } from './answer.ts'
 import type { DirectoryMemory } from './memory.ts'
 
-/** The trust of a client in the directory of one organization. */
+/** The settings with which a client verifies the signed directory of one organization. */
 export interface OrgTrust {
+  /** The roots that the client trusts. */
   pins: readonly RootPin[]
+  /** Stores the newest directory that the client has verified. */
   memory: DirectoryMemory
+  /** The format of the caller's service token, if the caller has one. */
   token?: TokenFormat | undefined
-  /** `write` before anything that others will rely on. */
+  /**
+   * `write` if other people will rely on the result, for example when the client grants a key. The newest head of the
+   * directory may then be 14 days old. `read` otherwise: it may be 30 days old.
+   */
   purpose: DirectoryTrust['purpose']
   /** The clock, in milliseconds since 1970. */
   now?: (() => number) | undefined
@@ -28,8 +34,8 @@ export interface VerifiedEntries {
 /**
  * Fetches entries by their keys and verifies them. The head is remembered.
  *
- * @throws DirectoryError, CryptoError as `verifyDirectory` does; DirectoryError `directory_missing` if the server shows no
- *   directory; the errors of `client`.
+ * @throws DirectoryError, CryptoError as `verifyDirectory` does; DirectoryError `directory_missing` if the server shows
+ *   no directory; the errors of `client`.
  */
 export async function fetchEntries(
   client: Client,

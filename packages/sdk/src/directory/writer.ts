@@ -4,18 +4,22 @@ import { invalid } from '../errors.ts'
 import type { OrgTrust } from './entries.ts'
 import { type DirectorySettings, processMemory } from './memory.ts'
 
-/** The trust of somebody who writes, with the token that they use. */
+/** Settings for the signed directory, for a caller who uses or grants keys of environments. */
 export interface WriterDirectory extends DirectorySettings {
+  /** The id and the format of the caller's service token, if the caller has one. */
   token?: { id: string; format: TokenFormat } | undefined
-  /** `read` for a caller who only reads with the key: then a head may be 30 days old. Default: `write`. */
+  /**
+   * How old the newest head of the directory may be: 14 days for `write`, 30 days for `read`. Use `read` only if the
+   * caller only decrypts values. Default: `write`.
+   */
   purpose?: OrgTrust['purpose'] | undefined
   /** The clock, in milliseconds since 1970. */
   now?: (() => number) | undefined
 }
 
 /**
- * The trust with which entries are verified before a key is used or given away. Undefined if this client trusts nothing about
- * the organization.
+ * The trust with which entries are verified before a key is used or given away. Undefined if this client trusts nothing
+ * about the organization.
  */
 export async function writingTrust(settings: WriterDirectory, orgId: string): Promise<OrgTrust | undefined> {
   const { memory = processMemory(), token, now, org, purpose = 'write' } = settings

@@ -4,10 +4,13 @@ import { isAbsolute, join } from 'node:path'
 import type { Cache } from '../cache.ts'
 import { ignore, readPrivate, writePrivate } from './private-file.ts'
 
+/** The settings of `diskCache`. */
 export interface DiskCacheSettings {
-  /** Default: `$XDG_CACHE_HOME/skerry` or `~/.cache/skerry`. */
+  /**
+   * The directory for the files. Default: `$XDG_CACHE_HOME/skerry`, or `~/.cache/skerry` if the variable is not set.
+   */
   directory?: string
-  /** A copy is deleted if it was not written again for this time. Default: 30 days. */
+  /** A copy is deleted if it was not written again for this number of seconds. Default: 2,592,000 (30 days). */
   keepSeconds?: number
   /** The maximum number of copies. The oldest ones are deleted. Default: 200. */
   entriesMax?: number
@@ -25,8 +28,8 @@ const temporarySeconds = 3600
  * directory of mode 0700. A copy is first written to a temporary file, which then replaces the old file. After a crash,
  * either the old or the new copy exists. Symbolic links are not followed.
  *
- * The functions of the cache throw an error if other users own the directory or can enter it. They also throw the
- * errors of the file system.
+ * Writing throws an error if the directory belongs to another user, or if other users can enter it. All functions of
+ * the cache throw the errors of the file system.
  *
  * @example const skerry = createSkerry({ baseUrl, token, cache: diskCache(), maxAgeSeconds: 3600 })
  */

@@ -7,11 +7,12 @@ const keepSeconds = 10 * 365 * 86_400
 const entriesMax = 10_000
 
 /**
- * Stores the known state of a client on disk, in the same way as `diskCache` stores copies. Without its known state, a
- * client notices nothing. The known state is therefore kept for 10 years. Choose a directory that still exists when the
- * program starts again.
+ * Stores the known state of a client in files, in the same way as `diskCache` stores copies. A client that loses its
+ * known state cannot notice an older or false response. Therefore choose a directory that still exists when the program
+ * starts again. Each entry is kept for 10 years. There can be 10,000 entries.
  *
- * @param settings.directory default: `$XDG_STATE_HOME/skerry/seen` or `~/.local/state/skerry/seen`.
+ * @param settings.directory the directory for the files. Default: `$XDG_STATE_HOME/skerry/seen`, or
+ *   `~/.local/state/skerry/seen` if the variable is not set.
  * @example const knownState = createKnownState({ store: diskMemory(), baseUrl, principalId: tokenId })
  */
 export function diskMemory({ directory = defaultDirectory() }: { directory?: string } = {}): Cache {
