@@ -67,24 +67,28 @@ export async function entitiesMarkdown(): Promise<string> {
   ])
   const blocks = [
     '# Tables',
-    'This page lists the tables of the database. `npm run generate` makes the page from the migrations and the SQL statements of the ' +
-      'server. A row that belongs to an organization has the id of the organization in the column `org_id`. Foreign keys between such ' +
-      'rows include `org_id`, so that a row cannot refer to a row of another organization.',
+    'This page lists the tables of the database. `npm run generate` makes the page from the migrations and the SQL ' +
+      'statements of the server. A row that belongs to an organization has the id of this organization in the column ' +
+      '`org_id`. A foreign key between two of these rows includes `org_id`, so a row cannot refer to a row of ' +
+      'another organization.',
     '## The tables that several features share',
-    'The diagram shows the tables that several features change. Their SQL statements are in `packages/server/src/model/`. The diagram ' +
-      'also shows the tables to which these tables refer. Each line connects a table with a table that has a foreign key to it. The end ' +
-      'with the fork is at the table with the foreign key. The diagram leaves out most lines from `organizations`.',
+    'The diagram shows the tables that several features change. The SQL statements that write them are in ' +
+      '`packages/server/src/model/`. The diagram also shows the tables to which they have foreign keys. Each line ' +
+      'stands for a foreign key between two tables. The fork of the line is at the table that has the foreign key. ' +
+      'The diagram leaves out most lines from `organizations`.',
     pictureOf(listNouns(tables, writers)),
     '## All tables',
-    'The column "Written by" names the folder of `packages/server/src` with the code that writes the table. Each table has one such ' +
-      'folder, except `audit_entries`, which has several, and `principals`, which has none. Three functions can write many tables, ' +
-      'and are not in the column. The restore of an organization inserts the rows of an archive (`features/export/restore-store.ts`). ' +
-      'The replacement of the server key encrypts stored values again (`keys/rekey.ts`). After the server key was lost or leaked, ' +
-      'the operator can delete rows that it encrypted (`keys/unopened.ts`).',
+    'The column "Written by" names the folder of `packages/server/src` with the code that writes the table. Each ' +
+      'table has one such folder, except `audit_entries`, which has several, and `principals`, which has none. The ' +
+      'column leaves out three functions that can write many tables. The restore of an organization inserts the rows ' +
+      'of an archive (`features/export/restore-store.ts`). The replacement of the server key encrypts stored values ' +
+      'again (`keys/rekey.ts`). If the server key was lost or leaked, a command of the operator deletes rows that ' +
+      'this key encrypted (`keys/unopened.ts`).',
     'Triggers of the database insert the rows of `principals`, `cache_invalidations`, `sync_changes` and `sync_endings`.',
-    'The column "Refers to" names the tables to which the table has foreign keys. If a row is deleted, many foreign keys also delete ' +
-      'the rows that refer to it. For example, if an environment is deleted, the database deletes its rows in `key_grants`. The column ' +
-      'names `organizations` only for `applications`, `groups` and `memberships`.',
+    'The column "Refers to" names the tables to which the table has foreign keys. Many foreign keys delete a row ' +
+      'together with the row to which it refers. For example, if an environment is deleted, the database also ' +
+      'deletes the rows of this environment in `key_grants`. Of the foreign keys to `organizations`, the column shows ' +
+      'only those of `applications`, `groups` and `memberships`.',
     markdownTable({ columns: ['Table', 'Written by', 'Refers to'], rows }),
   ]
   return `${blocks.join('\n\n')}\n`

@@ -83,7 +83,7 @@ const classes: readonly PaperClass[] = [
           ['1P04', 'Remove KDF Iterations'],
         ],
         here: 'no',
-        why: 'The client refuses a key derivation with less than 19 MiB or 2 passes. The client sends nothing that it derives from the passphrase',
+        why: 'The client refuses a key derivation with less than 19 MiB of memory or fewer than 2 passes. The client sends nothing that it derives from the passphrase',
         played: ['cheap-passphrase'],
       },
       {
@@ -95,13 +95,13 @@ const classes: readonly PaperClass[] = [
       {
         names: [['DL01', 'Transaction Replay']],
         here: 'in part',
-        why: 'The signed head has a date, so clients with a pin refuse keys, groups and readers that are more than 30 days old. Values have no date. A client notices an earlier value only if it has seen this value and a newer one',
+        why: 'The signed head has a date, and clients with a pin refuse a head that is more than 30 days old. So the server cannot replay keys, groups and readers from an older head. Values have no date. A client notices an earlier value only if it has seen this value and a newer one',
         played: ['earlier-value', 'replayed-value', 'older-state'],
       },
       {
         names: [['1P02', 'Item Dropping/Duplication']],
         here: 'in part',
-        why: 'A client refuses two secrets with one name. A client with a pin also refuses if a group is missing. If a secret is missing, no client refuses, because people delete secrets',
+        why: 'A client refuses two secrets with one name. A client with a pin also refuses if a group is missing. If a secret is missing, no client refuses, because people delete secrets. A client with memory warns',
         played: ['missing-value', 'repeated-value', 'missing-layer'],
       },
       {
@@ -118,7 +118,7 @@ const classes: readonly PaperClass[] = [
       {
         names: [['BW08', 'Organisation Injection']],
         here: 'in part',
-        why: 'The server can list an organization that it made. A client that has a pin or remembers its organization does not use it',
+        why: 'The server can list an organization that it made. A client that has a pin or remembers its own organization does not use the invented organization',
         played: ['other-organization', 'head-of-another-organization'],
       },
       {

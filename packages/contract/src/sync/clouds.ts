@@ -51,7 +51,7 @@ export const syncClouds = {
       kmsKeyId: KmsKeyId(2048),
     }),
     credential:
-      'Secret access key of an IAM user. The user needs the permissions CreateSecret, PutSecretValue, UpdateSecret, DescribeSecret, RestoreSecret, DeleteSecret and ListSecrets. For the form json-bundle, the user also needs GetSecretValue.',
+      'Secret access key of an IAM user. The user needs the permissions CreateSecret, PutSecretValue, UpdateSecret, DescribeSecret, RestoreSecret, DeleteSecret and ListSecrets. For the layout json-bundle, the user also needs GetSecretValue.',
   },
   'cloud-a-parameter-store': {
     config: Strict({ provider: Type.Literal('cloud-a-parameter-store'), region: Region, accessKeyId: AccessKeyId }),
@@ -124,7 +124,7 @@ export const syncClouds = {
       ),
     }),
     credential:
-      'Key of a service account, as the whole JSON file. The account needs the permissions secretmanager.secrets.create, .get, .list and .delete, and secretmanager.versions.add. For pruneVersions, the account also needs secretmanager.versions.destroy. For the form json-bundle, it also needs secretmanager.versions.access.',
+      'Key of a service account, as the whole JSON file. The account needs the permissions secretmanager.secrets.create, .get, .list and .delete, and secretmanager.versions.add. For pruneVersions, the account also needs secretmanager.versions.destroy. For the layout json-bundle, it also needs secretmanager.versions.access.',
   },
   'cloud-c-key-vault': {
     config: Strict({
@@ -163,6 +163,6 @@ export const syncClouds = {
       ),
     }),
     credential:
-      'Client secret of the application. The application must be able to list, set, delete and recover secrets of the vault, for example with the role Key Vault Secrets Officer.',
+      'Client secret of the application that is registered in Entra. The application must be able to list, set, delete and recover secrets of the vault, for example with the role Key Vault Secrets Officer.',
   },
 } satisfies Record<string, SyncRow>

@@ -107,7 +107,7 @@ export const syncHosts = {
       }),
     ]),
     credential:
-      'Token with write access to Actions secrets: of the repository, of its environments, or of the organization.',
+      'Token with write access to the Actions secrets of the repository, its environments or the organization.',
   },
   'agent-platform': {
     config: Strict({
