@@ -109,6 +109,16 @@ describe('the action for GitHub', () => {
       expect([path, /s3cret|second-half/.test(readFileSync(path, 'latin1'))]).toEqual([path, false])
   })
 
+  it('exports no variable of the shell that starts the command of the npm package', async () => {
+    const file = join(runner.home, 'from-shell')
+    const command = join(runner.home, 'launcher')
+    await writeFile(file, '')
+    await writeFile(command, '#!/bin/sh\nexport PWD OLDPWD=/before SHLVL=2\nexec skerry "$@"\n', { mode: 0o755 })
+    const action = start({ except: 'GITHUB_TOKEN', command }, file)
+    expect(await action.ended, action.stderr()).toBe(0)
+    expect(parseGithubEnv(await readFile(file, 'utf8'))).toEqual(secrets)
+  })
+
   it.each([
     ['without a token', { token: '' }, '::error::the input token is empty'],
     ['without a url', { url: '' }, '::error::the input url is missing'],
