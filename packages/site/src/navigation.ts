@@ -33,6 +33,7 @@ export const navigation: readonly ChapterRows[] = [
     rows: [
       ['docs/guides/ci.md'],
       ['docs/guides/compose.md'],
+      ['docs/guides/kubernetes.md'],
       ['docs/guides/express.md'],
       ['docs/guides/vite.md'],
       ['docs/guides/nextjs.md'],

@@ -31,7 +31,7 @@ export const machines = [
       ['skerry token create cluster --app shop --env production', 'Or let pods run skerry with a token'],
       ['skerry serve --port 8700', 'Or answer the External Secrets Operator'],
     ],
-    document: 'docs/serve.md#the-external-secrets-operator',
+    document: 'docs/guides/kubernetes.md',
   },
   {
     title: 'Use secrets in a systemd service',
