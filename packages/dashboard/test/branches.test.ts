@@ -63,6 +63,9 @@ describe('a branch', () => {
     await dialogOf(page).waitFor({ state: 'detached' })
     await steps.goTo(page, 'Applications')
     await page.getByRole('link', { name: 'Web shop' }).click()
+    await page.getByRole('button', { name: 'Branches' }).click()
+    await page.getByRole('menuitem', { name: 'pr-7' }).click()
+    await page.keyboard.press('Escape')
   })
 
   test('gets its own secret even if it has the same name as its environment', async () => {

@@ -170,8 +170,8 @@ export interface Rekeyed {
  *   wrapped for this public key.
  * @throws DecryptionError if a secret cannot be decrypted with the old key. Write this secret again or delete it first;
  *   SkerryError `own_key_replaced` if the server lists another public key for the caller, `conflict` if the server does
- *   not list the caller, `invalid_request` if there are more than 5,000 secrets or 2,000 readers; RefusedError
- *   `forbidden`, `not_found`, `conflict` on the last attempt; CryptoError `malformed_key`;
+ *   not list the caller; SkerryError `invalid_request` if there are more than 5,000 secrets or 2,000 readers;
+ *   RefusedError `forbidden`, `not_found`, `conflict` on the last attempt; CryptoError `malformed_key`;
  *   UnavailableError. The re-key may have happened. If you call the function again, it makes another re-key.
  * @example
  * const keeps = (one: ParentGrantee) => one.principalId === userId && one.publicKeyJwk === remembered
