@@ -2,6 +2,7 @@ import { newToken } from '@skerry/crypto/token'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { app, fast, layer, refuse, resolveWorld } from '../test/world.ts'
 import { memoryCache } from './cache.ts'
+import { UnavailableError } from './errors.ts'
 import { createSkerry, type Resolved } from './skerry.ts'
 import { watch } from './watch.ts'
 
@@ -46,6 +47,14 @@ test('a watch without a revision reports the present state first', async () => {
   }
   await watch(skerry, { ...settings, signal, onChange })
   expect(seen[0]!.values.LEVEL).toBe('debug')
+})
+
+test('an error of the caller ends a watch, even one that a server could have caused', async () => {
+  const { skerry, signal } = await watched()
+  const error = new UnavailableError('unavailable', 'the own server of the caller is gone')
+  const onChange = () => Promise.reject(error)
+  const onUnavailable = () => expect.unreachable()
+  await expect(watch(skerry, { ...settings, signal, onChange, onUnavailable })).rejects.toBe(error)
 })
 
 test('a watch goes on while the server is unavailable', async () => {

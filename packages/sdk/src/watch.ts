@@ -15,8 +15,8 @@ export interface WatchOptions {
   /** The `revision` of the values that you already have. If it is missing, the first response counts as a change. */
   revision?: string
   /**
-   * Called with the new values after a change. The next request waits until your function returns. If your function
-   * throws an error, `watch` treats it like an error of `resolve`. Most errors end `watch`.
+   * Called with the new values after a change. The next request waits until your function returns. An error that your
+   * function throws ends `watch`.
    */
   onChange: (resolved: Resolved) => void | Promise<void>
   /** Called if the server cannot be reached. */
@@ -47,7 +47,7 @@ const intervalMaxSeconds = 86_400
  * If the server cannot be reached, or a response cannot be used, `watch` continues. If `resolve` returns a cached copy,
  * `watch` does not call `onChange`. Any other error ends `watch`, for example if the token was revoked.
  *
- * @throws The errors of `Skerry.resolve`, except those after which `watch` continues; SkerryError `invalid_request` if
+ * @throws The errors of `Skerry.resolve`, except those after which `watch` continues; the errors of `onChange`; SkerryError `invalid_request` if
  *   the interval is wrong.
  * @example
  * const { revision } = await skerry.resolve()
@@ -62,18 +62,20 @@ export async function watch(skerry: Skerry, options: WatchOptions): Promise<void
   let { revision } = options
   let wait = revision !== undefined
   while (!signal?.aborted) {
+    let resolved: Resolved
     try {
       if (wait) await sleep(intervalSeconds * 1000 * (0.9 + Math.random() / 5), signal)
       wait = true
-      const resolved = await skerry.resolve({ signal })
-      if (resolved.stale || resolved.revision === revision) continue
-      revision = resolved.revision
-      await onChange(resolved)
+      resolved = await skerry.resolve({ signal })
     } catch (error) {
       if (signal?.aborted) return
       if (error instanceof UnavailableError) onUnavailable?.(error)
       else if (isUnusable(error)) onUnusable?.(error)
       else throw error
+      continue
     }
+    if (resolved.stale || resolved.revision === revision) continue
+    revision = resolved.revision
+    await onChange(resolved)
   }
 }

@@ -137,7 +137,7 @@ async function create(
       )
       if (flags.format === 'skerry')
         note(
-          'the token is for skerry and its SDK; published clients would send its key to the server, so use --format classic for them',
+          'the token is for skerry and its SDK; the server refuses it from published clients, so give them a token of --format classic, whose key the server can see',
         )
       if (granted.length > 0) note(`for a program: set SKERRY_TOKEN to it, and SKERRY_URL to ${session.settings.url}`)
     },

@@ -88,7 +88,9 @@ describe('a thief of a decoy', () => {
 describe('a token that a program sends whole', () => {
   it('is refused, and the audit log names the token to replace', async () => {
     const { stdout, stderr } = await alice.shell('skerry token create pipeline')
-    expect(stderr).toContain('published clients would send its key to the server, so use --format classic for them')
+    expect(stderr).toContain(
+      'the server refuses it from published clients, so give them a token of --format classic, whose key the server can see',
+    )
     for (let sent = 0; sent < 3; sent++) expect(await present(stdout.trim())).toEqual(unknown)
     await expect.poll(() => trail('token.exposed')).toMatchObject([{ metadata: { name: 'pipeline' } }])
   })
