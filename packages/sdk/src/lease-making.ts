@@ -50,8 +50,8 @@ type LeaseConnection = LeaseResult<'postgres'>
  *
  * - `postgres`, `mysql`, `redis`, `mongodb`: the address and the account in `connection`, and the `password`.
  * - `ssh`: the `certificate`, the login names in `principals`, and the `key` that the certificate is for.
- * - `cloud-a`: temporary credentials of AWS for the role `roleArn`.
- * - `cloud-b`: an access token of Google Cloud for `serviceAccount`.
+ * - for AWS: temporary credentials for the role `roleArn`.
+ * - for Google Cloud: an access token for `serviceAccount`.
  */
 export type MadeLease =
   | { provider: DatabaseTag; lease: Lease; connection: LeaseConnection; password: string }

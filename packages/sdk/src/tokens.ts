@@ -87,8 +87,8 @@ export interface OpenedToken {
 
 /**
  * Reads the text of a token, in any format, so that a program can read and write secrets with it. If the token contains
- * a pin, or if `directory` has a pin or a memory, `holder` accepts only keys that the signed directory of the
- * organization lists.
+ * a pin, or if `directory` has a pin or a memory, the returned `holder` accepts only keys that the signed directory of
+ * the organization lists. The `holder` is the private key of the token.
  *
  * @param directory settings for the signed directory. Set `name` if the token is not bound to the environment that you
  *   use.

@@ -80,5 +80,5 @@ export const leaseFacts = {
   },
 } satisfies Record<string, Facts>
 
-/** A kind of lease target. `cloud-a` is AWS, and `cloud-b` is Google Cloud. */
+/** A kind of lease target. The two clouds are AWS and Google Cloud. */
 export type LeaseTag = keyof typeof leaseFacts

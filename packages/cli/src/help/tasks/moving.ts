@@ -17,7 +17,7 @@ export const moving = [
     words: 'migrate migration switch infisical export run import',
     steps: [
       [
-        'infisical export --env=prod --format=dotenv | skerry secrets import - --env production --literal',
+        "infisical export --env=prod --format=json | jq 'map({(.key): .value}) | add' | skerry secrets import - --format json --literal --env production",
         'Copy all values of an environment',
       ],
       ['skerry run --env production -- npm start', 'Use this instead of infisical run'],
