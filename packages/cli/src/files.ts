@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
-import { Failure, usage } from './failure.ts'
+import { Failure, toFailure, usage } from './failure.ts'
 import { makePrivate } from './folders.js'
 
 const ownerOnlyFile = 0o600
@@ -117,6 +117,16 @@ export async function withNewFile<T>(
   } catch (error) {
     rmSync(path, { force: true })
     throw error
+  }
+}
+
+/** Writes the secret of something that exists by now. If that fails, the error also says what is lost, and what to do. */
+export function writeOrTell(write: () => void, lost: string, next: string): void {
+  try {
+    write()
+  } catch (error) {
+    const { kind, message } = toFailure(error)
+    throw new Failure(kind, `${message}; ${lost}`, next)
   }
 }
 

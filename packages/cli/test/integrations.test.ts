@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { chmod, readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
@@ -196,6 +196,29 @@ describe.each(['container', 'examples/docker-compose'])('the image of %s', (path
     // The program has the process id of the entry point, so that it gets the signals of the container.
     expect(await ended).toMatchObject({ code: 0, stdout: `${secrets.DATABASE_URL}\n0\n${child.pid}\n` })
   })
+})
+
+it('the entry point of Kubernetes gives its program the secrets, with the token of a mounted Secret', async () => {
+  const pod = parse(textOf('kubernetes/entry-point.yaml')).spec.template.spec
+  const [{ command, env, volumeMounts, securityContext }] = pod.containers
+  const named = Object.fromEntries(env.map((one: { name: string; value: string }) => [one.name, one.value]))
+  expect(Object.keys(named)).toEqual(['SKERRY_URL', 'SKERRY_TOKEN_FILE', 'HOME'])
+  // Every path that `skerry` needs is mounted: the token, and a home on a disk that is read-only otherwise.
+  const paths = volumeMounts.map((one: { mountPath: string }) => one.mountPath)
+  expect(paths).toEqual([dirname(named.SKERRY_TOKEN_FILE), named.HOME])
+  expect(volumeMounts.map((one: { name: string }) => one.name)).toEqual(
+    pod.volumes.map((one: { name: string }) => one.name),
+  )
+  expect(securityContext).toMatchObject({ readOnlyRootFilesystem: true, allowPrivilegeEscalation: false })
+
+  // The lines of the guide put the command where the manifest starts it.
+  const [, copied] = /COPY --from=skerry \/app\/cli (\S+)/.exec(textOf('../docs/guides/kubernetes.md'))!
+  expect(command.slice(0, 3)).toEqual([`${copied}/bin/skerry`, 'run', '--'])
+  await writeFile(join(runner.home, 'mounted_token'), token)
+  const { ended } = runner.start([...command.slice(1, 3), 'printenv', 'DATABASE_URL'], {
+    env: { SKERRY_TOKEN_FILE: join(runner.home, 'mounted_token') },
+  })
+  expect(await ended).toMatchObject({ code: 0, stdout: `${secrets.DATABASE_URL}\n` })
 })
 
 it('the Compose file mounts the token that its Dockerfile expects, and holds no secret', () => {

@@ -47,8 +47,8 @@ const intervalMaxSeconds = 86_400
  * If the server cannot be reached, or a response cannot be used, `watch` continues. If `resolve` returns a cached copy,
  * `watch` does not call `onChange`. Any other error ends `watch`, for example if the token was revoked.
  *
- * @throws The errors of `Skerry.resolve`, except those after which `watch` continues; the errors of `onChange`; SkerryError `invalid_request` if
- *   the interval is wrong.
+ * @throws The errors of `Skerry.resolve`, except those after which `watch` continues; the errors of `onChange`;
+ *   SkerryError `invalid_request` if the interval is wrong.
  * @example
  * const { revision } = await skerry.resolve()
  * await watch(skerry, { revision, signal, onChange: ({ values }) => console.log(Object.keys(values)) })

@@ -1,7 +1,7 @@
 import { isNamed } from '@skerry/contract/prefixes'
 import { type Command, Option } from 'commander'
 import { Failure, toFailure, usage } from '../failure.ts'
-import { checkNew, withNewFile } from '../files.ts'
+import { checkNew, withNewFile, writeOrTell } from '../files.ts'
 import { findTeam } from '../find-team.ts'
 import { findOutbox, type Outbox } from '../first-run/outbox.ts'
 import { linkFrom } from '../first-run/own-invitation.ts'
@@ -140,20 +140,15 @@ const handingOver = <T extends { invite: { email: string } }>(
   withNewFile(joining && path, async (write) => {
     const answer = await request()
     joining?.keep()
-    writeOrTell(() => write(`${joining?.code}\n`), answer.invite.email)
+    // The person is invited already, so only the code is made again.
+    const { email } = answer.invite
+    writeOrTell(
+      () => write(`${joining?.code}\n`),
+      `${email} is invited, and the joining code is lost`,
+      `run \`skerry invite resend ${shellWord(email)} --code-file <path>\``,
+    )
     return answer
   })
-
-/** The person is invited already, so only the code is made again. */
-function writeOrTell(write: () => void, email: string): void {
-  try {
-    write()
-  } catch (error) {
-    const { kind, message } = toFailure(error)
-    const next = `run \`skerry invite resend ${shellWord(email)} --code-file <path>\``
-    throw new Failure(kind, `${message}; ${email} is invited, and the joining code is lost`, next)
-  }
-}
 
 async function tellCode(email: string, joining: NewJoining | undefined, flags: CodeFlags): Promise<void> {
   if (joining) (await import('../trust/joining.ts')).tellCode(email, joining, flags)

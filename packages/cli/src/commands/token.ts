@@ -5,7 +5,7 @@ import { findCurrentParent } from '../current-place.ts'
 import { openDirectory } from '../directory.ts'
 import { parseEnd } from '../duration.ts'
 import { Failure, toFailure, usage } from '../failure.ts'
-import { checkNew, withNewFile } from '../files.ts'
+import { checkNew, withNewFile, writeOrTell } from '../files.ts'
 import { type InOrg, inOrg, type SignedIn, signedIn, withoutSession } from '../frame.ts'
 import { grantAll, type OpenPlace, openWithGroups } from '../grants.ts'
 import { heldByIfKnown, heldLabel, hintRekey, listAccess } from '../holdings.ts'
@@ -111,7 +111,13 @@ async function create(
     pin(session, orgId, { principalId: serviceToken.id, name, publicKeyJwk: parsed.publicKeyJwk })
     const problem = await grantTo(session, places, serviceToken.id, parsed.publicKeyJwk)
     const token = await pinnedToken(session, orgId, made.token, { bound: bound ? place : undefined, flags })
-    writeOrTell(() => write(`${token}\n`), serviceToken.id)
+    // A token that was not written is still valid.
+    const { id } = serviceToken
+    writeOrTell(
+      () => write(`${token}\n`),
+      `the token ${id} exists, and is lost`,
+      `run \`skerry token revoke ${shellWord(id)}\``,
+    )
     return { serviceToken, token, problem }
   })
   const granted = problem ? [] : places.map(({ label }) => label)
@@ -141,20 +147,6 @@ async function create(
         )
       if (granted.length > 0) note(`for a program: set SKERRY_TOKEN to it, and SKERRY_URL to ${session.settings.url}`)
     },
-  }
-}
-
-/** A token that was not written is lost, and still valid. */
-function writeOrTell(write: () => void, id: string): void {
-  try {
-    write()
-  } catch (error) {
-    const { kind, message } = toFailure(error)
-    throw new Failure(
-      kind,
-      `${message}; the token ${id} exists, and is lost`,
-      `run \`skerry token revoke ${shellWord(id)}\``,
-    )
   }
 }
 

@@ -47,6 +47,12 @@ export interface OwnInvitation {
   link: string | null
 }
 
+interface SignIn {
+  kind: string
+  available: boolean
+  mail?: 'smtp' | 'outbox'
+}
+
 /** Invites the person, and writes how they get into the organization. The caller shows the link. */
 export async function inviteOneself(
   client: Client,
@@ -61,7 +67,8 @@ export async function inviteOneself(
       const what = `${org.slug} was signed up, but ${email} was not invited: ${message}`
       throw new Failure(kind, what, `run \`${inviteCommand(email)}\` later`)
     })
-  const { kind, available, mail } = await client.signIn.get()
+  // A server of an older release does not answer where mails go.
+  const { kind, available, mail }: SignIn = await client.signIn.get()
   const hasLink = kind === 'built_in' && available
   const link = outbox && hasLink ? await waitForLink(outbox, client.baseUrl, email) : undefined
   note(`invited ${email}, who becomes the owner of ${org.slug} by accepting`)
@@ -69,7 +76,7 @@ export async function inviteOneself(
   if (link !== undefined) return { ...invitation, link }
   if (hasLink) {
     const another = `${client.baseUrl}/sign-in mails another`
-    if (mail === 'smtp') note(`a link for ${email} is in the mail; it works once, for 7 days. ${another}`)
+    if (mail !== 'outbox') note(`a link for ${email} is in the mail; it works once, for 7 days. ${another}`)
     else {
       note(`a link for ${email} is in the folder outbox of the server’s data directory; it works once, for 7 days`)
       const again = `SKERRY_DATA_DIR=<data directory> skerry invite resend ${shellWord(email)}`
