@@ -139,6 +139,25 @@ describe.skipIf(missingPostgres())('leases of PostgreSQL', () => {
     expect(await newest()).toMatchObject({ status: 'revoked' })
   })
 
+  it.skipIf(missingRedis())('a signal while the first of two leases is being made makes no second lease', async () => {
+    const cache = await redisScene()
+    const { config, credential } = cache.target('readonly')
+    await machine.write('cache.json', JSON.stringify(config))
+    await ok(['lease', 'target', 'add', 'cache', '--config', 'cache.json', '--yes'], credential)
+    const before = (await ledger()).length
+    await scene.root.query('BEGIN; LOCK TABLE pg_authid IN SHARE MODE')
+    const { child, ended, tells } = machine.start(['run', '--lease', 'db', '--lease', 'cache', '--', 'echo', 'ran'])
+    await expect.poll(async () => (await newest()).status).toBe('creating')
+    child.kill('SIGTERM')
+    await tells('skerry waits until the lease exists, and then revokes it')
+    await scene.root.query('COMMIT')
+    expect(await ended).toMatchObject({ code: null, signal: 'SIGTERM', stdout: '' })
+    expect(await newest()).toMatchObject({ provider: 'postgres', status: 'revoked' })
+    expect(await ledger()).toHaveLength(before + 1)
+    await ok(['lease', 'target', 'rm', 'cache', '--yes'])
+    await cache.stop()
+  })
+
   it('the program gets a working DATABASE_URL and no credential of Skerry', async () => {
     const token = JSON.parse((await ok(['token', 'create', '--admin', '--name', 'ci', '--json'])).stdout).token
     const env = { SKERRY_TOKEN: token, DATABASE_URL: 'postgres://other' }

@@ -32,7 +32,9 @@ const nameOf = (id: string) => id.slice(id.indexOf('.') + 1)
 const anchorOf = (id: string) => id.toLowerCase().replaceAll('.', '')
 
 function sectionMarkdown({ title, operations }: Section): string {
-  return [`# API: ${title}`, ...operations.map(operationMarkdown)].join('\n\n')
+  const links = operations.map(({ id }) => `[\`${id}\`](#${anchorOf(id)})`)
+  const about = `This page describes ${links.length === 1 ? 'the operation' : 'the operations'} ${links.join(', ')}.`
+  return [`# API: ${title}`, about, ...operations.map(operationMarkdown)].join('\n\n')
 }
 
 function operationMarkdown({ id, method, path, summary, access, audit, fields, answers, refusals }: Operation): string {
