@@ -51,9 +51,9 @@ test('the page lists functions and types that a module exports from another file
   expect([...headings]).toEqual(expect.arrayContaining(['listMissingGrants', 'MadeLease', 'LiveChange']))
 })
 
-test('the page says which types no module exports', () => {
+test('the page says which types no module exports, and what uses them', () => {
   expect(page).toMatch(
-    /^### WriterDirectory\n\nThis type appears in the declarations above. No module of the SDK exports it.$/m,
+    /^### WriterDirectory\n\n`NewBranch` uses this type. No module of the SDK exports it.$/m,
   )
   expect(page).toMatch(/^### MadeLease\n\n```/m)
 })

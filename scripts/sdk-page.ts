@@ -38,22 +38,28 @@ export function sdkMarkdown(): string {
   const listed = new Set(exported.flatMap(({ declarations }) => declarations.map(({ statement }) => statement)))
   const sections = exported.map(({ name, declarations }) => {
     const parts = declarations.flatMap((one) => declarationMarkdown(one))
-    const types = unlistedTypes(declarations, listed).flatMap((one) => declarationMarkdown(one, notExported))
+    const types = unlistedTypes(declarations, listed).flatMap(({ type, user }) =>
+      declarationMarkdown(type, `\`${user}\` uses this type. No module of the SDK exports it.`),
+    )
     return [`## \`${name}\``, ...parts, ...types].join('\n\n')
   })
   return `${[head, ...sections].join('\n\n')}\n`
 }
 
+/** A type that no module exports, and the name of a declaration that uses it. */
+interface UsedType {
+  type: Declaration
+  user: string
+}
+
 /** Finds the types that the declarations name and that are not listed yet, and the types that these name. Adds them to `listed`. */
-function unlistedTypes(declarations: Declaration[], listed: Set<ts.Statement>): Declaration[] {
+function unlistedTypes(declarations: Declaration[], listed: Set<ts.Statement>): UsedType[] {
   return declarations.flatMap((one) => {
     const types = typesNamedIn(one).filter(({ statement }) => !listed.has(statement))
     for (const { statement } of types) listed.add(statement)
-    return [...types, ...unlistedTypes(types, listed)]
+    return [...types.map((type) => ({ type, user: one.name })), ...unlistedTypes(types, listed)]
   })
 }
-
-const notExported = 'This type appears in the declarations above. No module of the SDK exports it.'
 
 function declarationMarkdown({ name, statement, source }: Declaration, remark?: string): string[] {
   return [

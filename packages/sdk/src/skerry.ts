@@ -153,7 +153,7 @@ interface Session {
  *
  * Each call of `resolve` asks the server, unless `reuse` has a copy. With `cache`, `resolve` stores the last valid
  * response, and uses this copy if the server cannot be reached. If the server refuses a request, `resolve` deletes the
- * copy of this request. After `unauthorized`, it uses none of the copies of the token any more. A revoked token can
+ * copy of this request. After the error `unauthorized`, it no longer uses any copy that it stored for this token. A revoked token can
  * therefore be used for `maxAgeSeconds` at most, and only if the server cannot be reached.
  *
  * @throws SkerryError `invalid_request` if a setting is wrong.

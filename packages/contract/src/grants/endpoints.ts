@@ -47,7 +47,7 @@ export const grants = {
   }),
   create: post('/v1/orgs/:orgId/envs/:envId/keys', {
     summary:
-      'Grant an environment’s key to a principal. The body has the key, wrapped for this principal. The caller must be an admin who has the key. With `seconds`, the access is temporary. The last grant that a request for access waits for closes the request',
+      'Grant an environment’s key to a principal. The body has the key, wrapped for this principal. The caller must be an admin who has the key. With `seconds`, the access is temporary. A request for access can wait for several grants, and the last one closes it',
     body: Strict({ ...trusted, ...BranchGrant.properties, seconds: Type.Optional(GrantSeconds) }),
     responses: { 201: Strict({ grant: KeyGrant }) },
     refuses: ['conflict'],

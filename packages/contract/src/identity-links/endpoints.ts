@@ -15,7 +15,7 @@ const Factors = Strict({
 export const identityLinks = {
   get: get('/v1/sign-in/identity-link', {
     summary:
-      'Get the sign-in at the external issuer that a person must confirm in this browser. null if there is no such sign-in',
+      'Get the sign-in at the external issuer that waits for a confirmation in this browser. If none waits, `link` is null',
     surface: 'none',
     responses: {
       200: Strict({

@@ -4,7 +4,7 @@ import { limits } from '../limits.ts'
 import { Ok } from '../schema.ts'
 import { Hello, LiveChange, Presence } from './schemas.ts'
 
-const unaudited = `looking at an application changes nothing: the server remembers it for ${limits.presenceSeconds} seconds, in memory`
+const unaudited = `the call changes no stored data. The server remembers for ${limits.presenceSeconds} seconds, only in memory, that the person looks at the application`
 
 export const live = {
   events: get('/v1/orgs/:orgId/events', {

@@ -10,7 +10,7 @@ const One = Strict({ logSink: LogSink })
 /** The destination of an organization's audit log, as OpenTelemetry log records (OTLP over HTTP, JSON). */
 export const logSink = {
   get: get('/v1/orgs/:orgId/log-sink', {
-    summary: 'Get the log sink and the state of its deliveries. null if there is no log sink',
+    summary: 'Get the log sink and the state of its deliveries. Without a log sink, `logSink` is null',
     responses: { 200: Strict({ logSink: Nullable(LogSink) }) },
   }),
   set: put('/v1/orgs/:orgId/log-sink', {

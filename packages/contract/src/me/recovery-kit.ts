@@ -12,7 +12,7 @@ export const RecoveryKit = Strict({ encryptedPrivateKey: SealedUnderCode, create
  */
 export const recoveryKit = {
   get: get('/v1/me/keys/recovery-kit', {
-    summary: 'Get the caller’s private key, encrypted with the code of the recovery kit. null if the caller has no kit',
+    summary: 'Get the caller’s private key, encrypted with the code of the recovery kit. Without a kit, `kit` is null',
     responses: { 200: Strict({ kit: Nullable(RecoveryKit) }) },
     refuses: ['forbidden'],
   }),

@@ -104,7 +104,7 @@ export const secrets = {
   }),
   restore: post('/v1/orgs/:orgId/envs/:envId/secrets/:name/restore', {
     summary:
-      'Store the ciphertext of an earlier version as a new version. If the secret was renamed after this version, the caller needs the key. In a protected environment, this only proposes the change',
+      'Store the ciphertext of an earlier version as a new version. If the secret was renamed after this version, the caller encrypts the value again and sends it as `ciphertext`. In a protected environment, this only proposes the change',
     body: Strict({
       version: Version,
       expectedVersion: Type.Optional(ExpectedVersion),

@@ -74,7 +74,7 @@ export function describe(place: SyncPlace<'agent-platform'>): SyncFacts {
     effects: [
       'A push creates a new revision of the deployment. LangSmith builds it and rolls it out.',
       'If LangSmith refuses a name, Skerry pushes the other names without it.',
-      'LangSmith builds a deployment from a Git repository from the newest commit of its branch, so a push may roll out newer code.',
+      'If a deployment comes from a Git repository, LangSmith builds the newest commit of its branch. A push may therefore roll out newer code.',
     ],
   }
 }

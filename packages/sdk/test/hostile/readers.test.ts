@@ -73,14 +73,14 @@ async function worldOfSwappedKey(callerId: string) {
   return { ...answered, rekey, fork: () => createBranch(answered.client, branch, me.publicKeyJwk) }
 }
 
-test('the caller’s id with another public key gets no key', async () => {
+test('a false public key under the caller’s own id gets no key', async () => {
   const { posts, rekey, fork } = await worldOfSwappedKey(me.tokenId)
   const message = 'the server shows a public key for you that is not yours'
   for (const act of [rekey, fork]) await expect(act()).rejects.toMatchObject({ code: 'own_key_replaced', message })
   expect(posts()).toEqual([])
 })
 
-test('the caller’s id with another public key gets no key, even if the server says that the caller has another id', async () => {
+test('a false public key under the caller’s own id gets no key, even if the server tells the caller a different id', async () => {
   const { posts, readers, rekey, fork } = await worldOfSwappedKey(mallory.tokenId)
   const message = 'the server does not list you as a holder of this key'
   await expect(rekey()).rejects.toMatchObject({ code: 'conflict', message })

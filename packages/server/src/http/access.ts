@@ -148,15 +148,10 @@ export const secondFactorNeeded =
 
 /** A caller who can have a key. A machine client cannot. */
 export const keyed = <S extends Caller, N extends string>(base: Access<S, N>): Access<S, N> =>
-  narrowed(
-    'keyed',
-    'As an exception, the server refuses machine clients, because they cannot hold keys',
-    base,
-    async (scope) => {
-      checkKeyed(scope)
-      return scope
-    },
-  )
+  narrowed('keyed', 'But the server refuses machine clients, because they cannot hold keys', base, async (scope) => {
+    checkKeyed(scope)
+    return scope
+  })
 
 export function checkKeyed({ principal }: Caller): void {
   if (principal.type === 'm2m') throw fail('forbidden', 'a machine client has no keys; use a service token instead')

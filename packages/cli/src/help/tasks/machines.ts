@@ -60,7 +60,7 @@ export const machines = [
     document: 'docs/glossary.md#people-and-programs',
   },
   {
-    title: 'Replace a token of a machine',
+    title: 'Replace a leaked token of a machine',
     words: 'rotate renew expire expired leaked compromised revoke service token api key stolen',
     steps: [
       ['skerry token create ci-2 --app shop --env production --expires 90d', 'Create a new token'],

@@ -102,8 +102,9 @@ export const operating = [
     document: 'docs/operations/people.md#the-first-person-and-everyone-else',
   },
   {
-    title: 'Make a backup of the server and its database',
-    words: 'back up backups copy dump save disaster data directory operator pg_dump postgres snapshot restore',
+    title: 'Back up the server, and test the backup',
+    words:
+      'what which to backup backups copy dump save disaster data directory operator pg_dump postgres snapshot restore',
     steps: [
       ['cp -a .skerry ../skerry-backup', 'Without PostgreSQL, stop the server, then copy its data directory'],
       [

@@ -166,7 +166,7 @@ export const secrets = [
   {
     title: 'Protect production with the approval of a second person',
     words:
-      'review approve approval second person two-person two change request four eyes policy protected environment workflow governance',
+      'who can may review approve approver approval second person two-person two change request four eyes policy protected environment workflow governance',
     steps: [
       ['skerry env protect production --approvals 1', 'Require one approval for each change'],
       ['skerry secrets set DATABASE_URL --env production --note "new cluster"', 'Propose a change'],
@@ -185,7 +185,7 @@ export const secrets = [
       ['skerry env protect production', 'Require approvals again'],
       ['skerry audit ls --since 1h', 'Check what was recorded'],
     ],
-    document: 'docs/command-line/changes.md',
+    document: 'docs/command-line/changes.md#protection',
   },
   {
     title: 'Work without the server',

@@ -117,13 +117,13 @@ async function checkGrant({ db }: Call, { principal, env }: InEnv): Promise<void
 
 /** The rule of `checkGrant` for bound tokens, for the reference. */
 const grantsOfBoundTokens =
-  'A bound token can use only its environment, the branches and the parent of this environment, and the groups that it includes'
+  'A service token that is bound to an environment can use grants only on this environment, its parent, its branches and the groups that it includes'
 
 /** Allows a holder of a key grant on the environment, who reads and writes secrets. */
 export const grantee = <S extends InEnv, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed(
     'grantee',
-    `The caller needs a key grant on the environment, which a machine client cannot have. ${grantsOfBoundTokens}`,
+    `The caller needs a key grant on the environment, so a machine client is refused. ${grantsOfBoundTokens}`,
     base,
     async (scope, call) => {
       checkKeyed(scope)
