@@ -191,9 +191,9 @@ describe('help', () => {
     ['github actions', undefined],
     ['who read', 'Find out who read a secret'],
     ['who has seen a secret', 'Find out who read a secret'],
-    ['backup', 'Back up the server, and test the backup'],
-    ['backup database', 'Back up the server, and test the backup'],
-    ['back up the server', 'Back up the server, and test the backup'],
+    ['backup', 'Back up the server and its database'],
+    ['backup database', 'Back up the server and its database'],
+    ['back up the server', 'Back up the server and its database'],
     ['upgrade', 'Upgrade Skerry'],
   ])('skerry help %s finds a task', (question, title) => {
     const found = tasksFor(question.split(' '))

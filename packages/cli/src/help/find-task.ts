@@ -45,8 +45,13 @@ function scoreOf({ title, words }: Task, asked: readonly string[]): number {
   return found.reduce((sum: number, one) => sum + one, 0)
 }
 
-/** Lowercase words without their endings, so that `rotating passwords` finds `rotate a password`. */
+/** Lowercase words without their endings, so that `rotating passwords` finds `rotate a password`. `back up` is `backup`. */
 const stems = (text: string): string[] =>
-  (text.toLowerCase().match(/[a-z0-9.]+/g) ?? []).map((word) => word.replace(/(?:ies|ing|ed|es|s|e|y)$/, '') || word)
+  (
+    text
+      .toLowerCase()
+      .replaceAll('back up', 'backup')
+      .match(/[a-z0-9.]+/g) ?? []
+  ).map((word) => word.replace(/(?:ies|ing|ed|es|s|e|y)$/, '') || word)
 
 const stopWords = new Set(stems('a an and the to of in on for from with my our your how do i we it is can use using'))

@@ -102,7 +102,7 @@ export const operating = [
     document: 'docs/operations/people.md#the-first-person-and-everyone-else',
   },
   {
-    title: 'Back up the server, and test the backup',
+    title: 'Back up the server and its database',
     words:
       'what which to backup backups copy dump save disaster data directory operator pg_dump postgres snapshot restore',
     steps: [
@@ -131,8 +131,8 @@ export const operating = [
     document: 'docs/operations/upgrade.md',
   },
   {
-    title: 'Back up an organization',
-    words: 'backup export archive save copy download dump disaster',
+    title: 'Export an organization into a file',
+    words: 'back up backup archive save copy download dump disaster',
     steps: [
       ['skerry org export acme.json', 'Write everything to one signed file'],
       ['skerry org export verify acme.json --key "$SIGNING_KEY"', 'Check it without a server'],
