@@ -18,9 +18,9 @@ const dotenv = 'DATABASE_URL=\'postgres://db/shop\'\nAPI_KEY="k-123"\n'
 /** The JSON that `doppler secrets download` documents, and a list of names. */
 const doppler = `#!/bin/sh
 case "$*" in
-"secrets download --project shop --config "???" --no-file --format json")
+"secrets download --project shop --config dev --no-file --format json")
   echo '{"API_KEY":"k-123","DOPPLER_CONFIG":"dev","DOPPLER_ENVIRONMENT":"dev","DOPPLER_PROJECT":"shop"}' ;;
-"secrets --project shop --config prd --only-names") echo API_KEY ;;
+"secrets --project shop --config dev --only-names") echo API_KEY ;;
 *) echo "doppler: unknown arguments: $*" >&2; exit 1 ;;
 esac
 `
