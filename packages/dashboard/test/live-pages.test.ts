@@ -35,11 +35,15 @@ await openApp(page, 'Web shop')
 /**
  * Waits until the page shows everything after the act. None of these pages asks the server again by itself, so only an event
  * of the stream can bring it. The time is a limit for a failure: the figure `live_1000_streams_delay_s` measures the delay.
+ * All waits begin before the act, because the page shows a note for some seconds only.
  */
 async function shows(act: () => Promise<unknown>, ...shown: Locator[]): Promise<void> {
+  for (const one of shown) expect(await one.filter({ visible: true }).count()).toBe(0)
+  const seen = Promise.all(shown.map((one) => one.waitFor()))
+  seen.catch(() => {})
   const answer = (await act()) as { error?: unknown } | undefined
   expect(answer?.error).toBeUndefined()
-  for (const one of shown) await one.waitFor()
+  await seen
 }
 
 const note = (text: string) => page.getByRole('status').getByText(text)
