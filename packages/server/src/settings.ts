@@ -252,12 +252,12 @@ export const settings = {
   SKERRY_SIGNUP: {
     fallback: null,
     parse: oneOf('closed', ['open', 'closed'], '').parse,
-    help: 'With `open`, anyone who can reach the server can create an organization. With `closed`, only the set-up link and people with an account can. If unset, signing up is open only if `SKERRY_HOST` and `SKERRY_BASE_URL` are unset or loopback addresses, and no proxy is trusted',
+    help: 'With `open`, anyone who can reach the server can create an organization. With `closed`, only people with an account, or with the set-up link, can create one. If unset, signing up is open only if `SKERRY_HOST` and `SKERRY_BASE_URL` are unset or loopback addresses, and no proxy is trusted',
   } as Setting<'open' | 'closed' | null>,
   SKERRY_LOG_LEVEL: oneOf(
     'info',
     ['silent', 'error', 'warn', 'info', 'debug'],
-    'Lowest severity of the lines in the log: `debug`, `info`, `warn` or `error`. `silent` turns the log off, but not the set-up link. Each line is a JSON object',
+    'Lowest severity of the lines in the log: `debug`, `info`, `warn` or `error`. `silent` turns the log off, but the server still prints the set-up link. Each line is a JSON object',
   ),
   SKERRY_CONNECTIONS_PER_ADDRESS: integer(
     512,
