@@ -75,7 +75,7 @@ function settingsMarkdown(): string {
   const blocks = [
     '# Settings',
     'The settings of a server are the environment variables of this table. An empty variable counts as unset. ' +
-      'The server does not start if a variable that begins with `SKERRY_` is a setting of neither the server nor the command `skerry`. ' +
+      'The server does not start if a variable begins with `SKERRY_` but is not a setting of the server or of the command `skerry`. ' +
       '`npm run generate` makes this page.',
     markdownTable({ columns: ['Variable', 'Default', 'Meaning'], rows }),
   ]

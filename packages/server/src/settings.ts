@@ -93,7 +93,7 @@ const privateTargets: Setting<string[]> = {
       throw new Error('must be addresses or CIDR ranges such as 10.0.0.0/8, comma-separated')
     return ranges
   },
-  help: 'Addresses or CIDR ranges of private networks that the server may connect to for users, for example to their databases and log collectors. Comma-separated. Only in these networks, the server may use plain HTTP, but not for webhooks. If unset, the server connects only to public addresses',
+  help: 'Addresses or CIDR ranges of private networks that the server may connect to for users, for example to their databases and log collectors. Comma-separated. The server may use plain HTTP only in these networks, and never for webhooks. If unset, the server connects only to public addresses',
 }
 
 /**
@@ -181,7 +181,7 @@ export const settings = {
   SKERRY_ALLOW_PLAINTEXT: oneOf(
     'no',
     ['no', 'yes'],
-    'The server itself speaks plain HTTP. With `no`, it starts only if `SKERRY_HOST` is a loopback address. With `yes`, set up TLS in front of the server: otherwise credentials cross the network unencrypted',
+    'The server itself speaks plain HTTP. With `no`, it starts only if `SKERRY_HOST` is a loopback address. With `yes`, set up TLS in front of the server. Otherwise, credentials cross the network unencrypted',
   ),
   SKERRY_TRUSTED_PROXIES: trustedProxies,
   SKERRY_DATABASE_URL: databaseUrl,
@@ -203,7 +203,7 @@ export const settings = {
     'If PostgreSQL does not answer a query for this many seconds, the server opens a new connection to test the database. If the database answers the test, the server closes the connections that no longer work',
   ),
   SKERRY_SERVER_KEY: keyOf32Bytes(
-    '32-byte key (base64url) that encrypts the server’s own keys. If unset, a server with the embedded database makes a key and stores it as `server.key` in `SKERRY_DATA_DIR`. With PostgreSQL, set this key: without it, people cannot sign in with the built-in sign-in',
+    '32-byte key (base64url) that encrypts the server’s own keys. If unset, a server with the embedded database makes a key and stores it as `server.key` in `SKERRY_DATA_DIR`. With PostgreSQL, set this key. Otherwise, people cannot sign in with the built-in sign-in',
   ),
   SKERRY_SERVER_KEY_PREVIOUS: keyOf32Bytes(
     'The old server key, while you replace `SKERRY_SERVER_KEY`. The server decrypts with the old key, and encrypts with the new key',
@@ -213,7 +213,7 @@ export const settings = {
     'URL of your OpenID Connect provider (issuer), at which people sign in. If unset, people sign in with the built-in sign-in of the server',
   ),
   SKERRY_OIDC_AUDIENCE: optional(
-    'Audience (`aud`) of session tokens of the issuer that programs present as bearer tokens. Required with `SKERRY_OIDC_ISSUER`. For sign-ins in a browser, the audience must be `SKERRY_OIDC_CLIENT_ID`',
+    'Audience (`aud`) that a session token of the issuer must have if a program presents the token as a bearer token. Required with `SKERRY_OIDC_ISSUER`. For sign-ins in a browser, the audience must be `SKERRY_OIDC_CLIENT_ID`',
   ),
   SKERRY_OIDC_CLIENT_ID: optional(
     'Client id of the server at the issuer, for sign-ins in a browser. If unset, the server uses `SKERRY_OIDC_AUDIENCE`',
@@ -247,17 +247,17 @@ export const settings = {
     128,
     1,
     65_536,
-    'Memory, in MiB, that large responses with secrets may use while callers receive them. One caller may use at most a quarter of it',
+    'Memory, in MiB, that large responses with secrets may use while callers receive them. One caller may use at most a quarter of this memory',
   ),
   SKERRY_SIGNUP: {
     fallback: null,
     parse: oneOf('closed', ['open', 'closed'], '').parse,
-    help: 'With `open`, anyone who can reach the server can create an organization. With `closed`, only the set-up link and people with an account can. If unset, signing up is open only if `SKERRY_HOST` and `SKERRY_BASE_URL` are unset or loopback addresses, and no proxy is trusted',
+    help: 'With `open`, anyone who can reach the server can create an organization. With `closed`, only people with an account, or with the set-up link, can create one. If unset, signing up is open only if `SKERRY_HOST` and `SKERRY_BASE_URL` are unset or loopback addresses, and no proxy is trusted',
   } as Setting<'open' | 'closed' | null>,
   SKERRY_LOG_LEVEL: oneOf(
     'info',
     ['silent', 'error', 'warn', 'info', 'debug'],
-    'Lowest severity of the lines in the log: `debug`, `info`, `warn` or `error`. `silent` turns the log off, but not the set-up link. Each line is a JSON object',
+    'Lowest severity of the lines in the log: `debug`, `info`, `warn` or `error`. `silent` turns the log off, but the server still prints the set-up link. Each line is a JSON object',
   ),
   SKERRY_CONNECTIONS_PER_ADDRESS: integer(
     512,

@@ -86,7 +86,7 @@ export function register(command: Command): void {
     'reason for the person who asked; the server can read it',
   ).action(inOrg(decline))
   explained(
-    leaf(command, 'map [holder]', 'List which environments each person and token can read, or only one of them'),
+    leaf(command, 'map [holder]', 'List who can read which environment, or only the environments of one holder'),
     'For admins. A holder is the e-mail address of a member or the name of a token; without one, everyone is listed.',
   )
     .option('--branches', 'with branches')

@@ -40,7 +40,7 @@ export function register(command: Command): void {
   leaf(command, 'contribute <request>', 'Give your share for a request, after you compared the words of the person')
     .option('--words <words>', 'the twelve words that the person told you (default: ask)')
     .action(inOrg(contribute))
-  leaf(command, 'complete <request>', 'Restore access, on the machine that gets it, after custodians gave their shares')
+  leaf(command, 'complete <request>', 'Restore access on this machine, after custodians gave their shares')
     .option('--only <env>', 'app/env or group:env (default: everything covered); repeatable', gather)
     .action(inOrg(complete))
   confirmable(leaf(command, 'cancel <request>', 'Cancel an open request for recovery')).action(inOrg(cancel))

@@ -40,7 +40,7 @@ function registerProjects(command: Command): void {
     inOrg(projects.create),
   )
   leaf(command, 'show <project>', 'Show a project, its platform keys and its executor').action(signedIn(projects.show))
-  display(leaf(command, 'edit <project>', 'Change the settings that you give'))
+  display(leaf(command, 'edit <project>', 'Change settings of a project; other settings stay'))
     .option('--name <name>', 'new name')
     .action(signedIn(projects.update))
   leaf(command, 'enable <project>', 'Allow the use of a disabled project').action(signedIn(projects.enable))
@@ -88,7 +88,7 @@ function registerWebhooks(command: Command): void {
     .option('--description <text>', 'description for people')
     .action(atProject(webhooks.create, webhooks.parseCreate))
   inProject(command, 'show <webhook>', 'Show a webhook').action(atProject(webhooks.show))
-  inProject(command, 'edit <webhook> [url]', 'Change the settings that you give; the signing secret stays')
+  inProject(command, 'edit <webhook> [url]', 'Change settings of a webhook; the signing secret stays')
     .option('--event <type>', `event to send, instead of the present ones: ${types}; repeatable`, gather)
     .option('--description <text>', 'description for people; an empty one deletes it')
     .action(atProject(webhooks.update, webhooks.parseUpdate))

@@ -124,7 +124,7 @@ export const syncClouds = {
       ),
     }),
     credential:
-      'Key of a service account, as the whole JSON file. The account needs the permissions secretmanager.secrets.create, .get, .list and .delete, and secretmanager.versions.add. For pruneVersions, the account also needs secretmanager.versions.destroy. For the layout json-bundle, it also needs secretmanager.versions.access.',
+      'Key of a service account, as the whole JSON file. The account needs the permissions secretmanager.secrets.create, .get, .list and .delete, and secretmanager.versions.add. For pruneVersions, the account also needs secretmanager.versions.destroy. For the layout json-bundle, the account also needs secretmanager.versions.access.',
   },
   'cloud-c-key-vault': {
     config: Strict({
