@@ -8,7 +8,9 @@ import { type KeyHolder, unwrapKey, wrapKey } from '@skerry/crypto/wrap'
 import type { Client } from './client.ts'
 import { SkerryError } from './errors.ts'
 
-/** A request in which a person asks the custodians for the keys of environments. */
+/**
+ * A request for the keys of environments. A person sends it to the custodians, who have shares of the recovery key.
+ */
 export type RecoveryRequest = Answer<typeof recoveryRequests.open>['request']
 /** A share of the recovery key that a custodian wrapped for the person who recovers. */
 export type ContributedShare = Answer<typeof recoveryRequests.get>['shares'][number]

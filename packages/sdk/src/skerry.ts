@@ -153,8 +153,8 @@ interface Session {
  *
  * Each call of `resolve` asks the server, unless `reuse` has a copy. With `cache`, `resolve` stores the last valid
  * response, and uses this copy if the server cannot be reached. If the server refuses a request, `resolve` deletes the
- * copy of this request. After the error `unauthorized`, it no longer uses any copy that it stored for this token. A revoked token can
- * therefore be used for `maxAgeSeconds` at most, and only if the server cannot be reached.
+ * copy of this request. After the error `unauthorized`, it no longer uses any copy that it stored for this token. A
+ * program can therefore still use a revoked token if it cannot reach the server, for `maxAgeSeconds` at most.
  *
  * @throws SkerryError `invalid_request` if a setting is wrong.
  * @example
