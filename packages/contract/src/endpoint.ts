@@ -15,11 +15,12 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /**
  * The kind of a call. A `read` changes nothing. A `transaction` happens as a whole or not at all, and may be run again
- * after a deadlock. A `manual` call contacts an external system, and opens short transactions before and after that.
+ * after a deadlock. A `manual` call contacts an external system. It opens short transactions before and after this
+ * contact.
  */
 export type Unit = 'read' | 'transaction' | 'manual'
 
-/** The credentials that an operation accepts: none, or those of one kind of caller. */
+/** The credentials that an operation accepts: `none`, or the credentials of one kind of caller. */
 export type Surface = 'none' | 'principal' | 'platform' | 'executor' | 'claim'
 
 type Empty = TObject<Record<never, never>>
@@ -51,7 +52,7 @@ export interface Endpoint<
   /** Request headers that only this endpoint reads, all optional, by name. */
   headers: Readonly<Record<string, TSchema>>
   responses: R
-  /** Error codes in addition to those that every endpoint of its kind can answer. */
+  /** Error codes of this endpoint, in addition to the codes that every endpoint of its kind can answer. */
   refuses: readonly ErrorCode[]
   audits: readonly A[]
   /** Why a mutation leaves no audit entry. */
@@ -61,7 +62,9 @@ export interface Endpoint<
   tagged: boolean
   /** The longest body that it accepts. */
   bodyBytes: number
-  /** The form of its answers. A stream of events ends when the caller hangs up, or may no longer read it. */
+  /**
+   * The form of its answers. A stream of events ends when the caller disconnects, or loses the permission to read it.
+   */
   mediaType: MediaType
 }
 

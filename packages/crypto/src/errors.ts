@@ -56,7 +56,7 @@ export type CryptoErrorCode = keyof typeof cryptoErrors
  *
  * - `code`: one of {@link CryptoErrorCode}. A code keeps its meaning in later versions.
  * - `subject`: the name of the secret that the error is about, or several names joined by ` -> `. It never contains a
- *   value or a key. The message ends with it.
+ *   value or a key. The message of the error ends with `subject`.
  *
  * @example
  * try { await openSecret(blob, dek, envId, 'API_KEY') }

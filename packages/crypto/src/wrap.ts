@@ -89,14 +89,14 @@ export interface RemoteKey {
   /** The public key: an uncompressed SEC1 point of P-256, 65 bytes. */
   readonly point: Bytes
   /**
-   * Unwraps a wrapped key (`wd1.`), and returns the key. For a wrapped environment key, these are 32 bytes.
+   * Unwraps a wrapped key (`wd1.`), and returns the key. An environment key has 32 bytes.
    *
    * @throws CryptoError `unsupported_prefix`, `malformed_blob`, `decryption_failed`.
    */
   unwrap(blob: string): Promise<Bytes>
   /**
-   * Wraps a key for this object's own public key, so that the result proves who made it: nobody can make it without the
-   * private key. Personal overrides need this function. It is missing if the object can only unwrap.
+   * Wraps a key for this object's own public key. Nobody can make the result without the private key, so the result
+   * proves who made it. Personal overrides need this function. It is missing if the object can only unwrap.
    */
   wrapToSelf?(bytes: Bytes): Promise<string>
 }

@@ -54,8 +54,8 @@ export interface RequestOptions {
   signal?: AbortSignal
   headers?: Record<string, string>
   /**
-   * The names that the user typed for the ids in the request. A client that signs the directory compares them with the
-   * objects that it signs. The names are not sent.
+   * The names that the user typed for the ids in the request. A client that signs the directory compares these names
+   * with the objects that it signs. The names are not sent.
    */
   typed?: TypedNames | undefined
 }
@@ -78,9 +78,9 @@ export interface TypedNames {
   environment?: string | undefined
   /** The name of the managed key. */
   managedKey?: string | undefined
-  /** The id of the sync connection to which the client has wrapped keys, or whose binding is deleted. */
+  /** The id of the sync connection for which the client has wrapped keys, or whose binding is deleted. */
   connectionId?: string | undefined
-  /** The ids of the tokens that end with a person, as the user has seen them. */
+  /** The ids of the tokens that are revoked when a person is removed, as the user has seen them. */
   endedTokens?: readonly string[] | undefined
   /** The groups of an environment in the order that the user has seen, lowest precedence first. */
   groups?: readonly string[] | undefined
@@ -94,7 +94,7 @@ export interface Received<A> {
   body: A
   /** The body as the server sent it. */
   text: string
-  /** The ETag of the response. With it, the next request asks whether something has changed. Null if missing. */
+  /** The ETag of the response, or null if it has none. A request with this ETag asks whether something has changed. */
   etag: string | null
   /** The id of the request, with which the operator can search the log of the server. Null if the server sent none. */
   requestId: string | null
@@ -127,7 +127,7 @@ export type Client = { readonly [H in keyof Endpoints]: Calls<H> } & Streaming &
     /**
      * Sends one request and returns status, ETag and body. With `etag`, the server answers 304 if nothing has changed.
      * If an older server does not know the endpoint, the client normally asks for the version of the server and throws
-     * `old_server`. With `isOptional`, the client throws the error of the server and does not ask.
+     * `old_server`. With `isOptional`, the client throws the error of the server and does not ask for the version.
      *
      * @example
      * const { etag } = await client.request('resolve', 'get', { query: {} })
@@ -168,7 +168,7 @@ interface Streaming {
  * - The client does not follow redirects, because they could send the credential to another server.
  *
  * @throws SkerryError `invalid_request` if a setting is wrong. The functions of the client throw UnavailableError,
- *   RefusedError, SkerryError `malformed_answer`, or the reason of their signal.
+ *   RefusedError, SkerryError `malformed_answer`, or the abort reason of the `signal`.
  * @example
  * const client = createClient({ baseUrl: 'https://skerry.example.com', credential: { bearer } })
  * const { app } = await client.apps.create({ params: { orgId }, body: { name: 'Web', slug: 'web' } })

@@ -20,7 +20,10 @@ export interface DotenvFile {
    * here. In every other value, `${NAME}` stays a reference.
    */
   stored: Map<string, string>
-  /** Lines that cannot be read, or whose meaning is not what it seems to be. If there is one, do not use the file. */
+  /**
+   * Lines that cannot be read, or that do not mean what they seem to mean. If there is such a line, do not use the
+   * file.
+   */
   problems: LineRemark[]
   /** Lines that can be read, but perhaps not as their author meant them. */
   warnings: LineRemark[]
@@ -44,8 +47,8 @@ const entryPattern =
 const secretName = new RegExp(secretNamePattern)
 
 /**
- * Reads the text of a `.env` file, and lists every line that its author should check. It throws no error: mistakes in
- * the text are in `problems`.
+ * Reads the text of a `.env` file, and lists every line that its author should check. The function throws no error.
+ * `problems` lists the mistakes in the text.
  *
  * @example readDotenv('A=1\nnonsense\n') // values: A -> '1'; problems: [{ line: 2, message: 'is not NAME=value ...' }]
  */

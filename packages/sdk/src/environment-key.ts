@@ -25,7 +25,7 @@ export type RememberingHolder = KeyHolder & {
   /** If you set it, the SDK compares the key of each environment with the key that it saw before. */
   knownState?: KnownState
   /**
-   * Settings for the signed directory. If they have a pin or a memory, the SDK compares each key with the directory. It
+   * Settings for the signed directory. With a pin or a memory, the SDK compares each key with the directory. The SDK
    * refuses the key if the newest head of the directory is older than 14 days (30 days with the purpose `read`).
    * `openToken` of `@skerry/sdk/tokens` sets this field if a token contains a pin.
    */
@@ -51,8 +51,8 @@ export interface Grantee {
    */
   publicKeyJwk: string
   /**
-   * Settings for the signed directory. If they have a pin or a memory, the directory must list this person or token
-   * with the same public key. If it does not, the function throws an error.
+   * Settings for the signed directory. With a pin or a memory, the directory must list this person or token with the
+   * same public key. Otherwise, the function throws an error.
    */
   directory?: WriterDirectory
 }

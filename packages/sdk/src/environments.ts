@@ -31,7 +31,7 @@ export type NewEnvironment = {
   recoveryPublicKeyJwk?: string
   /**
    * The slug that the user typed for the application or the group. If the client signs the directory, it compares this
-   * slug with the application or group of the id, and refuses to sign if they differ.
+   * slug with the slug of the application or group. If the slugs differ, the client refuses to sign.
    */
   owner?: string | undefined
 } & ({ appId: string } | { groupId: string })
@@ -41,7 +41,7 @@ export type NewEnvironment = {
  * secrets and grant access.
  *
  * @param publicKeyJwk the public key of the caller: of the token, or of the signed-in person.
- * @throws RefusedError `forbidden` (the caller is not an admin, or is a machine client), `conflict` if the slug is in
+ * @throws RefusedError `forbidden` if the caller is not an admin or is a machine client, `conflict` if the slug is in
  *   use, `not_found`; CryptoError `malformed_key`; UnavailableError.
  * @example
  * const { environment, key } = await createEnvironment(client, { orgId, appId, name: 'Production', slug: 'production' },
@@ -78,9 +78,9 @@ export interface NewBranch {
    */
   recoveryPublicKeyJwk?: string
   /**
-   * Decides for each reader of the parent whether they get the key of the branch. The list of readers comes from the
-   * server, and a hostile server could add its own. Accept only readers whose id and public key you know. The function
-   * is not called for readers that are part of the server (rotation, sync).
+   * Decides for each reader of the parent whether this reader gets the key of the branch. The list of readers comes
+   * from the server, and a hostile server could add a reader of its own. Accept only readers whose id and public key
+   * you know. The function is not called for readers that are part of the server (rotation, sync).
    */
   reads: (grantee: ParentGrantee) => boolean
   /**
@@ -89,16 +89,16 @@ export interface NewBranch {
    */
   parentKey?: Bytes | undefined
   /**
-   * Settings for the signed directory. If they have a pin or a memory, the directory must list each accepted reader
-   * with the same public key. If it does not, the function throws an error.
+   * Settings for the signed directory. With a pin or a memory, the function throws an error if the directory does not
+   * list each accepted reader with the same public key.
    */
   directory?: WriterDirectory
 }
 
 /**
  * Creates a branch of an environment. The branch gets a new key, which is wrapped for the caller and for those readers
- * of the parent whom `reads` accepts. A new branch is empty. A program that reads the branch gets the values of the
- * parent, until somebody stores a value in the branch.
+ * of the parent whom `reads` accepts. A new branch is empty, so a program that reads it gets the values of the parent.
+ * A value that somebody stores in the branch replaces the value of the parent.
  *
  * @param publicKeyJwk the public key of the caller.
  * @throws RefusedError `forbidden` if the caller has no grant for the parent, `conflict` if the slug is in use,
@@ -167,11 +167,11 @@ export interface Rekeyed {
  * branches do not change.
  *
  * @param own the caller's key pair. The caller must be an admin and have the key of the environment. The new key is
- *   wrapped for this public key.
+ *   wrapped for the public key in `own`.
  * @throws DecryptionError if a secret cannot be decrypted with the old key. Write this secret again or delete it first;
  *   SkerryError `own_key_replaced` if the server lists another public key for the caller, `conflict` if the server does
- *   not list the caller; SkerryError `invalid_request` if there are more than 5,000 secrets or 2,000 readers;
- *   RefusedError `forbidden`, `not_found`, `conflict` on the last attempt; CryptoError `malformed_key`;
+ *   not list the caller as a reader; SkerryError `invalid_request` if there are more than 5,000 secrets or 2,000
+ *   readers; RefusedError `forbidden`, `not_found`, `conflict` on the last attempt; CryptoError `malformed_key`;
  *   UnavailableError. The re-key may have happened. If you call the function again, it makes another re-key.
  * @example
  * const keeps = (one: ParentGrantee) => one.principalId === userId && one.publicKeyJwk === remembered

@@ -34,9 +34,8 @@ const messageCharacters = 500
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu
 
 /**
- * The base class of the errors of the SDK. The only exception is CryptoError, the error of `@skerry/crypto`. In your
- * program, compare `code` or the class, and not the message. An error never contains a credential, a body or the value
- * of a secret.
+ * The base class of all errors of the SDK, except CryptoError, the error of `@skerry/crypto`. In your program, compare
+ * `code` or the class, and not the message. An error never contains a credential, a body or the value of a secret.
  *
  * - `code`: a code of the API (`not_found`, `forbidden`, ...) or of the SDK ({@link ClientErrorCode}).
  * - `status`: the HTTP status. Null if there was no response.
@@ -62,7 +61,7 @@ export class SkerryError extends Error {
 }
 
 /**
- * The server did not accept or refuse the request. You may use a cached copy. Possible causes:
+ * The server did not decide about the request. You may use a cached copy. Possible causes:
  *
  * - a network failure or a timeout,
  * - the HTTP status 5xx, or 429 on the last attempt,

@@ -36,7 +36,7 @@ export interface ShownEnvironment {
    * has changed. Default: false.
    */
   isSigned?: boolean
-  /** All secrets of the environment. If it is missing, no secret counts as deleted. */
+  /** All secrets of the environment. If this field is missing, no secret counts as deleted. */
   secrets?: readonly ShownSecret[]
   newestVersion?: NewestVersion
 }

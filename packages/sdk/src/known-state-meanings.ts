@@ -21,7 +21,7 @@ export interface Meanings {
   environments?: readonly NamedEnvironment[]
   /** The id of the environment to which the credential is bound. Leave it out if the credential is not bound. */
   bound?: string
-  /** An organization. `name` is the requested name. It is empty if the credential alone determines the organization. */
+  /** An organization. `name` is the requested name, or empty if the credential alone determines the organization. */
   organization?: { name: string; id: string }
 }
 

@@ -34,7 +34,7 @@ export interface Shown {
   /**
    * A text that identifies a query, for example an environment for which you call `resolve`. Use the same text each
    * time. Set it only if `environments` has all layers of this query. The client then compares the list of layers with
-   * the list from the last response to this query. It leaves out the layer of a branch.
+   * the list from the last response to this query. This comparison leaves out the layer of a branch.
    */
   query?: string
 }
@@ -44,13 +44,13 @@ export interface KnownState {
   /**
    * Compares a response with the remembered state, and remembers the response.
    *
-   * @throws RollbackError if the response contradicts the remembered state, unless `onRollback` accepts it. The
-   *   response is then not remembered.
+   * @throws RollbackError if the response contradicts the remembered state, unless `onRollback` accepts it. After this
+   *   error, the response is not remembered.
    */
   check(shown: Shown): Promise<void>
   /**
-   * Records that this client created this environment with this key (32 bytes). From now on, its name must belong to
-   * this environment.
+   * Records that this client created this environment with this key (32 bytes). From now on, the name of the
+   * environment must belong to this environment.
    */
   made(environment: NamedEnvironment, key: Bytes): Promise<void>
   /** Records that this client registered this lease target with these settings. */
@@ -61,8 +61,8 @@ export interface KnownState {
    */
   composed(layer: { environmentId: string; label: string }, into: string): Promise<void>
   /**
-   * Records that this client wrote these secrets. If they then come from another layer than before, `check` does not
-   * report it.
+   * Records that this client wrote these secrets. If such a secret then comes from another layer than before, `check`
+   * does not report this change.
    */
   wrote(environmentId: string, names: readonly string[]): Promise<void>
   /** Records that this client deleted these secrets. Their absence is then not reported. */
@@ -96,7 +96,7 @@ export interface KnownStateSettings extends MemorySettings {
   rememberRollbacks?: boolean
   /**
    * Called for changes that are normal, such as a new layer of an environment. `isTold` of `@skerry/sdk/rollback` tells
-   * which changes are normal. Each change is reported once, except those of personal overrides.
+   * which changes are normal. Each change is reported once, except changes of personal overrides.
    */
   onChanged?: (changes: readonly Rollback[]) => void
   /**
@@ -113,9 +113,9 @@ const writtenMax = 10_000
  *
  * A ciphertext does not show whether it is the newest one. A wrapped key does not show who wrapped it. The server also
  * decides which environment belongs to a name. A hostile server can therefore answer with older values, or with a false
- * environment. A client notices this if it has seen the right state before and remembers it. One attack stays possible:
- * the server brings back an old value, and adds a false restore to the history of the secret. People can see this
- * restore.
+ * environment. A client notices a wrong answer if it remembers the right state from an earlier answer. One attack stays
+ * possible. The server can bring back an old value, and add a false restore to the history of the secret. People can
+ * see this restore in the history.
  *
  * The known state contains names, fingerprints of keys and ciphertexts, and settings of lease targets. It contains no
  * values.

@@ -49,7 +49,7 @@ type LeaseConnection = LeaseResult<'postgres'>
  * Neither the SDK nor the server stores the secret parts.
  *
  * - `postgres`, `mysql`, `redis`, `mongodb`: the address and the account in `connection`, and the `password`.
- * - `ssh`: the `certificate`, the login names in `principals`, and the `key` that the certificate is for.
+ * - `ssh`: the `certificate`, the login names in `principals`, and the `key` for which the certificate is valid.
  * - for AWS: temporary credentials for the role `roleArn`.
  * - for Google Cloud: an access token for `serviceAccount`.
  */

@@ -4,7 +4,7 @@ import { vendorName } from '@skerry/contract/vendors'
 export interface TargetSettings {
   /** The kind of the target, for example `postgres`. */
   provider: string
-  /** The address to which leases connect, and other settings of this kind. */
+  /** The address to which leases connect, and other settings of a target of this kind. */
   config: object
 }
 

@@ -20,7 +20,7 @@ const pageLimit = 100
 /**
  * Registers a lease target, for example a database on which Skerry makes short-lived accounts. The function wraps the
  * admin credential for the broker, a part of the server. **The server can therefore read the credential.** The server
- * needs it to sign in to the target. Tell this to the person who enters the credential.
+ * needs the credential to sign in to the target. Tell the person who enters the credential that the server can read it.
  *
  * `config` can name a provisioner, a program in your own network. The function then wraps the credential for the token
  * of the provisioner, and the server cannot read it. The target has the status `untested` until the provisioner has
@@ -30,8 +30,8 @@ const pageLimit = 100
  *   words first. Required if `config` names a provisioner.
  * @param settings.adminSecret the admin credential of the target, for example a connection string or a private key. Its
  *   form depends on the kind of the target. `docs/leases.md` describes each kind.
- * @throws RefusedError `invalid_request`, `forbidden`, `conflict` (the target refused the credential, or cannot be
- *   reached); UnavailableError.
+ * @throws RefusedError `invalid_request`, `forbidden`, `conflict` if the target refused the credential or cannot be
+ *   reached; UnavailableError.
  * @example
  * const target = await createLeaseTarget(client, { orgId, name: 'shop', config, adminSecret: 'postgres://...' })
  */
@@ -52,8 +52,8 @@ export async function createLeaseTarget(
 }
 
 /**
- * Replaces the admin credential of a target. The server uses the new credential only after it has signed in with it.
- * The credential is wrapped for the same key as in `createLeaseTarget`.
+ * Replaces the admin credential of a target. The server uses the new credential only after a successful sign-in to the
+ * target. The credential is wrapped for the same key as in `createLeaseTarget`.
  *
  * @param settings.knownState if you give a known state, the function refuses a target whose settings have changed since
  *   this client saw it last.
@@ -140,9 +140,9 @@ export async function findLeaseTarget(client: Client, orgId: string, wanted: str
  * authority. If something differs, the function revokes the lease and throws an error.
  *
  * For PostgreSQL, MySQL and Redis, this machine makes the password. For SSH, it makes the private key. The server gets
- * neither of them. For AWS, Google Cloud and MongoDB, the target or the lease executor makes the credential, and the
- * server sends it encrypted with a key that exists only during this call. If a provisioner makes the account, the
- * function waits for it, at most 90 seconds.
+ * neither the password nor the private key. For AWS, Google Cloud and MongoDB, the target or the lease executor makes
+ * the credential. The server sends the credential, encrypted with a key that exists only during this call. If a
+ * provisioner makes the account, the function waits for the account, at most 90 seconds.
  *
  * @param wish.knownState if you give a known state, the function refuses a target whose settings have changed, such as
  *   the address. Without a known state, a hostile server could choose the address to which you send the password.

@@ -18,7 +18,7 @@ export interface FollowOptions {
   onPresence?: (presence: Presence) => void
   /**
    * Called when the stream begins, and when it begins again after an interruption. The server does not send changes
-   * that you missed, so read all data again that you show.
+   * that you missed, so read again all data that you show.
    */
   onGap: () => void
   /**

@@ -18,8 +18,8 @@ export interface OverridesPlace extends EnvironmentPlace {
 }
 
 /**
- * A personal override, decrypted: a person's own value of a secret. The programs of this person get it instead of the
- * value that everyone else gets.
+ * A personal override, decrypted: a person's own value of a secret. The programs of this person get this value instead
+ * of the value that everyone else gets.
  */
 export interface Override extends PersonalOverride {
   /** The id of the override on the server. */

@@ -8,15 +8,17 @@ import { type KeyHolder, unwrapKey, wrapKey } from '@skerry/crypto/wrap'
 import type { Client } from './client.ts'
 import { SkerryError } from './errors.ts'
 
-/** A request in which a person asks the custodians for the keys of environments. */
+/**
+ * A request for the keys of environments. A person sends it to the custodians, who have shares of the recovery key.
+ */
 export type RecoveryRequest = Answer<typeof recoveryRequests.open>['request']
 /** A share of the recovery key that a custodian wrapped for the person who recovers. */
 export type ContributedShare = Answer<typeof recoveryRequests.get>['shares'][number]
 
 /**
- * Makes a new recovery key. The function divides its private key into shares, and wraps one share for each custodian.
- * It also wraps the keys of environments for the new recovery key. It does not keep the private key: later, only enough
- * custodians together can compute it.
+ * Makes a new recovery key. The function divides the private key of the recovery key into shares, and wraps one share
+ * for each custodian. It also wraps the keys of environments for the new recovery key. The function does not keep the
+ * private key. Later, at least `plan.threshold` custodians together can compute it.
  *
  * @param plan.threshold the number of custodians who are enough to compute the recovery key, at least 2.
  * @param plan.custodians the people who get a share, at most 255. Compare the words of their public keys first.
@@ -92,8 +94,8 @@ export class FalseSharesError extends SkerryError {
  * in `falseShares`.
  *
  * @param holder the private key of the caller, with which the function unwraps the shares.
- * @param recoveryPublicKeyJwk the public key of the recovery key that the caller knows, a JWK as a JSON string. A share
- *   of any other recovery key is false.
+ * @param recoveryPublicKeyJwk the public key of the recovery key, as the caller knows it, a JWK as a JSON string. A
+ *   share of any other recovery key is false.
  * @throws SkerryError `conflict` if too few custodians have sent a share; FalseSharesError if enough custodians have
  *   sent a share, but too few shares are valid.
  * @example
@@ -135,8 +137,8 @@ async function openShare({ contributedShare }: ContributedShare, holder: KeyHold
 }
 
 /**
- * Gets the environment keys that are wrapped for the recovery key from the server. Unwraps them with the recovery key,
- * and wraps them for the person who recovers them (the target).
+ * Asks the server for the environment keys that are wrapped for the recovery key. Unwraps these keys with the recovery
+ * key, and wraps them for the person who recovers them (the target).
  *
  * @param targetPublicKeyJwk the public key of the target, a JWK as a JSON string.
  * @param chosen the ids of the environments. Default: all environments whose keys are wrapped for the recovery key.
@@ -158,7 +160,7 @@ export async function recoverKeys(
 }
 
 /**
- * Does the same as `recoverKeys`, but sends no request: you give the wrapped keys yourself. Unwraps keys that were
+ * Does the same as `recoverKeys`, but sends no request. You give the wrapped keys in `covered`. Unwraps keys that were
  * wrapped for the recovery key, and wraps them for the person who recovers them (the target).
  *
  * @param covered the environments, each with its key as it was wrapped for the recovery key.

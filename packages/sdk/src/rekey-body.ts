@@ -18,7 +18,7 @@ import { clientError, DecryptionError, invalid, RefusedError, SkerryError } from
 import { resealDetails } from './secret-details.ts'
 import { sealFor } from './secrets.ts'
 
-/** A reader of an environment in a response of the server, with the public key for which a new key would be wrapped. */
+/** A reader of an environment, as the server lists it. A new key is wrapped for the public key of the reader. */
 export type ParentGrantee = Answer<typeof envs.grantees>['grantees'][number]
 
 /** The settings of a re-key: the environment, and a function that decides who keeps access. */
@@ -29,12 +29,12 @@ export interface Rekeying extends EnvironmentPlace {
    */
   recoveryPublicKeyJwk?: string
   /**
-   * Decides for each reader of the environment whether they get the new key. The list of readers comes from the server,
-   * and a hostile server could add its own. Accept only readers whose id and public key you know.
+   * Decides for each reader of the environment whether this reader gets the new key. The list of readers comes from the
+   * server, and a hostile server could add a reader of its own. Accept only readers whose id and public key you know.
    *
    * The list includes readers that are part of the server (rotator, sync connections). `isReader` of
-   * `@skerry/contract/grants/readers` recognises them. If one of them gets the new key, the server can read the
-   * environment. The function is not called for you, because you always keep access.
+   * `@skerry/contract/grants/readers` recognises these readers. If one of them gets the new key, the server can read
+   * the environment. The function is not called for you, because you always keep access.
    */
   keeps: (grantee: ParentGrantee) => boolean
   /**

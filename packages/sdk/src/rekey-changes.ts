@@ -71,8 +71,8 @@ export interface ComparedRekey {
   covered: boolean
   /**
    * The comparison of all values and descriptions. `key` is the new key. `same` is the number of secrets whose value
-   * does not change. `problems` lists everything that would change. Null if the caller does not have the present key,
-   * or would not get the new key.
+   * does not change. `problems` lists everything that would change. `values` is null if the caller does not have the
+   * present key, or would not get the new key.
    */
   values: { key: EnvironmentKey; same: number; problems: RekeyProblem[] } | null
 }

@@ -3,7 +3,7 @@ import { secretNamePattern, slugPattern } from '@skerry/contract/patterns'
 import type { resolve } from '@skerry/contract/resolve/endpoints'
 import { clientError, invalid } from './errors.ts'
 
-/** The answer of `GET /v1/resolve`: ciphertext and wrapped keys, lowest precedence first. */
+/** The answer of `GET /v1/resolve`: ciphertext and wrapped keys of the layers, lowest precedence first. */
 export type ResolveBody = Answer<typeof resolve.get>
 export type Layer = ResolveBody['layers'][number]
 export type Scope = ResolveBody['scope']

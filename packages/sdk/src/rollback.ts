@@ -45,8 +45,8 @@ export interface Rollback {
  * - `name_moved`: a secret comes from another layer than before. For example, somebody stored a secret of the same name
  *   in a later layer.
  *
- * The client only reports the last four kinds, and accepts the response. If the known state is strict, the client
- * refuses the response.
+ * For the last four kinds, the client only reports the difference, and accepts the response. If the known state is
+ * strict, the client refuses the response.
  */
 export type RollbackKind =
   | 'environment_replaced'

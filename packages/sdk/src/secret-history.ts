@@ -34,7 +34,7 @@ interface Place {
 
 /**
  * A version of a secret in a response of the server. `formerName` is the name that the secret had at that time,
- * according to the server. It is null or missing if the name was the present name.
+ * according to the server. `formerName` is null or missing if the secret already had its present name.
  */
 type ShownVersion = StoredVersion & { formerName?: string | null }
 
@@ -52,7 +52,7 @@ type ShownVersion = StoredVersion & { formerName?: string | null }
  * @param history a page of `client.secrets.versions`.
  * @returns a function that decrypts a version. It throws a DecryptionError if the version was encrypted with a key from
  *   before a re-key, if it was changed, or if the record does not prove its former name. The record has at most 1,000
- *   versions, the newest before the rename.
+ *   versions: the newest versions before the rename.
  * @example
  * const page = await client.secrets.versions({ params: { orgId, envId, name: 'API_KEY' } })
  * const open = await versionOpener(page, { envId, name: 'API_KEY' }, key.dek)
@@ -73,13 +73,13 @@ export async function versionOpener(
 }
 
 /**
- * Lists the versions from before a rename that the record of former names does not prove. The record is explained under
- * `versionOpener`. A version is not proven if the server hides the record or shows another ciphertext, or if somebody
- * with the key has stored a wrong record. A version that is not proven cannot be decrypted, or its value may belong to
- * another version.
+ * Lists the versions from before a rename for which the record of former names gives no proof. The record is explained
+ * under `versionOpener`. A version is not proven if the server hides the record or shows another ciphertext, or if
+ * somebody with the key has stored a wrong record. A version that is not proven cannot be decrypted, or its value may
+ * belong to another version.
  *
  * @param history a page of `client.secrets.versions`.
- * @returns the numbers of the versions. Versions from before a re-key that cannot be decrypted are left out.
+ * @returns the numbers of the versions. A version from before a re-key is left out if it cannot be decrypted.
  * @example
  * const page = await client.secrets.versions({ params: { orgId, envId, name: 'API_KEY' } })
  * const unproven = await unprovenVersions(page, { envId, name: 'API_KEY' }, key.dek)
@@ -167,8 +167,8 @@ const versionsOf = (client: Client, { orgId, envId, name }: Place): AsyncGenerat
   )
 
 /**
- * What `sealRenaming` needs to rename a secret. `readRenaming` returns it, and does not need the key. You can then pass
- * it to another process that has the key.
+ * The data that `sealRenaming` needs to rename a secret. `readRenaming` returns this data without the key of the
+ * environment. You can pass the data to another process that has the key.
  */
 export interface Renaming {
   /** The secret with its present name, version and ciphertext. */
@@ -180,7 +180,7 @@ export interface Renaming {
    * versions, the oldest may be missing.
    */
   versions: ShownVersion[]
-  /** The encrypted description and tags of the secret, and their revision. Null if there are none. */
+  /** The encrypted description and tags of the secret, and their revision. Null if the secret has neither. */
   details: { sealed: string; revision: number } | null
 }
 
@@ -219,8 +219,8 @@ async function sealedDetailsOf(client: Client, orgId: string, { environmentId: e
 
 /**
  * Encrypts the value, the description and the tags of a secret for a new name. Adds the present name and its versions
- * to the record of former names (see `versionOpener`). A version that the old record does not prove does not get into
- * the new record, so clients still report this version as unproven.
+ * to the record of former names (see `versionOpener`). The new record leaves out each version that the old record does
+ * not prove. Clients therefore still report such a version as unproven.
  *
  * @returns the data for `sendRenaming`, and `unproven`: the numbers of the versions that the old record does not prove.
  * @throws DecryptionError if the value or the description cannot be decrypted.
@@ -289,15 +289,16 @@ function namesAfter(versions: NamedVersion[]): FormerName[] {
  * `namedBy` in the result lists the uses that the server knows. `referringTo` finds values of the environment that
  * refer to the old name.
  *
- * @param secret a row of `client.secrets.list`. If somebody has changed the secret since, the rename is refused.
+ * @param secret a row of `client.secrets.list`. If somebody has changed the secret since you listed it, the rename is
+ *   refused.
  * @returns the answer of the server, and `unproven`: the numbers of the earlier versions that the record of former
- *   names does not prove. The record is then wrong, or the server hides it. The new record does not contain these
- *   versions.
+ *   names does not prove. If there are such versions, the record is wrong, or the server hides it. The new record does
+ *   not contain these versions.
  * @throws DecryptionError if the value or the description cannot be decrypted; RefusedError `conflict` if the secret
  *   has changed or the new name exists; RefusedError `conflict` if the environment is protected or a rotation writes
- *   one of the names; RefusedError `forbidden`, `quota_exceeded`, `invalid_request` if the new name is not allowed;
- *   SkerryError `conflict` if the secret has changed since you listed it, `malformed_answer` if a version is missing in
- *   the history, `old_server` if the server cannot rename secrets; UnavailableError.
+ *   the old or the new name; RefusedError `forbidden`, `quota_exceeded`, `invalid_request` if the new name is not
+ *   allowed; SkerryError `conflict` if the secret has changed since you listed it, `malformed_answer` if a version is
+ *   missing in the history, `old_server` if the server cannot rename secrets; UnavailableError.
  * @example
  * const { secrets } = await client.secrets.list({ params: { orgId, envId } })
  * const secret = secrets.find(({ name }) => name === 'API_KEY')

@@ -175,9 +175,9 @@ export async function deleteSecret(
 export type DeletedSecret = Answer<typeof deletedSecrets.list>['deletedSecrets'][number]
 
 /**
- * Restores a deleted secret with its versions. The function encrypts the value again, and stores it as a new version. A
- * client with a known state that saw the deletion would refuse the old ciphertext. In a protected environment, the
- * function creates a change request and restores nothing yet.
+ * Restores a deleted secret with its versions. A client whose known state contains the deletion would refuse the old
+ * ciphertext. The function therefore encrypts the value again, and stores it as a new version. In a protected
+ * environment, the function creates a change request and restores nothing yet.
  *
  * @param deleted a row of `client.deletedSecrets.list`.
  * @param dek the key of the environment. After this function, call `rewriteIfRekeyed`, as after every write.
@@ -222,8 +222,9 @@ export async function openDeleted(
 }
 
 /**
- * Changes of several secrets of one environment: new values (`puts`) and deletions (`deletes`). A change is applied
- * only if the secret still has `expectedVersion` then. Default: its version at the time of the proposal.
+ * Changes of several secrets of one environment: new values (`puts`) and deletions (`deletes`). After the approval, the
+ * server applies a change only if the secret has the version `expectedVersion`. Default: the version at the time of the
+ * proposal.
  */
 export interface ProposedChanges {
   puts?: readonly { name: string; value: string; expectedVersion?: number }[]

@@ -44,13 +44,13 @@ export type SkerrySettings = Reader &
     /** Whether the text `${NAME}` in a value is replaced with the value of NAME. Default: true. */
     interpolate?: boolean | undefined
     /**
-     * If true, `resolve` leaves out a value whose references form a cycle or make it too large, and names it in
-     * `unexpanded`. If false, `resolve` throws an error for such a value. Default: false.
+     * If true, `resolve` leaves out each value whose references form a cycle or make the value too large. `unexpanded`
+     * lists the names of these secrets. If false, `resolve` throws an error for such a value. Default: false.
      */
     partial?: boolean | undefined
     /**
-     * The names of the secrets to return. If one of them does not exist, `resolve` throws an error. References can use
-     * all other names, too.
+     * The names of the secrets to return. If one of them does not exist, `resolve` throws an error. References in the
+     * values can also use secrets that are not in this list.
      */
     only?: readonly string[] | undefined
     /** A cache from which `resolve` answers without asking the server, for example `memoryCache()`. None by default. */
@@ -60,16 +60,16 @@ export type SkerrySettings = Reader &
      * `diskCache()`. None by default.
      */
     cache?: Cache | undefined
-    /** A copy of `cache` is used only if it is younger than this. Default: 24 hours. */
+    /** The maximum age, in seconds, of a copy in `cache` that `resolve` may use. Default: 24 hours. */
     maxAgeSeconds?: number | undefined
-    /** If true, `resolve` never asks the server, and uses only the copy of `cache`. */
+    /** If true, `resolve` never asks the server, and uses only the copy in `cache`. */
     offline?: boolean | undefined
     /** Remembers earlier responses, to notice a server that shows an older or a different state. None by default. */
     knownState?: KnownState | undefined
     /**
      * Checks every response against the signed directory of the organization. For this check, `resolve` needs a pin, or
-     * a memory of a directory that it has checked before. Without them, it does not check. If the token contains a pin,
-     * leave this setting out.
+     * a memory of a directory that it has checked before. Without a pin or a memory, `resolve` does not check. If the
+     * token contains a pin, leave this setting out.
      */
     directory?: DirectorySettings | undefined
     /** Called if a cache fails. `resolve` then continues without the cache. The message never contains a value. */
@@ -88,18 +88,18 @@ export interface Resolved {
   provenance: Record<string, Provenance>
   /** The names whose value is a personal override, sorted. */
   overridden: string[]
-  /** Names to which values refer, but which do not exist, sorted. Such a reference stays in the value as text. */
+  /** Names that do not exist, although a value refers to them, sorted. The reference stays in the value as text. */
   unresolved: string[]
   /** With `partial`: the names that were left out because their references cannot be replaced, each with its error. */
   unexpanded: ReadonlyMap<string, CryptoError>
   scope: Scope
-  /** True if the result comes from the copy of `cache`. */
+  /** True if the result comes from the copy in `cache`. */
   stale: boolean
   /** The time at which the server last sent or confirmed this response: ISO 8601, UTC. */
   fetchedAt: string
   /** The seconds since `fetchedAt`. */
   ageSeconds: number
-  /** A text that changes if anything in the response changes, except its proof from the signed directory. */
+  /** A text that changes with the response. A new proof from the signed directory does not change this text. */
   revision: string
 }
 
@@ -108,9 +108,9 @@ export interface Skerry {
    * Returns all secrets, merged and expanded.
    *
    * @throws UnavailableError, RefusedError, DecryptionError, RollbackError (with `knownState`), SkerryError
-   *   `malformed_answer` or `not_found` (of `only`), CryptoError `malformed_token`, `reference_cycle`,
-   *   `reference_too_large`. With a directory: CryptoError `directory_…`, `malformed_pin`, `not_authentic` and
-   *   `authentic_expired` (of a branch).
+   *   `malformed_answer` or `not_found` (a name in `only` does not exist), CryptoError `malformed_token`,
+   *   `reference_cycle`, `reference_too_large`. With a directory: CryptoError `directory_…`, `malformed_pin`,
+   *   `not_authentic` and `authentic_expired` (the manifest of a branch is not valid).
    */
   resolve(options?: { signal?: AbortSignal | undefined }): Promise<Resolved>
   /**
@@ -148,13 +148,13 @@ interface Session {
 }
 
 /**
- * Creates an object that reads the secrets of one environment. It requests ciphertext from the server, decrypts and
- * merges it on this machine, and replaces references such as `${NAME}`.
+ * Creates an object that reads the secrets of one environment. The object requests ciphertext from the server, decrypts
+ * and merges the values on this machine, and replaces references such as `${NAME}`.
  *
  * Each call of `resolve` asks the server, unless `reuse` has a copy. With `cache`, `resolve` stores the last valid
  * response, and uses this copy if the server cannot be reached. If the server refuses a request, `resolve` deletes the
- * copy of this request. After the error `unauthorized`, it no longer uses any copy that it stored for this token. A revoked token can
- * therefore be used for `maxAgeSeconds` at most, and only if the server cannot be reached.
+ * copy of this request. After the error `unauthorized`, it no longer uses any copy that it stored for this token. A
+ * program can therefore still use a revoked token if it cannot reach the server, for `maxAgeSeconds` at most.
  *
  * @throws SkerryError `invalid_request` if a setting is wrong.
  * @example

@@ -51,9 +51,9 @@ export interface GrantMissingSettings extends MissingFilter {
    */
   isCompared: (missing: ReadyGrant) => boolean | Promise<boolean>
   /**
-   * True if you have checked yourself that the signed directory lists the people with their public keys. If false, and
-   * `holder.directory` has a pin or a memory, the function checks this, and throws an error for a person who is not
-   * listed. Default: false.
+   * True if you have checked yourself that the signed directory lists the people with their public keys. If false, the
+   * function checks the list itself, provided that `holder.directory` has a pin or a memory. It then throws an error
+   * for a person who is not listed. Default: false.
    */
   areListed?: boolean
   /** Called after each batch, with the number of keys that are done, and the number of all keys that can be granted. */
@@ -70,8 +70,8 @@ export interface GrantMissingSettings extends MissingFilter {
 /**
  * Grants missing keys: keys that people should have because of a team or an access plan, but do not have yet. The
  * function wraps each key on this machine, and only for public keys that somebody has compared. It stores the keys in
- * batches. If the call is interrupted, call the function again for the keys that are left. Two people can call it at
- * the same time.
+ * batches. If the call is interrupted, call the function again for the keys that are left. Two people can call the
+ * function at the same time.
  *
  * @param missing the rows of `listMissingGrants` that you want to grant.
  * @returns the result for each row, not in the order of `missing`.

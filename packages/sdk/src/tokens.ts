@@ -189,7 +189,7 @@ export async function bootstrapAdmin(
  * works. If somebody uses the decoy, the server tells the admins. Put the text (`token` in the result) where a thief
  * would look for tokens. Neither the SDK nor the server stores the text.
  *
- * The server gets the id of the decoy and the hash of its bearer. It recognises the decoy by either of them.
+ * The server gets the id of the decoy and the hash of its bearer. It recognises the decoy by the id or by the hash.
  *
  * @param settings.placement a note for the admins that says where you put the decoy.
  * @throws RefusedError `forbidden`, `invalid_request`; UnavailableError.

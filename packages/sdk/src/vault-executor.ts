@@ -7,7 +7,7 @@ import { checkHeaders, openAnswer, send } from './transport.ts'
 interface VaultRequest {
   /** The HTTP method: GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS. */
   method: string
-  /** An `https:` URL that the rules of the provider allow. It must not contain a placeholder. */
+  /** An `https:` URL that the rules of the provider allow. It must not contain a placeholder (see `headers`). */
   url: string
   /**
    * The headers. A value may contain the placeholder `{{skerry:API_KEY}}` or `{{skerry:ACCESS_TOKEN}}`, which the
@@ -64,7 +64,7 @@ export interface VaultBrowsers {
   fill(call: OfLease & { field: 'username' | 'password' | 'totp' }): Promise<{ filled: true }>
   /**
    * Closes the browser. The session is saved if the settings of the site allow it, unless `save` is false. `signedIn`
-   * says whether the browser was still signed in. It is null if the executor did not check this.
+   * says whether the browser was still signed in. `signedIn` is null if the executor did not check the sign-in.
    */
   release(call: OfLease & { save?: boolean }): Promise<{ saved: boolean; signedIn: boolean | null }>
   /**

@@ -56,8 +56,8 @@ type Filter = { userRef?: string; status?: VaultConnection['status']; cursor?: s
 /** The vault client for the backend of a product. See `createVault`. */
 export interface Vault {
   /**
-   * Creates a link with which a person connects an account. `connectionId` in the result is the id of the connection
-   * that this creates.
+   * Creates a link with which a person connects an account. `connectionId` in the result is the id of the new
+   * connection.
    */
   connect(
     session: Omit<NewSession, 'purpose' | 'connectionId'>,

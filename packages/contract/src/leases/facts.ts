@@ -80,5 +80,5 @@ export const leaseFacts = {
   },
 } satisfies Record<string, Facts>
 
-/** A kind of lease target. The two clouds are AWS and Google Cloud. */
+/** A kind of lease target. The tags of the two clouds stand for AWS and Google Cloud, in alphabetical order. */
 export type LeaseTag = keyof typeof leaseFacts

@@ -15,14 +15,16 @@ export interface DirectoryAnswer {
   heads: readonly string[]
 }
 
-/** The newest root and head that a client has verified. The client compares the next directory with them. */
+/**
+ * The newest root and head that a client has verified. The client compares the next directory with this root and head.
+ */
 export interface KnownDirectory {
   org: string
   root: { version: number; hash: string }
   head: { version: number; hash: string }
-  /** The newest time that was verified, in Unix seconds. */
+  /** The latest time at which a verified head was signed, in Unix seconds. */
   time: number
-  /** The pins that were found in the chain that leads to this root. */
+  /** The pins with which the client has verified this directory or an earlier one. */
   pins: readonly string[]
 }
 
@@ -30,7 +32,7 @@ export interface KnownDirectory {
 export interface DirectoryTrust {
   /** The roots that the client trusts. */
   pins: readonly RootPin[]
-  /** The newest directory that the client has verified before. Null if there is none. */
+  /** The newest directory that the client has verified, or null if it has verified no directory. */
   known: KnownDirectory | null
   /** The id of the organization that the client expects. Without it, a pin determines the organization. */
   org?: string | undefined
@@ -39,8 +41,8 @@ export interface DirectoryTrust {
   /** The time in seconds since 1970. */
   now: number
   /**
-   * `write` if other people will rely on the result: before writing, wrapping a key or approving. The newest head may
-   * then be 14 days old. `read` otherwise: it may be 30 days old.
+   * `write` before writing, wrapping a key or approving, because other people rely on the result. The newest head may
+   * then be 14 days old. Otherwise `read`: the newest head may be 30 days old.
    */
   purpose: 'read' | 'write'
 }

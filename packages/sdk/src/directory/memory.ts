@@ -14,18 +14,18 @@ export interface DirectorySettings {
   /** Remembers the newest verified directory, to refuse an older one. */
   memory?: DirectoryMemory | undefined
   /**
-   * The id of the organization. Set it if you give a memory and no pin. Without it, the server says which organization
-   * this is, and a hostile server could name one that the memory does not know.
+   * The id of the organization. Set this id if you give a memory and no pin. Without the id, the server names the
+   * organization. A hostile server could then name an organization that the memory does not know.
    */
   org?: string | undefined
   /**
-   * The environment that the caller asked for: `app/env`, or `app/env@branch`. A token may carry this name. Without it, the
-   * signed entry of the token says which environment the token is bound to.
+   * The environment that the caller asked for: `app/env`, or `app/env@branch`. A token can contain this name. Without
+   * the name, the signed entry of the token says to which environment the token is bound.
    */
   name?: string | undefined
   /**
-   * If true, a layer that the signed directory does not list is an error. Otherwise, the layer is left out and `warn` is
-   * called.
+   * If true, the client throws an error for a layer that the signed directory does not list. If false, the client
+   * leaves out such a layer and calls `warn`. Default: false.
    */
   strict?: boolean | undefined
   /** Called with the name of each layer that is left out. */

@@ -9,7 +9,7 @@ const entriesMax = 10_000
 /**
  * Stores the known state of a client in files, in the same way as `diskCache` stores copies. A client that loses its
  * known state cannot notice an older or false response. Therefore choose a directory that still exists when the program
- * starts again. Each entry is kept for 10 years. There can be 10,000 entries.
+ * starts again. Each entry is kept for 10 years. There can be at most 10,000 entries.
  *
  * @param settings.directory the directory for the files. Default: `$XDG_STATE_HOME/skerry/seen`, or
  *   `~/.local/state/skerry/seen` if the variable is not set.
