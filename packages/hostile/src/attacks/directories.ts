@@ -85,7 +85,7 @@ export const directories: readonly Attack[] = [
   {
     id: 'two-heads',
     title:
-      'A signer signs a second head with the same version number. The second head contains an environment that the server made',
+      'A signer signs a second head with the number of the newest head. The second head contains an environment that the server made',
     act: 'run',
     remains: { nothing: 'without-a-pin', pin: 'without-memory' },
     begin: async (stage) => {
