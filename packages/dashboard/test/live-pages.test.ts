@@ -28,9 +28,12 @@ await world.call(members.update, { as, params: { ...params, userId: watcherId },
 await world.call(invites.create, { as, params, body: { email: 'third@example.com' } })
 const third = await joinsWithKey(world, 'third@example.com')
 for (const text of ['planted-1', 'planted-2', 'planted-3']) await putSecret(world, as, place, 'API_KEY', text)
+// A change from before the stream is open appears too, but without the note that says who made it.
+const streaming = page.waitForResponse((answer) => answer.url().endsWith('/events') && answer.ok())
 await page.reload()
 await steps.unlockWithPassphrase(page)
 await openApp(page, 'Web shop')
+await streaming
 
 /**
  * Waits until the page shows everything after the act. None of these pages asks the server again by itself, so only an event
