@@ -72,10 +72,10 @@ export async function entitiesMarkdown(): Promise<string> {
       '`org_id`. A foreign key between two of these rows includes `org_id`, so a row cannot refer to a row of ' +
       'another organization.',
     '## The tables that several features share',
-    'The diagram shows the tables that several features change. The SQL statements that write them are in ' +
-      '`packages/server/src/model/`. The diagram also shows the tables to which they have foreign keys. Each line ' +
-      'stands for a foreign key between two tables. The fork of the line is at the table that has the foreign key. ' +
-      'The diagram leaves out most lines from `organizations`.',
+    'The diagram shows the tables that several features change. The SQL statements that write these tables are in ' +
+      '`packages/server/src/model/`. The diagram also shows the tables to which these tables have foreign keys. Each ' +
+      'line stands for a foreign key between two tables. The fork of the line is at the table that has the foreign ' +
+      'key. The diagram leaves out most lines from `organizations`.',
     pictureOf(listNouns(tables, writers)),
     '## All tables',
     'The column "Written by" names the folder of `packages/server/src` with the code that writes the table. Each ' +
