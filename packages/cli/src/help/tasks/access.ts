@@ -55,7 +55,7 @@ export const access = [
   {
     title: 'Remove a member who leaves',
     words:
-      'offboard offboarding leaving left someone somebody fire delete user revoke access person team colleague quit rekey',
+      'offboard offboarding leaving left employee fired someone somebody fire delete user revoke access person team colleague quit rekey',
     steps: [
       ['skerry members offboard bob@example.com', 'Remove the person, revoke what they made, and replace keys'],
       ['skerry members offboarding bob@example.com', 'See what remains, and who does it'],
