@@ -32,7 +32,10 @@ export const Signed = Type.Object(
     root: Type.Optional(RootText),
     head: HeadText,
     entries: Type.Array(
-      Strict({ key: EntryKey, text: { ...Nullable(EntryText), description: 'The text of the entry. null ends the entry' } }),
+      Strict({
+        key: EntryKey,
+        text: { ...Nullable(EntryText), description: 'The text of the entry. null ends the entry' },
+      }),
       { maxItems: limits.directoryEntriesAtOnceMax, description: 'The entries that change' },
     ),
   },

@@ -9,7 +9,7 @@ const tags = Object.keys(syncProviders) as SyncTag[]
 const Provider = Type.Unsafe<SyncTag>(
   Type.Union(
     tags.map((tag) => Type.Literal(tag)),
-    { description: `tag of the destination’s vendor: ${vendorList(tags)}` },
+    { description: `Tag of the destination’s vendor: ${vendorList(tags)}` },
   ),
 )
 
