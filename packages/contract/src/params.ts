@@ -17,8 +17,8 @@ export interface PathParamRule {
 }
 
 /** A malformed id cannot name anything, so the answer is "not found". */
-const id = (kind: IdKind, noun: string): PathParamRule => ({
-  schema: Id(kind) as PathParamRule['schema'],
+const id = (kind: IdKind, noun: string, description?: string): PathParamRule => ({
+  schema: { ...Id(kind), ...(description !== undefined && { description }) } as PathParamRule['schema'],
   malformed: 'not_found',
   message: `no such ${noun}`,
 })
@@ -29,19 +29,19 @@ const rules: Record<string, PathParamRule> = {
   appId: id('application', 'app'),
   groupId: id('group', 'group'),
   envId: id('environment', 'env'),
-  secretId: id('secret', 'deleted secret'),
+  secretId: id('secret', 'deleted secret', 'Id of the deleted secret'),
   grantId: id('keyGrant', 'grant'),
   accessRequestId: id('accessRequest', 'access request'),
   offboardingId: id('offboarding', 'offboarding'),
-  offboardingRowId: id('offboardingRow', 'row of an offboarding'),
+  offboardingRowId: id('offboardingRow', 'row of an offboarding', 'Id of the row, from `offboardings.rows`'),
   overrideId: id('override', 'override'),
   teamId: id('team', 'team'),
   tokenId: id('serviceToken', 'token'),
   clientId: id('machineClient', 'machine client'),
   userId: id('user', 'member'),
-  passkeyId: id('passkey', 'passkey'),
-  signInPasskeyId: id('signInPasskey', 'passkey'),
-  webSessionId: id('session', 'session'),
+  passkeyId: id('passkey', 'passkey', 'Id of a passkey that unlocks the keyring'),
+  signInPasskeyId: id('signInPasskey', 'passkey', 'Id of a passkey for signing in'),
+  webSessionId: id('session', 'session', 'Id of a browser session'),
   cliSessionId: id('cliSession', 'session'),
   changeRequestId: id('changeRequest', 'change request'),
   honeyTokenId: id('honeyToken', 'honey token'),
@@ -51,7 +51,7 @@ const rules: Record<string, PathParamRule> = {
   rotationId: id('rotation', 'rotation'),
   connectionId: id('syncConnection', 'sync connection'),
   bindingId: id('syncBinding', 'sync binding'),
-  jobId: id('provisionerJob', 'job'),
+  jobId: id('provisionerJob', 'job', 'Id of the job, from `provisioner.claim`'),
   agentId: id('agent', 'agent'),
   agentRef: {
     schema: Type.String({
@@ -64,7 +64,7 @@ const rules: Record<string, PathParamRule> = {
   taskId: {
     schema: Type.String({
       pattern: `${idPattern('agentTask')}|${idPattern('taskRef')}`,
-      description: 'Id of a task, or the public segment of its token',
+      description: 'Id of a task, or the `skd_...` part of its token',
     }) as PathParamRule['schema'],
     malformed: 'not_found',
     message: 'no such task',
@@ -78,8 +78,8 @@ const rules: Record<string, PathParamRule> = {
     message: 'no such version',
   },
   projectId: id('vaultProject', 'vault project'),
-  vaultKeyId: id('vaultKey', 'platform key'),
-  connectSessionId: id('vaultSession', 'session'),
+  vaultKeyId: id('vaultKey', 'platform key', 'Id of a platform key'),
+  connectSessionId: id('vaultSession', 'session', 'Id of the session of a Connect link'),
   vaultConnectionId: id('vaultConnection', 'connection'),
   userRef: {
     schema: Type.String({
@@ -94,7 +94,7 @@ const rules: Record<string, PathParamRule> = {
   slot: {
     schema: Type.String({
       pattern: `^(?:${Object.keys(vaultSlots).join('|')})$`,
-      description: 'Slot of a credential',
+      description: 'The kind of credential, of which a connection can have several',
     }) as PathParamRule['schema'],
     malformed: 'not_found',
     message: 'no such slot',

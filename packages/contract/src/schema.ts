@@ -54,7 +54,7 @@ export const FreeText = Type.String({
 
 export const SecretName = Type.String({
   pattern: secretNamePattern,
-  description: 'A name of an environment variable',
+  description: 'Name of a secret: letters, digits and `_`, not a digit first',
 })
 
 export const Email = Type.String({

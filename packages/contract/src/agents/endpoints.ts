@@ -11,7 +11,10 @@ const Bundle = Type.String({
   description: 'A signed policy: `ap1.<body>.<signature>`',
 })
 
-const Environment = Nullable(Id('environment'))
+const Environment = {
+  ...Nullable(Id('environment')),
+  description: 'The environment to which the agent is bound. null: no environment',
+}
 
 /**
  * Identities of agents, and the signed policies (bundles) that their proxies enforce. The server stores bundles. People

@@ -48,8 +48,8 @@ export const auditProof = {
   }),
   inclusion: get('/v1/orgs/:orgId/audit/proof/inclusion', {
     summary:
-      'Get a proof that an entry is in the Merkle tree of the audit log, at a given `size` of the tree. Default: the current number of entries',
-    query: Strict({ entry: Id('audit'), size: Type.Optional(Size) }),
+      'Get a proof that an entry is in the Merkle tree of the audit log, at a given `size` of the tree. Default of `size`: the current number of entries',
+    query: Strict({ entry: { ...Id('audit'), description: 'Id of the entry to prove' }, size: Type.Optional(Size) }),
     responses: { 200: Strict({ proof: Strict({ index: LeafIndex, size: Size, hashes: Type.Array(Hash) }) }) },
     refuses: ['conflict'],
   }),
@@ -65,7 +65,13 @@ export const auditProof = {
       'List sealed audit entries in the order of the Merkle tree, each with its hash. `entry` is null if the database no longer has the entry',
     query: Strict({
       from: Type.Optional({ ...LeafIndex, description: 'Index of the first entry. Default: 0' }),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.auditLeavesMax })),
+      limit: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: limits.auditLeavesMax,
+          description: `The most entries that the answer may have. Default: ${limits.auditLeavesMax}`,
+        }),
+      ),
     }),
     responses: { 200: Strict({ leaves: Type.Array(AuditLeaf), size: Size, brokenAt: BrokenAt }) },
     refuses: ['conflict'],

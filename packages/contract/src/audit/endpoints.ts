@@ -19,10 +19,12 @@ const Id = { maxLength: 64, pattern: '^[A-Za-z0-9_]+$' } as const
 
 /** Filters for entries. An entry must match all of them. */
 const filter = {
-  action: Type.Optional(oneOf(names)),
-  resourceType: Type.Optional(oneOf(resourceTypes)),
-  resourceId: Type.Optional(Type.String(Id)),
-  actorId: Type.Optional(Type.String(Id)),
+  action: Type.Optional({ ...oneOf(names), description: 'Only entries with this action' }),
+  resourceType: Type.Optional({ ...oneOf(resourceTypes), description: 'Only entries about objects of this type' }),
+  resourceId: Type.Optional(Type.String({ ...Id, description: 'Only entries about the object with this id' })),
+  actorId: Type.Optional(
+    Type.String({ ...Id, description: 'Only entries of this person, service token or machine client' }),
+  ),
   requestId: Type.Optional(
     Type.String({ ...Id, description: 'Only entries of the request whose answer had this `x-request-id`' }),
   ),

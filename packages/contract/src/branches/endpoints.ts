@@ -1,8 +1,15 @@
 import { Type } from 'typebox'
 import { get, post } from '../endpoint.ts'
-import { Branch, BranchGrant, BranchManifest, Environment } from '../envs/schemas.ts'
+import {
+  Branch,
+  BranchGrant,
+  BranchManifest,
+  Environment,
+  OwnWrappedDek,
+  RecoveryWrappedDek,
+} from '../envs/schemas.ts'
 import { limits } from '../limits.ts'
-import { DisplayName, Id, NextCursor, Nullable, Page, Slug, Strict, WrappedKey } from '../schema.ts'
+import { DisplayName, Id, NextCursor, Nullable, Page, Slug, Strict } from '../schema.ts'
 
 export const branches = {
   list: get('/v1/orgs/:orgId/envs/:envId/branches', {
@@ -12,7 +19,7 @@ export const branches = {
   }),
   create: post('/v1/orgs/:orgId/envs/:envId/branches', {
     summary:
-      'Create a branch of an environment. The branch stores only the values that differ from its parent. At first, it has the same protection as its parent',
+      'Create a branch of an environment. The branch stores only the values that differ from its parent. At first, the branch has the same protection as its parent',
     body: Strict({
       id: Type.Optional({
         ...Id('environment'),
@@ -29,14 +36,14 @@ export const branches = {
           }),
         ),
       ),
-      wrappedDek: WrappedKey,
-      recoveryWrappedDek: Type.Optional(WrappedKey),
+      wrappedDek: OwnWrappedDek,
+      recoveryWrappedDek: Type.Optional(RecoveryWrappedDek),
       manifest: Type.Optional(BranchManifest),
       grants: Type.Optional(
         Type.Array(BranchGrant, {
           maxItems: limits.branchGrantsMax,
           description:
-            'The branch’s key, wrapped for each other principal that should have it. These principals must have the parent’s key. `wrappedDek` is for the caller',
+            'The branch’s key, wrapped for each further principal. These principals must have the parent’s key. The caller’s own wrapped key is in `wrappedDek`',
         }),
       ),
     }),

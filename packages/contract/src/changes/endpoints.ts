@@ -49,7 +49,7 @@ const Approval = Strict({
 export const protection = {
   get: get('/v1/orgs/:orgId/envs/:envId/protection', {
     summary:
-      'Get the protection of an environment, and the number of changes that wait for approval. The protection is null if the environment is not protected',
+      'Get the protection of an environment, and the number of changes that wait for approval. If the environment is not protected, `protection` is null',
     responses: {
       200: Strict({ protection: Nullable(Protection), openChangeRequests: Type.Integer() }),
     },
@@ -58,8 +58,15 @@ export const protection = {
     summary:
       'Protect an environment, or change its protection. Waiting changes keep the settings from the time of their proposal',
     body: Strict({
-      requiredApprovals: Type.Optional(RequiredApprovals),
-      allowSelfApproval: Type.Optional(Type.Boolean()),
+      requiredApprovals: Type.Optional({
+        ...RequiredApprovals,
+        description: `How many admins must approve a change. Default: the current number, or ${limits.requiredApprovalsDefault}`,
+      }),
+      allowSelfApproval: Type.Optional(
+        Type.Boolean({
+          description: 'True if admins may approve their own changes. Default: the current setting, or false',
+        }),
+      ),
     }),
     responses: { 200: Strict({ protection: Protection }) },
     refuses: ['quota_exceeded'],
@@ -83,13 +90,16 @@ export const changes = {
     summary: 'List change requests, newest first',
     query: Strict({
       ...Page.properties,
-      status: Type.Optional(ChangeStatus),
-      envId: Type.Optional(Id('environment')),
+      status: Type.Optional({ ...ChangeStatus, description: 'Only change requests with this status' }),
+      envId: Type.Optional({ ...Id('environment'), description: 'Only change requests in this environment' }),
       applicationId: Type.Optional({
         ...Id('application'),
         description: 'Only change requests in the environments and branches of this application',
       }),
-      groupId: Type.Optional(Id('changeGroup')),
+      groupId: Type.Optional({
+        ...Id('changeGroup'),
+        description: 'Only change requests that were proposed together, in the group with this id',
+      }),
     }),
     responses: { 200: Strict({ changeRequests: Type.Array(ListedChange), nextCursor: NextCursor }) },
   }),
@@ -114,7 +124,7 @@ export const changes = {
   }),
   proposeRekey: post('/v1/orgs/:orgId/envs/:envId/change-requests/rekey', {
     summary:
-      'Propose a new key for a protected environment. Only one such proposal can be open. If the environment has changed since an open proposal, a new proposal closes the open one',
+      'Propose a new key for a protected environment. Only one such proposal can be open. A new proposal closes an open one only if the environment has changed since then. Otherwise the answer is 409',
     body: Rekey,
     headers: changeNote,
     responses: { 202: Strict({ queued: Type.Literal(true), changeRequest: ChangeRequest }) },

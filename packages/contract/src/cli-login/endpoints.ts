@@ -14,13 +14,13 @@ export const cliLogin = {
     summary: 'Request a CLI session, which a person then approves in a browser',
     surface: 'none',
     body: Strict({
-      sessionId: Id('cliSession'),
+      sessionId: { ...Id('cliSession'), description: 'The id of the new session, which the client chooses' },
       tokenHash: Type.String({
         pattern: '^[A-Za-z0-9_-]{43}$',
         description: 'SHA-256, in base64url, of the whole string that the client sends as its bearer token',
       }),
-      deviceLabel: DisplayName,
-      client: Type.Optional(DisplayName),
+      deviceLabel: { ...DisplayName, description: 'Name of the machine. The person sees the name before the approval' },
+      client: Type.Optional({ ...DisplayName, description: 'Name and version of the program' }),
     }),
     responses: {
       201: Strict({

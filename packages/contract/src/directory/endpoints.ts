@@ -13,7 +13,7 @@ const EntryKeys = Type.Array(EntryKey, {
 export const directory = {
   get: get('/v1/orgs/:orgId/directory', {
     summary:
-      'Get the roots and heads of the signed directory, and proofs of the requested entries. null if the organization has no signed directory',
+      'Get the roots and heads of the signed directory, and proofs of the requested entries. If the organization has no signed directory, `directory` is null',
     query: Strict({ ...trustQuery, key: Type.Optional(EntryKeys) }),
     responses: {
       200: Strict({ directory: Nullable(Directory) }),

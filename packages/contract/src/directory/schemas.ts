@@ -5,14 +5,15 @@ import { Nullable, Strict } from '../schema.ts'
 // The server stores these texts and checks them for mistakes. Their format is in docs/directory-format.md, and a client
 // verifies each of them itself.
 
-const documentOf = (prefix: 'or1' | 'od1') =>
+const documentOf = (prefix: 'or1' | 'od1', description: string) =>
   Type.String({
     maxLength: limits.directoryDocumentCharacters,
     pattern: `^${prefix}\\.[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]+$`,
+    description,
   })
 
-const RootText = documentOf('or1')
-const HeadText = documentOf('od1')
+const RootText = documentOf('or1', 'A root of the signed directory: the document that names the signers')
+const HeadText = documentOf('od1', 'A head of the signed directory: the document with the hash over all entries')
 
 /** The hash of a root or a head. */
 export const DirectoryHash = Type.String({ pattern: '^[A-Za-z0-9_-]{43}$', description: 'SHA-256 in base64url' })
@@ -20,20 +21,29 @@ export const DirectoryHash = Type.String({ pattern: '^[A-Za-z0-9_-]{43}$', descr
 const EntryKey = Type.String({
   maxLength: 150,
   pattern: '^(?:person|token|worker|environment|key)/[A-Za-z0-9_:/-]+$',
-  description: 'For example `environment/shop/production`',
+  description: 'The key of an entry, for example `environment/shop/production`',
 })
 
 const EntryText = Type.String({ minLength: 1, maxLength: limits.directoryEntryCharacters })
 
 /** The documents that a signer adds to the directory. */
-export const Signed = Strict({
-  root: Type.Optional(RootText),
-  head: HeadText,
-  entries: Type.Array(Strict({ key: EntryKey, text: Nullable(EntryText) }), {
-    maxItems: limits.directoryEntriesAtOnceMax,
-    description: 'The changed entries. The text of an entry that ends is null',
-  }),
-})
+export const Signed = Type.Object(
+  {
+    root: Type.Optional(RootText),
+    head: HeadText,
+    entries: Type.Array(
+      Strict({
+        key: EntryKey,
+        text: { ...Nullable(EntryText), description: 'The text of the entry. null ends the entry' },
+      }),
+      { maxItems: limits.directoryEntriesAtOnceMax, description: 'The entries that change' },
+    ),
+  },
+  {
+    additionalProperties: false,
+    description: 'Signed documents that record the change in the signed directory. The client of a signer adds them',
+  },
+)
 
 /**
  * The member that a signer’s client adds to a change. The change and the directory are stored in one transaction. Both

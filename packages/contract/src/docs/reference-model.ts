@@ -46,7 +46,7 @@ const conventions = [
     'with every other credential.',
   'Each operation says under “Access” who may call it. To a caller outside the organization, the answer is `not_found`.',
   'The server refuses a field or query parameter that an operation does not name.',
-  'Long lists have pages, with the parameters `limit` and `cursor`. Send `nextCursor` of a page as the `cursor` of the next page. It is null on the last page.',
+  'Long lists have pages, with the parameters `limit` and `cursor`. Send `nextCursor` of a page as the `cursor` of the next page. `nextCursor` is null on the last page.',
   'An instant is a time in ISO 8601, in UTC with milliseconds.',
   'Every answer has an `x-request-id`. You find the request under this id in the server’s log and in the audit log.',
 ]

@@ -56,7 +56,7 @@ export function referenceTables(): Table[] {
       anchor: 'credentials',
       title: 'Credentials',
       about:
-        'Each kind of credential that a caller sends as `Bearer` begins with a prefix. Only the session of a person, which is a JWT, has no prefix.',
+        'A credential that a caller sends as `Bearer` begins with one of these prefixes. Only the session of a person has no prefix, because it is a JWT.',
       columns: ['Prefix', 'Credential'],
       rows: Object.entries(credentialPrefixes).map(([kind, prefix]) => [code(prefix), spaced(kind)]),
     },
@@ -65,7 +65,8 @@ export function referenceTables(): Table[] {
       title: 'Blobs',
       about:
         'A blob is a text that a client has encrypted or signed. The server checks its prefix and the number of its ' +
-        'segments, but cannot decrypt the blob. The segments are in base64url, with dots between them.',
+        'segments. It can decrypt a blob only if a client encrypted the blob or its key for the server. The segments ' +
+        'are in base64url, with dots between them.',
       columns: ['Prefix', 'Number of segments', 'Content'],
       rows: Object.entries(blobKinds).map(([prefix, kind]) => [code(`${prefix}.`), String(kind.segments), kind.what]),
     },

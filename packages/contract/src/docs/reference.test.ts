@@ -51,7 +51,7 @@ describe('the reference', () => {
       ['body', 'ttlSeconds', 'integer, 1 to 2,592,000 or null', false],
       ['body', 'wrappedDek', 'blob `wd1.`, at most 4,096 characters', true],
       ['body', 'recoveryWrappedDek', 'blob `wd1.`, at most 4,096 characters', false],
-      ['body', 'manifest', 'text like `^bm1\\.[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]+$`, at most 8,192 characters', false],
+      ['body', 'manifest', 'text, at most 8,192 characters', false],
       ['body', 'grants', 'list of object, at most 200', false],
       ['body', 'grants[].principalType', '`user` or `service_token`', true],
       ['body', 'grants[].principalId', 'letters, digits and `_`, at most 64 characters', true],

@@ -24,6 +24,8 @@ export const Environment = Strict(environmentFields)
 export const BranchManifest = Type.String({
   maxLength: limits.branchManifestCharacters,
   pattern: '^bm1\\.[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]+$',
+  description:
+    'A text that tells the readers of the parent which branch this is. A client with the parent’s key makes it',
 })
 
 export const Branch = Strict({ ...environmentFields, manifest: Nullable(BranchManifest) })
@@ -33,11 +35,22 @@ export const EnvironmentWithAccess = Strict({
   canDecrypt: Type.Boolean({ description: 'True if the caller has the environment’s key' }),
 })
 
+export const OwnWrappedDek = Type.String({
+  ...WrappedKey,
+  description: 'The environment’s key, encrypted with the public key of the caller',
+})
+
+export const RecoveryWrappedDek = Type.String({
+  ...WrappedKey,
+  description:
+    'The environment’s key, encrypted with the recovery key of the organization. Stored only if there is one',
+})
+
 export const CreateEnvironment = Strict({
   name: DisplayName,
   slug: Slug,
-  wrappedDek: WrappedKey,
-  recoveryWrappedDek: Type.Optional(WrappedKey),
+  wrappedDek: OwnWrappedDek,
+  recoveryWrappedDek: Type.Optional(RecoveryWrappedDek),
 })
 
 export const PrincipalId = Type.String({
@@ -46,4 +59,9 @@ export const PrincipalId = Type.String({
   description: 'The id of the person, service token or reader of the server that has or receives the key',
 })
 
-export const BranchGrant = Strict({ principalType: PrincipalType, principalId: PrincipalId, wrappedDek: WrappedKey })
+export const WrappedDek = Type.String({
+  ...WrappedKey,
+  description: 'The environment’s key, encrypted with the public key of this principal',
+})
+
+export const BranchGrant = Strict({ principalType: PrincipalType, principalId: PrincipalId, wrappedDek: WrappedDek })

@@ -37,17 +37,20 @@ export const grants = {
     responses: { 200: Strict({ readers: Type.Array(Reader), recovery: Nullable(RecoveryReaders) }) },
   }),
   overview: get('/v1/orgs/:orgId/grants', {
-    summary:
-      'List the people and tokens that can read each environment. With `branches=true`, the list also has branches',
+    summary: 'List the people and tokens that can read each environment',
     query: Strict({
       ...Page.properties,
-      branches: Type.Optional(Type.Union([Type.Literal('true'), Type.Literal('false')])),
+      branches: Type.Optional(
+        Type.Union([Type.Literal('true'), Type.Literal('false')], {
+          description: 'true: the list also has branches. Default: false',
+        }),
+      ),
     }),
     responses: { 200: Strict({ access: Type.Array(Access), nextCursor: NextCursor }) },
   }),
   create: post('/v1/orgs/:orgId/envs/:envId/keys', {
     summary:
-      'Grant an environment’s key to a principal. The body has the key, wrapped for this principal. The caller must be an admin who has the key. With `seconds`, the access is temporary. A request for access can wait for several grants, and the last one closes it',
+      'Grant an environment’s key to a principal. The body has the key, wrapped for this principal. The caller must be an admin who has the key. With `seconds`, the access is temporary. If this was the last key that a request for access asks for, the grant closes the request',
     body: Strict({ ...trusted, ...BranchGrant.properties, seconds: Type.Optional(GrantSeconds) }),
     responses: { 201: Strict({ grant: KeyGrant }) },
     refuses: ['conflict'],
@@ -61,11 +64,11 @@ export const grants = {
   }),
   missing: get('/v1/orgs/:orgId/missing-grants', {
     summary:
-      'List the environment keys that people should have because of a team, or because an admin planned them (`grants.plan`), and do not have yet. Admins see the keys of all people. Other callers see only their own',
+      'List the environment keys that people should have, but do not have yet. The reason is a team, or a plan of an admin (`grants.plan`). Admins see the keys of all people. Other callers see only their own',
     query: Strict({
       ...PageOf(limits.missingGrantsDefault).properties,
-      teamId: Type.Optional(Id('team')),
-      userId: Type.Optional(Id('user')),
+      teamId: Type.Optional({ ...Id('team'), description: 'Only keys that people should have because of this team' }),
+      userId: Type.Optional({ ...Id('user'), description: 'Only keys that this person should have' }),
     }),
     responses: { 200: Strict({ missing: Type.Array(MissingGrant), nextCursor: NextCursor }) },
   }),

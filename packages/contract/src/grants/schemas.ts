@@ -1,10 +1,14 @@
 import { Type } from 'typebox'
-import { PrincipalId } from '../envs/schemas.ts'
+import { PrincipalId, WrappedDek } from '../envs/schemas.ts'
 import { limits } from '../limits.ts'
 import { Id, Instant, Nullable, PrincipalType, PublicKeyJwk, Strict, WrappedKey } from '../schema.ts'
 
 /** The time after which a temporary grant ends. */
-export const GrantSeconds = Type.Integer({ minimum: limits.grantSecondsMin, maximum: limits.grantSecondsMax })
+export const GrantSeconds = Type.Integer({
+  minimum: limits.grantSecondsMin,
+  maximum: limits.grantSecondsMax,
+  description: 'Seconds after which the server ends the grant. Without this field, the grant does not end',
+})
 
 /** The instant at which the server ends a grant by itself; null if it does not. */
 const EndsAt = Nullable(Instant)
@@ -80,7 +84,7 @@ export const GivenGrant = Strict({
   environmentId: Id('environment'),
   principalType: PrincipalType,
   principalId: PrincipalId,
-  wrappedDek: WrappedKey,
+  wrappedDek: WrappedDek,
   publicKeyJwk: Type.Unsafe<string>({
     ...PublicKeyJwk,
     description: 'The public key of the principal, for which the environment’s key is wrapped',
@@ -88,7 +92,7 @@ export const GivenGrant = Strict({
   ownWrappedDek: Type.Unsafe<string>({
     ...WrappedKey,
     description:
-      'The wrapped key of the caller, as the caller knows it. If the server has a different one, the environment was re-keyed, and this grant fails',
+      'The caller’s own wrapped key, as the caller read it. If the environment was re-keyed since then, this grant fails',
   }),
   direct: Type.Optional(
     Type.Boolean({

@@ -18,7 +18,7 @@ export const honeyTokens = {
   }),
   create: post('/v1/orgs/:orgId/honey-tokens', {
     summary:
-      'Register a decoy: a service token that the caller has made, and that works for nothing. The audit log shows if somebody uses the decoy',
+      'Register a decoy: a service token that the caller has made, and that gives no access. The audit log shows each use of the decoy',
     body: Strict({
       tokenId: Id('serviceToken'),
       tokenHash: Type.String({
@@ -30,6 +30,7 @@ export const honeyTokens = {
           minLength: 1,
           maxLength: limits.noteCharacters,
           pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]+$',
+          description: 'Where you put the decoy, as a note for the admins',
         }),
       ),
     }),

@@ -33,7 +33,7 @@ export const identityLinks = {
   }),
   requestMail: post('/v1/sign-in/identity-link/mail', {
     summary:
-      'Mail a link to the address of the existing person. The person confirms the sign-in with this link, in this browser only',
+      'Mail a link to the address of the existing person. To confirm the sign-in, the person must open the link in this browser',
     surface: 'none',
     responses: { 200: Ok },
     refuses: ['unauthorized', 'forbidden', 'conflict'],

@@ -35,7 +35,10 @@ export const grantFields = {
     pattern: '^[A-Za-z0-9_]+$',
     description: 'The id of the person or service token that receives the key',
   }),
-  wrappedKey: WrappedKey,
+  wrappedKey: Type.String({
+    ...WrappedKey,
+    description: 'The managed key, encrypted with the public key of the recipient',
+  }),
 }
 
 /** A managed key, wrapped to one grantee. */

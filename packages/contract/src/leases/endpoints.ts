@@ -18,7 +18,7 @@ const results = {
 export const leases = {
   brokerKey: get('/v1/orgs/:orgId/leases/broker-key', {
     summary:
-      'Get the public key for which clients wrap admin credentials of targets. The server can decrypt these credentials',
+      'Get the public key of the broker. With this key, clients encrypt the admin credentials of targets. The server can decrypt these credentials',
     unit: 'transaction',
     unaudited: 'the first call makes the key pair, but gives nobody access',
     responses: { 200: Strict({ publicKeyJwk: PublicKeyJwk }) },
@@ -31,7 +31,7 @@ export const leases = {
   }),
   createTarget: post('/v1/orgs/:orgId/leases/targets', {
     summary:
-      'Register a target. The server or the provisioner first signs in with the credential. If a provisioner needs longer than 20 seconds for this, the target has the status untested',
+      'Register a target. The server or the provisioner first signs in with the credential. If the sign-in of a provisioner takes longer than 20 seconds, the target has the status `untested`',
     unit: 'manual',
     body: Strict({ name: Type.Optional(DisplayName), config: Config, wrappedAdminSecret: AdminSecret }),
     responses: { 201: Strict({ target: LeaseTarget }) },
@@ -55,8 +55,14 @@ export const leases = {
   }),
   deleteTarget: del('/v1/orgs/:orgId/leases/targets/:targetId', {
     summary:
-      'Delete a target that no rotation policy uses. If the target has live leases, add `force`. The accounts of these leases stay on the target',
-    query: Strict({ force: Type.Optional(Type.Union([Type.Literal('true'), Type.Literal('false')])) }),
+      'Delete a target that no rotation policy uses. If the target has live leases, add `force=true`. The accounts of these leases then stay on the target',
+    query: Strict({
+      force: Type.Optional(
+        Type.Union([Type.Literal('true'), Type.Literal('false')], {
+          description: 'true: delete the target even if it has live leases. Default: false',
+        }),
+      ),
+    }),
     responses: { 200: Ok },
     refuses: ['conflict'],
     audits: ['lease_target.deleted'],
@@ -74,7 +80,7 @@ export const leases = {
       ),
       live: Type.Optional(
         Type.Union([Type.Literal('true'), Type.Literal('false')], {
-          description: 'Only leases whose credential may still work',
+          description: 'true: only leases whose credential may still work',
         }),
       ),
     }),
@@ -86,19 +92,43 @@ export const leases = {
   }),
   create: post('/v1/orgs/:orgId/leases', {
     summary:
-      'Make a lease. Besides provider, target and lifetime, the body has fields that depend on the provider. If a provisioner (a program in your own network that makes leases) needs longer than 20 seconds, the lease in the answer is pending or creating',
+      'Make a lease. Besides provider, target and lifetime, the body has fields that depend on the provider. A provisioner is a program in your own network that makes leases. If it needs longer than 20 seconds, the lease in the answer is `pending` or `creating`',
     unit: 'manual',
     body: Strict({
       provider: Provider,
       targetId: TargetId,
-      ttlSeconds: Type.Integer({ minimum: 1, maximum: 86_400 }),
+      ttlSeconds: Type.Integer({
+        minimum: 1,
+        maximum: 86_400,
+        description: 'Lifetime of the lease, in seconds. The provider and the target can set closer limits',
+      }),
       roleName: Type.Optional(RoleName),
-      verifier: Type.Optional(Type.String({ maxLength: 500, pattern: '^[\\u0020-\\u007e]*$' })),
-      publicKey: Type.Optional(Type.String({ maxLength: 4096, pattern: '^[\\u0020-\\u007e]*$' })),
-      principals: Type.Optional(
-        Type.Array(Type.String({ maxLength: 64, pattern: '^[\\u0020-\\u007e]*$' }), { maxItems: 32 }),
+      verifier: Type.Optional(
+        Type.String({
+          maxLength: 500,
+          pattern: '^[\\u0020-\\u007e]*$',
+          description:
+            'For PostgreSQL, MySQL and Redis: a hash of the account’s password, in the format of the database. The client chooses the password',
+        }),
       ),
-      recipientPublicKey: Type.Optional(PublicKeyJwk),
+      publicKey: Type.Optional(
+        Type.String({
+          maxLength: 4096,
+          pattern: '^[\\u0020-\\u007e]*$',
+          description: 'For SSH: the public key for which the certificate is made',
+        }),
+      ),
+      principals: Type.Optional(
+        Type.Array(Type.String({ maxLength: 64, pattern: '^[\\u0020-\\u007e]*$' }), {
+          maxItems: 32,
+          description: 'For SSH: the login names that the certificate is for',
+        }),
+      ),
+      recipientPublicKey: Type.Optional({
+        ...PublicKeyJwk,
+        description:
+          'For AWS, Google Cloud and MongoDB: the public key with which the credential is encrypted. JWK JSON, as a string',
+      }),
     }),
     responses: { 201: Strict({ lease: Lease, ...results }) },
     refuses: ['conflict', 'quota_exceeded'],

@@ -67,10 +67,10 @@ export const provisioner = {
   }),
   report: post('/v1/provisioner/jobs/:jobId/report', {
     summary:
-      'Report the result of a job. If the job was given out again, it has a new id, and the earlier id is not found',
+      'Report the result of a job. If the server has assigned the job again, the job has a new id. The answer for the earlier id is 404',
     unit: 'manual',
     body: Strict({
-      ok: Type.Boolean(),
+      ok: Type.Boolean({ description: 'True if the work succeeded' }),
       error: Type.Optional(
         Strict({
           message: Told,
@@ -82,9 +82,9 @@ export const provisioner = {
           ),
         }),
       ),
-      server: Type.Optional(Told),
-      notes: Type.Optional(Type.Array(Told, { maxItems: 20 })),
-      dropped: Objects('Deleted objects of the account, which ran with its rights'),
+      server: Type.Optional(Type.String({ ...Told, description: 'Version of the target, as the target reported it' })),
+      notes: Type.Optional(Type.Array(Told, { maxItems: 20, description: 'Notes for an admin' })),
+      dropped: Objects('Objects of the account that were deleted, because they ran with its rights'),
       reassigned: Objects('Objects of the account that now belong to a role that cannot sign in'),
     }),
     responses: { 200: Ok },

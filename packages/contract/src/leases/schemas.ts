@@ -11,7 +11,7 @@ const tags = Object.keys(leaseProviders) as LeaseTag[]
 export const Provider = Type.Unsafe<LeaseTag>(
   Type.Union(
     tags.map((tag) => Type.Literal(tag)),
-    { description: `tag of the target’s vendor: ${vendorList(tags)}` },
+    { description: `Tag of the target’s vendor: ${vendorList(tags)}` },
   ),
 )
 

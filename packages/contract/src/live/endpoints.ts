@@ -4,7 +4,7 @@ import { limits } from '../limits.ts'
 import { Ok } from '../schema.ts'
 import { Hello, LiveChange, Presence } from './schemas.ts'
 
-const unaudited = `the call changes no stored data. The server remembers for ${limits.presenceSeconds} seconds, only in memory, that the person looks at the application`
+const unaudited = `the call changes no stored data. The server remembers in memory who has the application open, for ${limits.presenceSeconds} seconds`
 
 export const live = {
   events: get('/v1/orgs/:orgId/events', {

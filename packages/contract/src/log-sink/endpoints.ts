@@ -15,7 +15,7 @@ export const logSink = {
   }),
   set: put('/v1/orgs/:orgId/log-sink', {
     summary:
-      'Send the audit log to a collector from now on. If the body has no `headers`, the stored headers stay. `{}` deletes them',
+      'Send the audit log to a collector from now on. Without `headers`, the stored headers stay. With `headers: {}`, the server deletes the stored headers',
     body: Strict({
       endpoint: Type.String({
         maxLength: limits.urlCharacters,
@@ -26,10 +26,14 @@ export const logSink = {
         Type.Record(
           Type.String({ pattern: headerNamePattern }),
           Type.String({ maxLength: limits.logSinkHeaderCharacters, pattern: headerValuePattern }),
-          { additionalProperties: false, maxProperties: limits.logSinkHeadersMax },
+          {
+            additionalProperties: false,
+            maxProperties: limits.logSinkHeadersMax,
+            description: 'Headers that the server adds to each request to the collector, by name',
+          },
         ),
       ),
-      enabled: Type.Optional(Type.Boolean()),
+      enabled: Type.Optional(Type.Boolean({ description: 'false: the server sends nothing. Default: true' })),
     }),
     responses: { 200: One },
     refuses: ['conflict', 'quota_exceeded'],

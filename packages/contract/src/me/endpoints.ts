@@ -9,7 +9,7 @@ const SealedPrivateKey = Blob(limits.sealedPrivateKeyCharacters, 'pk1')
 
 export const me = {
   get: get('/v1/me', {
-    summary: 'Get the caller’s organizations. If the caller is a person, also their account and session',
+    summary: 'Get the caller’s organizations. For a person, the answer also has the account and the session',
     responses: {
       200: Strict({
         user: Nullable(User),
@@ -22,7 +22,7 @@ export const me = {
           Strict({
             kind: Type.Union([Type.Literal('browser'), Type.Literal('cli')]),
             id: Nullable(Type.String()),
-            secondFactor: Type.Boolean({ description: 'True if the person has a recovery kit' }),
+            secondFactor: Type.Boolean({ description: 'True if the person has a second factor' }),
             mfaAt: Nullable(Instant),
           }),
         ),
@@ -30,7 +30,8 @@ export const me = {
     },
   }),
   getKeys: get('/v1/me/keys', {
-    summary: 'Get the caller’s public key, and the private key encrypted with the passphrase. null before the upload',
+    summary:
+      'Get the caller’s public key, and the private key encrypted with the passphrase. Both are null before `me.putKeys`',
     responses: {
       200: Strict({ publicKeyJwk: Nullable(Type.String()), encryptedPrivateKey: Nullable(Type.String()) }),
     },
@@ -48,7 +49,10 @@ export const me = {
       'Change the passphrase: store the same private key, encrypted with a new passphrase. Passkeys and the recovery kit still work. The call needs a fresh second factor',
     body: Strict({
       encryptedPrivateKey: SealedPrivateKey,
-      publicKeyJwk: Type.Optional(PublicKeyJwk),
+      publicKeyJwk: Type.Optional({
+        ...PublicKeyJwk,
+        description: 'The caller’s public key. If the server has a different public key, the answer is 409',
+      }),
     }),
     responses: { 200: Ok },
     refuses: ['forbidden', 'mfa_required', 'conflict'],

@@ -37,7 +37,8 @@ export const ownInvites = {
     refuses: ['forbidden'],
   }),
   accept: post('/v1/me/invites/:inviteId/accept', {
-    summary: 'Join the organization. If it has no owner, the first person who joins as an admin becomes its owner',
+    summary:
+      'Accept an invitation, and join the organization. If the organization has no owner, the first person who joins as an admin becomes its owner',
     body: Strict({ joiningAnswer: Type.Optional(JoiningAnswer) }),
     responses: { 200: Strict({ org: Organization }) },
     refuses: ['forbidden', 'not_found'],

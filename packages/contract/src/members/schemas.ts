@@ -20,11 +20,11 @@ const underCode = (prefix: 'ji1' | 'ja1', description: string) =>
 /** Only somebody with the joining code can make these texts. Their format is in docs/directory-format.md. */
 export const Joining = underCode(
   'ji1',
-  'Proves to the invited person which signed directory is the right one. The joining code authenticates it',
+  'Proves to the invited person which signed directory is the right one. Only a client with the joining code can make this text',
 )
 export const JoiningAnswer = underCode(
   'ja1',
-  'Proves which key the invited person has. The joining code authenticates it',
+  'Proves which key the invited person has. Only a client with the joining code can make this text',
 )
 
 export const Invite = Strict({

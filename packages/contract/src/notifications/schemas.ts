@@ -3,7 +3,12 @@ import { Strict } from '../schema.ts'
 import { type NotificationType, notificationTypes } from './types.ts'
 
 export const Prefs = Strict(
-  Object.fromEntries(Object.keys(notificationTypes).map((type) => [type, Type.Boolean()])) as Record<
+  Object.fromEntries(
+    Object.entries(notificationTypes).map(([type, { when }]) => [
+      type,
+      Type.Boolean({ description: `True if you get a mail when ${when}` }),
+    ]),
+  ) as Record<
     NotificationType,
     ReturnType<typeof Type.Boolean>
   >,

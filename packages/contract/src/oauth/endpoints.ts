@@ -6,9 +6,23 @@ import { Strict } from '../schema.ts'
 const TokenRequest = Type.Object(
   {
     grant_type: Type.String({ maxLength: 100, pattern: '^[\\u0020-\\u007e]+$', description: '`client_credentials`' }),
-    client_id: Type.Optional(Type.String({ maxLength: 100, pattern: '^[A-Za-z0-9_-]*$' })),
-    client_secret: Type.Optional(Type.String({ maxLength: 200, pattern: '^[A-Za-z0-9_-]*$' })),
-    scope: Type.Optional(Type.String({ maxLength: 200, pattern: '^[\\u0020-\\u007e]*$' })),
+    client_id: Type.Optional(
+      Type.String({
+        maxLength: 100,
+        pattern: '^[A-Za-z0-9_-]*$',
+        description: 'Id of the machine client, if it is not in the `Authorization` header',
+      }),
+    ),
+    client_secret: Type.Optional(
+      Type.String({
+        maxLength: 200,
+        pattern: '^[A-Za-z0-9_-]*$',
+        description: 'Secret of the machine client, if it is not in the `Authorization` header',
+      }),
+    ),
+    scope: Type.Optional(
+      Type.String({ maxLength: 200, pattern: '^[\\u0020-\\u007e]*$', description: 'The server ignores this field' }),
+    ),
   },
   { additionalProperties: true, maxProperties: 30 },
 )

@@ -6,6 +6,11 @@ import { Offboarding, OffboardingPreview, OffboardingRow } from './schemas.ts'
 
 const One = Strict({ offboarding: Offboarding })
 
+const ConfirmEmail = Type.Optional({
+  ...Email,
+  description: 'The e-mail address of the person. If it is not the right address, the answer is 400',
+})
+
 /**
  * The offboarding of a person. Its start removes the person and revokes the credentials that they made, in one
  * transaction. Its rows are the remaining work of admins: environments to re-key, and values to rotate at their source.
@@ -27,8 +32,8 @@ export const offboardings = {
   }),
   start: post('/v1/orgs/:orgId/offboardings', {
     summary:
-      'Remove a member, revoke the service tokens and machine clients that they made, and list the remaining work. This also works for a member who was removed before',
-    body: Strict({ ...trusted, userId: Id('user'), confirmEmail: Type.Optional(Email) }),
+      'Remove a member, revoke the service tokens and machine clients that they made, and list the remaining work. This also works for a person who is no longer a member',
+    body: Strict({ ...trusted, userId: Id('user'), confirmEmail: ConfirmEmail }),
     responses: { 201: One },
     refuses: ['conflict'],
     audits: [
@@ -64,7 +69,10 @@ export const offboardings = {
         }),
       ),
       note: Type.Optional(Nullable(FreeText)),
-      assigneeId: Type.Optional(Nullable(Id('user'))),
+      assigneeId: Type.Optional({
+        ...Nullable(Id('user')),
+        description: 'The admin to whom you hand the row. null: nobody',
+      }),
     }),
     responses: { 200: Strict({ row: OffboardingRow }) },
     refuses: ['conflict'],

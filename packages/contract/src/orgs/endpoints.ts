@@ -45,7 +45,7 @@ export const mfaPolicy = {
   }),
   update: patch('/v1/orgs/:orgId/mfa-policy', {
     summary: 'Require that every member has a second factor, or end this requirement',
-    body: Strict({ required: Type.Boolean() }),
+    body: Strict({ required: Type.Boolean({ description: 'True if every member must have a second factor' }) }),
     responses: { 200: MfaPolicy },
     refuses: ['mfa_required', 'conflict'],
     audits: ['org.mfa_policy_updated'],

@@ -11,7 +11,13 @@ export const OverrideRevision = Type.Integer({ minimum: 1, maximum: 2_147_483_64
  * A key that only the person can unwrap, and the override encrypted with it. The server refuses a key that was wrapped with
  * another key pair than the person has now.
  */
-export const NewOverride = { wrappedKey: WrappedKey, ciphertext: SealedOverride }
+export const NewOverride = {
+  wrappedKey: Type.String({
+    ...WrappedKey,
+    description: 'The key of the override, encrypted with the caller’s public key',
+  }),
+  ciphertext: SealedOverride,
+}
 
 /** A value of a secret that one person stored for themselves. `ciphertext` holds the name too, so the server knows none. */
 export const Override = Strict({

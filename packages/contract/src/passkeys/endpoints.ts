@@ -27,7 +27,7 @@ export const passkeys = {
     audits: ['user.passkey_enrolled'],
   }),
   delete: del('/v1/me/passkeys/:passkeyId', {
-    summary: 'Remove a passkey that unlocks the keyring. The private key and grants do not change',
+    summary: 'Remove a passkey that unlocks the keyring. The private key and the grants do not change',
     responses: { 200: Ok },
     refuses: ['forbidden', 'not_found'],
     audits: ['user.passkey_removed'],

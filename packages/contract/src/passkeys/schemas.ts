@@ -6,7 +6,7 @@ export const CredentialId = Type.String({
   minLength: 1,
   maxLength: limits.credentialIdCharacters,
   pattern: '^[A-Za-z0-9_-]+$',
-  description: 'base64url',
+  description: 'The WebAuthn credential id of the passkey, in base64url',
 })
 
 export const PrfInput = Type.String({

@@ -45,11 +45,11 @@ export const recovery = {
   }),
   publicKey: get('/v1/orgs/:orgId/recovery/public-key', {
     summary:
-      'Get the public recovery key, for which clients wrap the keys of new environments. null if recovery is not set up',
+      'Get the public recovery key, with which clients wrap the keys of new environments. `recoveryPublicKeyJwk` is null if recovery is not set up',
     responses: { 200: Strict({ recoveryPublicKeyJwk: Nullable(PublicKeyJwk) }) },
   }),
   enable: post('/v1/orgs/:orgId/recovery', {
-    summary: 'Set up recovery. If it is set up already, the answer is 409',
+    summary: 'Set up recovery. If recovery is set up already, the answer is 409',
     body: KeyAndShares,
     responses: { 201: Configured },
     refuses: ['conflict', 'quota_exceeded'],
@@ -116,13 +116,20 @@ export const recoveryRequests = {
   }),
   open: post('/v1/orgs/:orgId/recovery/requests', {
     summary:
-      'Open a recovery request: ask the custodians for their shares, for a target who should get access, or for a drill. A repeated call returns the open request',
+      'Ask the custodians for their shares. The target of the request should get access. A drill has no target, and only tests the recovery. A repeated call returns the open request',
     body: Strict({
-      targetPublicKeyJwk: PublicKeyJwk,
+      targetPublicKeyJwk: {
+        ...PublicKeyJwk,
+        description:
+          'The public key with which the custodians encrypt their shares: the target’s key, or a new key for a drill',
+      },
       targetType: Type.Optional(PrincipalType),
-      targetId: Type.Optional(PrincipalId),
+      targetId: Type.Optional({
+        ...PrincipalId,
+        description: 'The id of the person or service token that should get access. Default: the caller',
+      }),
       reason: Type.Optional(FreeText),
-      drill: Type.Optional(Type.Boolean()),
+      drill: Type.Optional(Type.Boolean({ description: 'True for a drill. Default: false' })),
     }),
     responses: { 200: One, 201: One },
     refuses: ['conflict'],

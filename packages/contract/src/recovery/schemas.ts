@@ -4,21 +4,32 @@ import { limits } from '../limits.ts'
 import { blobPattern } from '../prefixes.ts'
 import { Id, Instant, Nullable, PrincipalType, PublicKeyJwk, Strict } from '../schema.ts'
 
-export const ShareIndex = Type.Integer({ minimum: 1, maximum: limits.recoverySharesMax })
+export const ShareIndex = Type.Integer({
+  minimum: 1,
+  maximum: limits.recoverySharesMax,
+  description: 'Number of the share. Each share has a different number',
+})
 
-export const Threshold = Type.Integer({ minimum: limits.recoveryThresholdMin, maximum: limits.recoverySharesMax })
+export const Threshold = Type.Integer({
+  minimum: limits.recoveryThresholdMin,
+  maximum: limits.recoverySharesMax,
+  description: 'How many custodians must contribute their shares to a recovery',
+})
 
 /** An environment key, wrapped for the recovery key. In a completion it is wrapped for the target. */
 const RecoveryDek = Type.String({
   maxLength: limits.wrappedKeyCharacters,
   pattern: blobPattern('wd1'),
   description:
-    'The environment key. The client wraps it for the recovery key. To complete a request, the client wraps it for the target',
+    'The environment’s key, encrypted with the recovery key. In `recoveryRequests.complete`, encrypted with the public key of the target',
 })
 
 export const EnvironmentGrant = Strict({ environmentId: Id('environment'), wrappedDek: RecoveryDek })
 
-export const Grants = Type.Array(EnvironmentGrant, { maxItems: limits.recoveryGrantsMax })
+export const Grants = Type.Array(EnvironmentGrant, {
+  maxItems: limits.recoveryGrantsMax,
+  description: 'The environments, each with its wrapped key',
+})
 
 export const Recovery = Strict({
   recoveryPublicKeyJwk: PublicKeyJwk,

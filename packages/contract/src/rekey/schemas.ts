@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { BranchManifest, PrincipalId } from '../envs/schemas.ts'
+import { BranchManifest, PrincipalId, RecoveryWrappedDek, WrappedDek } from '../envs/schemas.ts'
 import { limits } from '../limits.ts'
 import { secretNamePattern } from '../patterns.ts'
 import { Ciphertext, HolderType, Id, Nullable, ReaderType, SecretName, Strict, Version, WrappedKey } from '../schema.ts'
@@ -9,7 +9,7 @@ const Holder = Strict({ principalType: HolderType, principalId: PrincipalId })
 
 const ResealedSecret = Strict({ name: SecretName, ciphertext: Ciphertext })
 
-export const RekeyGrant = Strict({ ...Holder.properties, wrappedDek: WrappedKey })
+export const RekeyGrant = Strict({ ...Holder.properties, wrappedDek: WrappedDek })
 
 /** A description that was encrypted anew, or null to drop it. */
 export const RekeyDetails = Strict({ name: SecretName, sealed: Nullable(SealedDetails), expectedRevision: Revision })
@@ -31,23 +31,26 @@ export const Rekey = Strict({
     Type.Array(Strict({ principalType: ReaderType, principalId: PrincipalId }), {
       maxItems: limits.rekeyGrantsMax,
       description:
-        'Rotator and sync connections that should lose the key. If one that has the key is neither here nor in `grants`, the answer is 409',
+        'Readers of the server (the rotator, sync connections) that should lose the key. Every such reader with the key must be here or in `grants`. Otherwise the answer is 409',
     }),
   ),
-  secrets: Type.Array(ResealedSecret, { maxItems: limits.rekeySecretsMax }),
+  secrets: Type.Array(ResealedSecret, {
+    maxItems: limits.rekeySecretsMax,
+    description: 'All secrets of the environment, encrypted with the new key',
+  }),
   details: Type.Optional(
     Type.Array(RekeyDetails, {
       maxItems: limits.rekeySecretsMax,
       description:
-        'All descriptions, encrypted with the new key. If one is missing or has changed, the answer is 409. Without this list, all descriptions are deleted',
+        'All descriptions, encrypted with the new key. If a description is missing or has changed, the answer is 409. Without this list, the server deletes all descriptions',
     }),
   ),
-  recoveryWrappedDek: Type.Optional(WrappedKey),
+  recoveryWrappedDek: Type.Optional(RecoveryWrappedDek),
   manifests: Type.Optional(
     Type.Array(Strict({ environmentId: Id('environment'), manifest: BranchManifest }), {
       maxItems: limits.rekeyManifestsMax,
       description:
-        'New manifests of this environment’s branches. If the environment is a branch, its own new manifest. All other manifests are deleted, because they belong to the old key',
+        'The new manifests of the environment’s branches. For a branch, the list has the new manifest of the branch. The server deletes all other manifests, because they belong to the old key',
     }),
   ),
 })

@@ -11,7 +11,10 @@ export const resolve = {
     summary: 'Get everything that a program needs to start: layers of ciphertext and keys, lowest precedence first',
     tagged: true,
     query: Strict({
-      env: Type.Optional(Id('environment')),
+      env: Type.Optional({
+        ...Id('environment'),
+        description: 'The environment to read. Required, except for a service token that is bound to an environment',
+      }),
       with: Type.Optional(
         Type.Array(Type.String({ pattern: `^${slugForm}:${slugForm}$` }), {
           maxItems: limits.resolveWithMax,
@@ -20,7 +23,7 @@ export const resolve = {
         }),
       ),
       proof: Type.Optional(
-        Type.Literal('1', { description: 'The answer then also has the signed directory, and proofs of the layers' }),
+        Type.Literal('1', { description: '1: the answer also has the signed directory, and proofs of the layers' }),
       ),
       ...trustQuery,
       branch: Type.Optional(

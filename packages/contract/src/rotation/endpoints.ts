@@ -23,7 +23,7 @@ const Configured = Strict({
 export const rotation = {
   rotatorKey: get('/v1/orgs/:orgId/rotation/rotator-key', {
     summary:
-      'Get the public key for which clients wrap environment keys for rotation, and the environments that the server can read because of this',
+      'Get the public key of the rotator, with which clients wrap environment keys. The answer also lists the environments whose keys the rotator has',
     unit: 'transaction',
     unaudited: 'the first call makes the key pair, but gives nobody access',
     responses: {
@@ -45,7 +45,10 @@ export const rotation = {
       secretName: SecretName,
       config: Config,
       intervalSeconds: IntervalSeconds,
-      targetId: Type.Optional(TargetId),
+      targetId: Type.Optional({
+        ...TargetId,
+        description: 'The target on which the server sets the new password. Not for the kind `generated`',
+      }),
       wrappedDek: Type.Optional({
         ...WrappedKey,
         description:
@@ -90,7 +93,7 @@ export const rotation = {
       force: Type.Optional(
         Type.Union([Type.Literal('true'), Type.Literal('false')], {
           description:
-            'true: delete the policy even while a rotation runs, and without finishing an interrupted rotation. Default: false',
+            'true: delete the policy even if a rotation runs, or was interrupted and is not finished. Default: false',
         }),
       ),
     }),

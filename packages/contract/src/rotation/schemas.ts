@@ -8,7 +8,7 @@ const kinds = Object.keys(rotationKinds) as RotationKind[]
 const Kind = Type.Unsafe<RotationKind>(
   Type.Union(
     kinds.map((kind) => Type.Literal(kind)),
-    { description: 'The kind of the value' },
+    { description: 'The kind of value: a random text, or the password of an account on a target' },
   ),
 )
 

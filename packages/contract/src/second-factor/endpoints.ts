@@ -13,7 +13,7 @@ const RecoveryCodes = Strict({
 
 export const secondFactor = {
   get: get('/v1/me/second-factor', {
-    summary: 'Get the caller’s second factors, and when one was last entered in this session',
+    summary: 'Get the caller’s second factors. `mfaAt` is the time when the caller last entered one in this session',
     responses: {
       200: Strict({
         enrolled: Type.Boolean(),
@@ -28,7 +28,7 @@ export const secondFactor = {
   }),
   enrollTotp: post('/v1/me/second-factor/totp', {
     summary:
-      'Begin to set up an authenticator app. The app is active only after the caller has confirmed it with a code',
+      'Begin to set up an authenticator app. The app becomes a second factor when the caller confirms it with a code',
     responses: {
       201: Strict({
         secret: Type.String({ description: 'The secret of the authenticator app, in base32' }),

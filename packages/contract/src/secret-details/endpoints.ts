@@ -10,12 +10,18 @@ export const secretDetails = {
     responses: { 200: Strict({ details: Type.Array(SecretDetails), nextCursor: NextCursor }) },
   }),
   update: patch('/v1/orgs/:orgId/envs/:envId/secret-details/:name', {
-    summary: 'Change the details of a secret. Fields that the body leaves out do not change. null clears a field',
+    summary:
+      'Change the details of a secret. Fields that the body leaves out do not change. The value null clears a field',
     body: Strict({
       sealed: Type.Optional(Nullable(SealedDetails)),
-      ownerId: Type.Optional(Nullable(Id('user'))),
+      ownerId: Type.Optional({
+        ...Nullable(Id('user')),
+        description: 'The person whom the server reminds before the secret expires',
+      }),
       expiresAt: Type.Optional(Nullable(GivenInstant)),
-      notNeeded: Type.Optional(Type.Boolean()),
+      notNeeded: Type.Optional(
+        Type.Boolean({ description: 'True if this environment needs no secret of this name' }),
+      ),
       expectedRevision: Type.Optional(
         Type.Integer({
           minimum: 0,

@@ -83,13 +83,24 @@ export const secrets = {
   }),
   rename: post('/v1/orgs/:orgId/envs/:envId/secrets/:name/rename', {
     summary:
-      'Rename a secret. The body has its value, encrypted again under the new name. The secret keeps its versions and details',
+      'Rename a secret. The client encrypts the value again under the new name, and sends it as `ciphertext`. The secret keeps its versions and details',
     body: Strict({
       newName: SecretName,
       ciphertext: Ciphertext,
-      formerNames: SealedFormerNames,
-      expectedVersion: Version,
-      details: Type.Optional(DetailsOfRename),
+      formerNames: {
+        ...SealedFormerNames,
+        description:
+          'The former names of the secret, which the client has encrypted. They include the name before this rename',
+      },
+      expectedVersion: {
+        ...Version,
+        description: 'The version that the caller read. If it is not the current version, the answer is 409',
+      },
+      details: Type.Optional({
+        ...DetailsOfRename,
+        description:
+          'The description and tags, encrypted again under the new name. Required if the secret has a description or tags',
+      }),
     }),
     responses: {
       200: Strict({
@@ -106,7 +117,7 @@ export const secrets = {
     summary:
       'Store the ciphertext of an earlier version as a new version. If the secret was renamed after this version, the caller encrypts the value again and sends it as `ciphertext`. In a protected environment, this only proposes the change',
     body: Strict({
-      version: Version,
+      version: { ...Version, description: 'Number of the version to restore' },
       expectedVersion: Type.Optional(ExpectedVersion),
       ciphertext: Type.Optional({
         ...Ciphertext,
@@ -120,7 +131,7 @@ export const secrets = {
   }),
   delete: del('/v1/orgs/:orgId/envs/:envId/secrets/:name', {
     summary:
-      'Delete a secret and its whole history. With `keepFor`, it can be restored for that time. In a protected environment, this only proposes the deletion',
+      'Delete a secret and all its versions. With `keepFor`, you can restore the secret for that time. In a protected environment, this only proposes the deletion',
     query: Strict({ ...Expected.properties, keepFor: Type.Optional(KeepFor) }),
     body: Expected,
     headers: changeNote,
@@ -132,13 +143,14 @@ export const secrets = {
 
 export const deletedSecrets = {
   list: get('/v1/orgs/:orgId/envs/:envId/deleted-secrets', {
-    summary: 'List deleted secrets of an environment that can be restored, with their last ciphertext, latest first',
+    summary:
+      'List the deleted secrets that the server still keeps, latest deletion first. `ciphertext` is the last value, or null if a re-key came later',
     query: Page,
     responses: { 200: Strict({ deletedSecrets: Type.Array(DeletedSecretWithCiphertext), nextCursor: NextCursor }) },
   }),
   restore: post('/v1/orgs/:orgId/envs/:envId/deleted-secrets/:secretId/restore', {
     summary:
-      'Restore a deleted secret with its versions, and store its value, encrypted again, as a new version. In a protected environment, this only proposes the change',
+      'Restore a deleted secret with its versions. The client encrypts the last value again, for a new version. In a protected environment, this only proposes the change',
     body: Strict({ ciphertext: Ciphertext }),
     headers: changeNote,
     responses: { 200: One, 202: Queued },

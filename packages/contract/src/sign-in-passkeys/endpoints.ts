@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { del, get, post } from '../endpoint.ts'
-import { DisplayName, Id, Ok, Strict } from '../schema.ts'
-import { WebAuthnChallenge, WebAuthnResponse } from '../sign-in/schemas.ts'
+import { DisplayName, Ok, Strict } from '../schema.ts'
+import { ChallengeId, WebAuthnChallenge, WebAuthnResponse } from '../sign-in/schemas.ts'
 import { SignInPasskey } from './schemas.ts'
 
 export const signInPasskeys = {
@@ -18,7 +18,7 @@ export const signInPasskeys = {
   }),
   create: post('/v1/me/sign-in-passkeys', {
     summary: 'Register a passkey with which the caller can sign in',
-    body: Strict({ challengeId: Id('challenge'), label: DisplayName, response: WebAuthnResponse }),
+    body: Strict({ challengeId: ChallengeId, label: DisplayName, response: WebAuthnResponse }),
     responses: { 201: Strict({ passkey: SignInPasskey }) },
     refuses: ['forbidden', 'mfa_required', 'conflict'],
     audits: ['user.sign_in_passkey_enrolled'],

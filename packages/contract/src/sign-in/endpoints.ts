@@ -1,7 +1,15 @@
 import { Type } from 'typebox'
 import { get, post } from '../endpoint.ts'
-import { DisplayName, Email, Id, Nullable, Ok, Slug, Strict } from '../schema.ts'
-import { LinkedInvitation, LinkToken, ReturnTo, SignedIn, WebAuthnChallenge, WebAuthnResponse } from './schemas.ts'
+import { DisplayName, Email, Nullable, Ok, Slug, Strict } from '../schema.ts'
+import {
+  ChallengeId,
+  LinkedInvitation,
+  LinkToken,
+  ReturnTo,
+  SignedIn,
+  WebAuthnChallenge,
+  WebAuthnResponse,
+} from './schemas.ts'
 
 const OwnName = Type.Unsafe<string>({
   ...DisplayName,
@@ -31,7 +39,7 @@ export const signIn = {
   }),
   setUp: post('/v1/sign-in/set-up', {
     summary:
-      'Make the first person and the organization that they own, with the set-up link from the log of the server',
+      'Create the first person, and an organization whose owner this person is. The call needs the set-up link from the log of the server',
     surface: 'none',
     body: Strict({ token: LinkToken, email: Email, name: DisplayName, orgName: DisplayName, orgSlug: Slug }),
     responses: { 201: SignedIn },
@@ -52,7 +60,7 @@ export const signIn = {
     body: Strict({ token: LinkToken }),
     responses: { 200: Strict({ invitation: LinkedInvitation }) },
     refuses: ['unauthorized', 'conflict'],
-    unaudited: 'this call changes nothing. It is a POST so that the token is in no address that a log has',
+    unaudited: 'this call changes nothing. It is a POST, so that no log records the token in a URL',
   }),
   redeemLink: post('/v1/sign-in/links/redeem', {
     summary:
@@ -76,9 +84,9 @@ export const signIn = {
     unaudited: 'the server does not know the caller yet',
   }),
   passkey: post('/v1/sign-in/passkeys', {
-    summary: 'Sign in with a passkey. It counts as a second factor. The answer sets the refresh cookie',
+    summary: 'Sign in with a passkey. The passkey counts as a second factor. The answer sets the refresh cookie',
     surface: 'none',
-    body: Strict({ challengeId: Id('challenge'), response: WebAuthnResponse }),
+    body: Strict({ challengeId: ChallengeId, response: WebAuthnResponse }),
     responses: { 200: SignedIn },
     refuses: ['unauthorized', 'conflict'],
     audits: ['session.started'],

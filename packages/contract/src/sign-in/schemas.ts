@@ -14,7 +14,7 @@ export const StartedSession = Strict({
 export const SignedIn = Strict({ session: StartedSession })
 
 /** A secret that the server made and put into a link: 32 random bytes, base64url. */
-export const LinkToken = Type.String({ pattern: '^[A-Za-z0-9_-]{43}$' })
+export const LinkToken = Type.String({ pattern: '^[A-Za-z0-9_-]{43}$', description: 'The token in the link' })
 
 /** An invitation as the holder of the link in its mail sees it, before anybody joins. */
 export const LinkedInvitation = Strict({
@@ -53,8 +53,13 @@ export const WebAuthnResponse = Type.Object(
     type: Type.Literal('public-key'),
     response: Type.Record(Type.String(), Type.Unknown()),
   },
-  { additionalProperties: true },
+  { additionalProperties: true, description: 'The answer of the browser’s WebAuthn call, as JSON' },
 )
+
+export const ChallengeId = Type.String({
+  ...Id('challenge'),
+  description: 'The `challengeId` that the server sent with the challenge',
+})
 
 /** Options for a browser's WebAuthn call, and the challenge id to send with the answer. */
 export const WebAuthnChallenge = Strict({

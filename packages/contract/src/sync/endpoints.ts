@@ -38,6 +38,8 @@ const Acknowledged = Type.Boolean({
   description: 'true: the caller accepts that this server can read the environment through the connection',
 })
 
+const Enabled = Type.Boolean({ description: 'false: nothing is pushed. A new binding is enabled by default' })
+
 const SyncPlan = Strict({
   create: Type.Array(Name),
   update: Type.Array(Name),
@@ -54,8 +56,14 @@ const SyncPlan = Strict({
 const settings = {
   destination: Type.Optional(Destination),
   nameTransform: Type.Optional(NameTransform),
-  include: Type.Optional(Patterns),
-  exclude: Type.Optional(Patterns),
+  include: Type.Optional({
+    ...Patterns,
+    description: 'Names of the secrets to push. `*` matches any characters. An empty list matches every name',
+  }),
+  exclude: Type.Optional({
+    ...Patterns,
+    description: 'Names of secrets that are not pushed, even if `include` has them. `*` matches any characters',
+  }),
   onDelete: Type.Optional(OnDelete),
   adopt: Type.Optional(Adopt),
 }
@@ -69,16 +77,20 @@ export const sync = {
   }),
   publicKey: get('/v1/orgs/:orgId/sync/connections/:connectionId/public-key', {
     summary:
-      'Get the public key of a connection. Clients wrap its credential and the keys of environments for this key. For a new id, the server makes the key, and deletes it unless a connection is created with this id within 24 hours',
+      'Get the public key of a connection, with which clients encrypt its credential and the keys of environments. For a new id, the server makes a key pair. It deletes the key pair after 24 hours if no connection has this id',
     unit: 'transaction',
     unaudited: 'the first call makes the key pair, but gives nobody access',
     responses: { 200: Strict({ publicKeyJwk: PublicKeyJwk }) },
     refuses: ['conflict'],
   }),
   createConnection: post('/v1/orgs/:orgId/sync/connections', {
-    summary: 'Create a connection. Its credential must be wrapped for the public key that the server made for this id',
+    summary:
+      'Create a connection. First choose an id, and get the public key for this id (`sync.publicKey`). The client encrypts the credential with this public key',
     body: Strict({
-      id: Type.Optional(ConnectionId),
+      id: Type.Optional({
+        ...ConnectionId,
+        description: 'The id that you used in `sync.publicKey`. Without an id, the answer is 400',
+      }),
       name: DisplayName,
       config: Config,
       wrappedCredential: Credential,
@@ -125,7 +137,7 @@ export const sync = {
       ...settings,
       destination: Destination,
       mode: Type.Optional(Mode),
-      enabled: Type.Optional(Type.Boolean()),
+      enabled: Type.Optional(Enabled),
       wrappedDeks: WrappedDeks,
       acknowledgedDecryption: Acknowledged,
     }),
@@ -134,13 +146,14 @@ export const sync = {
     audits: ['sync_binding.created'],
   }),
   updateBinding: patch('/v1/orgs/:orgId/sync/bindings/:bindingId', {
-    summary: 'Change a binding, or give its connection the keys of groups that the environment includes since then',
+    summary:
+      'Change a binding. With `wrappedDeks`, you give its connection missing keys, for example of a group that the environment includes now',
     unit: 'manual',
     body: Strict({
       ...trusted,
       ...settings,
       mode: Type.Optional(Mode),
-      enabled: Type.Optional(Type.Boolean()),
+      enabled: Type.Optional(Enabled),
       wrappedDeks: Type.Optional(WrappedDeks),
       acknowledgedDecryption: Type.Optional(Acknowledged),
     }),
@@ -155,7 +168,7 @@ export const sync = {
     audits: ['sync_binding.deleted'],
   }),
   plan: post('/v1/orgs/:orgId/sync/bindings/:bindingId/plan', {
-    summary: 'Show the changes of a run by name, with the current settings or with other settings. Nothing is written',
+    summary: 'List the names that a run would change. The body can have settings to try. The call writes nothing',
     unit: 'manual',
     unaudited: 'the call reads names at the destination and changes nothing',
     body: Strict(settings),
@@ -163,7 +176,8 @@ export const sync = {
     refuses: ['conflict'],
   }),
   run: post('/v1/orgs/:orgId/sync/bindings/:bindingId/run', {
-    summary: 'Push now. The server answers when the push is done, or after 55 seconds while the run continues',
+    summary:
+      'Push now. The server answers when the push is done, at the latest after 55 seconds. A longer push continues after the answer',
     unit: 'manual',
     body: Strict({
       adopt: Type.Optional(
@@ -180,7 +194,10 @@ export const sync = {
   runs: get('/v1/orgs/:orgId/sync/runs', {
     summary: 'List runs, newest first, with names, counts and errors, but without values',
     query: Type.Object(
-      { ...PageOf(limits.syncRunsDefault).properties, bindingId: Type.Optional(Id('syncBinding')) },
+      {
+        ...PageOf(limits.syncRunsDefault).properties,
+        bindingId: Type.Optional({ ...Id('syncBinding'), description: 'Only runs of this binding' }),
+      },
       { additionalProperties: false },
     ),
     responses: { 200: Strict({ runs: Type.Array(SyncRun), nextCursor: NextCursor }) },

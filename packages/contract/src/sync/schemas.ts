@@ -9,7 +9,7 @@ const tags = Object.keys(syncProviders) as SyncTag[]
 const Provider = Type.Unsafe<SyncTag>(
   Type.Union(
     tags.map((tag) => Type.Literal(tag)),
-    { description: `tag of the destination’s vendor: ${vendorList(tags)}` },
+    { description: `Tag of the destination’s vendor: ${vendorList(tags)}` },
   ),
 )
 
@@ -45,9 +45,25 @@ export const SyncConnection = Strict({
 })
 
 export const NameTransform = Strict({
-  prefix: Type.Optional(Type.String({ maxLength: 100, pattern: '^[A-Za-z0-9_.-]*$' })),
-  suffix: Type.Optional(Type.String({ maxLength: 100, pattern: '^[A-Za-z0-9_.-]*$' })),
-  case: Type.Optional(Type.Union([Type.Literal('upper'), Type.Literal('lower')])),
+  prefix: Type.Optional(
+    Type.String({
+      maxLength: 100,
+      pattern: '^[A-Za-z0-9_.-]*$',
+      description: 'Text before each name at the destination',
+    }),
+  ),
+  suffix: Type.Optional(
+    Type.String({
+      maxLength: 100,
+      pattern: '^[A-Za-z0-9_.-]*$',
+      description: 'Text after each name at the destination',
+    }),
+  ),
+  case: Type.Optional(
+    Type.Union([Type.Literal('upper'), Type.Literal('lower')], {
+      description: 'Letters of the names at the destination. Default: unchanged',
+    }),
+  ),
 })
 
 export const Patterns = Type.Array(Type.String({ minLength: 1, maxLength: 255, pattern: '^[A-Za-z0-9_*]+$' }), {

@@ -40,11 +40,23 @@ export const tasks = {
   dispatch: post('/v1/agents/:agentRef/dispatch', {
     summary: 'Register a task of an agent. The caller makes the token of the task, and sends its hash',
     body: Strict({
-      taskRef: Id('taskRef'),
+      taskRef: { ...Id('taskRef'), description: 'The `skd_...` part of the token' },
       tokenHash: Type.String({ pattern: '^[A-Za-z0-9_-]{43}$', description: 'SHA-256 of the token, in base64url' }),
-      scopes: Type.Optional(Type.Array(Name, { maxItems: limits.taskScopesMax, uniqueItems: true })),
-      ttlSeconds: Type.Optional(Type.Integer({ minimum: limits.taskTtlMinSeconds, maximum: limits.taskTtlMaxSeconds })),
-      label: Type.Optional(DisplayName),
+      scopes: Type.Optional(
+        Type.Array(Name, {
+          maxItems: limits.taskScopesMax,
+          uniqueItems: true,
+          description: 'The secrets that the task may use. Default: every secret that the policy allows',
+        }),
+      ),
+      ttlSeconds: Type.Optional(
+        Type.Integer({
+          minimum: limits.taskTtlMinSeconds,
+          maximum: limits.taskTtlMaxSeconds,
+          description: `Lifetime of the task, in seconds. Default: ${limits.taskTtlDefaultSeconds}`,
+        }),
+      ),
+      label: Type.Optional({ ...DisplayName, description: 'A name for the task, which admins see' }),
       proofJwk: Type.Optional(
         Type.Object({}, { additionalProperties: true, maxProperties: 10, description: 'EC P-256 public key, as JWK' }),
       ),
@@ -98,11 +110,11 @@ export const tasks = {
     responses: { 200: Strict({ tasks: Type.Array(AgentTask) }) },
   }),
   report: post('/v1/agents/:agentRef/activity', {
-    summary: 'Report counts of a proxy’s decisions, without request paths',
+    summary: 'Report how often a proxy made each decision. The report has no paths of requests',
     unaudited: 'proxies report every minute, and the reports themselves are stored',
     body: Strict({
-      windowStart: Instant,
-      policyVersion: Type.Optional(Version),
+      windowStart: { ...Instant, description: 'Beginning of the period of the report' },
+      policyVersion: Type.Optional({ ...Version, description: 'The version of the policy that the proxy enforced' }),
       entries: Type.Array(
         Strict({
           ...dimensions,
@@ -111,8 +123,11 @@ export const tasks = {
             minimum: 0,
             description: 'Number of requests. 0 if there are only `redactions`',
           }),
-          secrets: Type.Optional(GivenCounts),
-          redactions: Type.Optional(GivenCounts),
+          secrets: Type.Optional({ ...GivenCounts, description: 'Number of requests with each secret, by its name' }),
+          redactions: Type.Optional({
+            ...GivenCounts,
+            description: 'How often the proxy removed each secret from an answer, by its name',
+          }),
         }),
         { minItems: 1, maxItems: limits.activityEntriesMax },
       ),
@@ -122,7 +137,15 @@ export const tasks = {
   }),
   activity: get('/v1/orgs/:orgId/agents/:agentId/activity', {
     summary: 'Get the reports of proxies, summed over days, with the permissions of the policy that nobody used',
-    query: Strict({ days: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.activityDaysMax })) }),
+    query: Strict({
+      days: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: limits.activityDaysMax,
+          description: `Number of days, up to now. Default: ${limits.activityDaysDefault}`,
+        }),
+      ),
+    }),
     responses: {
       200: Strict({
         activity: Type.Array(

@@ -14,25 +14,31 @@ export const tokens = {
   }),
   create: post('/v1/orgs/:orgId/tokens', {
     summary:
-      'Register a service token that the caller has made. The body has the token’s hash and public key, and not the token',
+      'Register a service token that the caller has made. The body has the token’s hash and public key, but not the token itself',
     body: Strict({
       name: DisplayName,
-      tokenId: Id('serviceToken'),
+      tokenId: { ...Id('serviceToken'), description: 'The id of the token, which the client chooses' },
       tokenHash: Type.String({
         pattern: '^[A-Za-z0-9_-]{43}$',
         description: 'SHA-256, in base64url, of the whole string that the client sends as its bearer token',
       }),
       publicKeyJwk: PublicKeyJwk,
-      role: Type.Optional(TokenRole),
-      environmentId: Type.Optional(Nullable(Id('environment'))),
-      expiresAt: Type.Optional(Nullable(GivenInstant)),
+      role: Type.Optional({ ...TokenRole, description: 'Default: member' }),
+      environmentId: Type.Optional({
+        ...Nullable(Id('environment')),
+        description: 'The environment to which the token is bound. Default: null, for an unbound token',
+      }),
+      expiresAt: Type.Optional({
+        ...Nullable(GivenInstant),
+        description: 'When the token expires, in RFC 3339. Default: null, for a token that does not expire',
+      }),
     }),
     responses: { 201: One },
     refuses: ['conflict', 'quota_exceeded'],
     audits: ['token.created', 'token.registered'],
   }),
   update: patch('/v1/orgs/:orgId/tokens/:tokenId', {
-    summary: 'Rename a service token. You cannot change anything else about a token',
+    summary: 'Rename a service token. Nothing else about a token can change',
     body: Strict({ ...trusted, name: DisplayName }),
     responses: { 200: One },
     audits: ['token.updated'],

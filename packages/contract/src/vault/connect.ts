@@ -27,14 +27,20 @@ export const vaultConnect = {
   session: get('/v1/vault/connect/session', {
     surface,
     summary:
-      'Get the provider to connect, the person, and the keys for encryption. This also works after the session was completed',
+      'Get the provider to connect, the display settings of the project, and the keys for encryption. This also works after the session was completed',
     responses: { 200: oneView },
     refuses: ['forbidden'],
   }),
   consent: post('/v1/vault/connect/consent', {
     surface,
     summary: 'Record that the person agrees to the shown text. Before this, the server accepts no credential',
-    body: Strict({ consentVersion: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }) }),
+    body: Strict({
+      consentVersion: Type.Integer({
+        minimum: 1,
+        maximum: 2_147_483_647,
+        description: 'The version of the text that the page has shown',
+      }),
+    }),
     responses: { 200: oneView },
     refuses: ['forbidden', 'not_found', 'conflict'],
     audits: ['vault.connect_session.consented'],

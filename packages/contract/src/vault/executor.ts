@@ -131,7 +131,7 @@ export const vaultExecutor = {
   }),
   setStatus: post('/v1/vault/executor/connections/:vaultConnectionId/status', {
     surface,
-    summary: 'Report that a connection works again, or that its person must repair it, with the reason',
+    summary: 'Report that a connection works again, or that the person must repair the connection. `reason` says why',
     body: Strict({
       status: oneOf(['reauth_required', 'active']),
       reason: Type.Optional(oneOf(vaultReauthReasons)),

@@ -66,8 +66,11 @@ export const vaultPlatform = {
     body: Strict({
       ...linkFields,
       providerId: ProviderId,
-      purpose: Type.Optional(oneOf(['connect', 'reconnect'])),
-      connectionId: Type.Optional(Id('vaultConnection')),
+      purpose: Type.Optional({
+        ...oneOf(['connect', 'reconnect']),
+        description: 'A new connection, or the repair of one. Default: `connect`',
+      }),
+      connectionId: Type.Optional({ ...Id('vaultConnection'), description: 'The connection to repair' }),
       executor: Type.Optional(LinkedExecutor),
       allowAccountChange: Type.Optional(
         Type.Boolean({

@@ -64,12 +64,12 @@ export const vaultProjects = {
     audits: ['vault.registration_code.created'],
   }),
   executor: get('/v1/orgs/:orgId/vault/projects/:projectId/executor', {
-    summary: 'Get the active executor of a project, or null',
+    summary: 'Get the active executor of a project. Without one, `executor` is null',
     responses: { 200: Strict({ executor: Nullable(VaultExecutor) }) },
   }),
   disableExecutor: post('/v1/orgs/:orgId/vault/projects/:projectId/executor/disable', {
     summary:
-      'End the active executor. The server refuses its credential. Nobody can read a connection until another executor has the executor’s keys',
+      'End the active executor. The server refuses its credential. Nobody can read the credentials of the connections until a new executor has the keys of the old one',
     responses: { 200: Strict({ executor: VaultExecutor }) },
     refuses: ['conflict'],
     audits: ['vault.executor.disabled'],

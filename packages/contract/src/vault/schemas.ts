@@ -57,7 +57,7 @@ export const NewVaultDisplay = Strict({
     Type.String({
       maxLength: limits.vaultLogoCharacters,
       pattern: '^(?:https://|data:image/(?:png|jpeg|webp);base64,)[\\u0021-\\u005b\\u005d-\\u007e]+$',
-      description: 'https, or a data URL of a PNG, JPEG or WebP image',
+      description: 'An `https` URL, or a data URL of a PNG, JPEG or WebP image',
     }),
   ),
   accent: Type.Optional(Type.String({ pattern: '^#[0-9a-fA-F]{6}$', description: 'A color, such as `#3366cc`' })),
@@ -103,12 +103,21 @@ export const VaultProvider = Strict({
   displayName: DisplayName,
   method: Method,
   slots: Type.Array(Slot, { minItems: 1, maxItems: 2 }),
-  consentSummary: FreeText,
-  consentVersion: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }),
-  scopes: Type.Optional(Type.Array(DisplayName, { maxItems: limits.vaultScopesMax })),
-  keyLabel: Type.Optional(DisplayName),
-  helpUrl: Type.Optional(Url('https')),
-  loginUrl: Type.Optional(Url('https')),
+  consentSummary: { ...FreeText, description: 'The text to which the person agrees' },
+  consentVersion: Type.Integer({
+    minimum: 1,
+    maximum: 2_147_483_647,
+    description: 'Number of the version of this text. Raise it when the text changes',
+  }),
+  scopes: Type.Optional(
+    Type.Array(DisplayName, {
+      maxItems: limits.vaultScopesMax,
+      description: 'The permissions for which the executor asks the provider',
+    }),
+  ),
+  keyLabel: Type.Optional({ ...DisplayName, description: 'Label of the field for the API key. Default: API key' }),
+  helpUrl: Type.Optional(Url('An `https` URL of a page that explains where the person finds the API key')),
+  loginUrl: Type.Optional(Url('The `https` URL of the provider’s sign-in page')),
 })
 
 /**

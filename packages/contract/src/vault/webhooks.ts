@@ -42,7 +42,7 @@ const url = Url(
 const events = Type.Array(oneOf(vaultEventTypes), {
   minItems: 1,
   maxItems: vaultEventTypes.length,
-  description: 'Default: all',
+  description: 'The events to send. Default: all',
 })
 
 export const NewVaultWebhook = Strict({

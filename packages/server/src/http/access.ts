@@ -53,7 +53,7 @@ export const open = (reason: string): Access<object> => ({
 /** Counts the request against the rate limit of the caller's address. */
 export const limited = <S extends object>(rate: RateName, base: Access<S>): Access<S> => ({
   name: `limited(${rate}, ${base.name})`,
-  words: { ...base.words, limited: 'The server limits how often one IP address may call this' },
+  words: { ...base.words, limited: 'The server limits how often one IP address may call this operation' },
   resolve: async (call, params) => {
     call.context.limiter.take(rate, call.ipAddress, call.counted)
     return base.resolve(call, params)
@@ -117,7 +117,7 @@ export const browser = accessOf<{ principal: UserPrincipal }>(
 /** A person in a browser who may still have to enter the second factor. */
 export const awaitingSecondFactor = accessOf<{ principal: UserPrincipal }>(
   'awaitingSecondFactor',
-  'A person in a browser, who may not have entered their second factor yet',
+  'A person in a browser, even before they have entered their second factor',
   async (call, params) => {
     const { principal } = await authenticated.resolve(call, params)
     if (principal.type !== 'user' || principal.session.kind !== 'browser')
@@ -148,7 +148,7 @@ export const secondFactorNeeded =
 
 /** A caller who can have a key. A machine client cannot. */
 export const keyed = <S extends Caller, N extends string>(base: Access<S, N>): Access<S, N> =>
-  narrowed('keyed', 'But the server refuses machine clients, because they cannot hold keys', base, async (scope) => {
+  narrowed('keyed', 'A machine client is refused, because it cannot hold keys', base, async (scope) => {
     checkKeyed(scope)
     return scope
   })

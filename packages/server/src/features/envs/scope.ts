@@ -117,7 +117,7 @@ async function checkGrant({ db }: Call, { principal, env }: InEnv): Promise<void
 
 /** The rule of `checkGrant` for bound tokens, for the reference. */
 const grantsOfBoundTokens =
-  'A service token that is bound to an environment can use grants only on this environment, its parent, its branches and the groups that it includes'
+  'A service token that is bound to an environment can use grants only on this environment and on its parent, branches and groups'
 
 /** Allows a holder of a key grant on the environment, who reads and writes secrets. */
 export const grantee = <S extends InEnv, N extends string>(base: Access<S, N>): Access<S, N> =>
@@ -150,7 +150,7 @@ export const granteeOrMachine = <S extends InEnv, N extends string>(base: Access
 export const branchHolderOrAdmin = <S extends InEnv, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed(
     'branchHolderOrAdmin',
-    'The caller must be an admin. For an unprotected branch, a holder of a key grant on it is enough',
+    'The caller must be an admin. To delete an unprotected branch, a key grant on the branch is enough',
     base,
     async (scope) => {
       if (isAdmin(scope)) return scope

@@ -20,7 +20,7 @@ interface ByToken {
 /** The settings of a target name the token of its provisioner, so the token needs no role and no grant. */
 export const serviceToken = accessOf<ByToken>(
   'serviceToken',
-  'Any service token. It gets only the work of targets that name it',
+  'Any service token. The server gives the token only jobs of targets that name it as their provisioner',
   async (call) => {
     const { principal } = await signedIn.resolve(call, {})
     if (principal.type !== 'service_token') throw fail('forbidden', 'only a service token may do this')
