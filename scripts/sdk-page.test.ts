@@ -37,9 +37,9 @@ function typesIn(code: string): string[] {
 }
 
 test('the page lists every type that its declarations name', () => {
-  const declarations = [...page.matchAll(/^### \w+\n\n(?:`\w+` uses this type.*\n\n)?```typescript\n([\s\S]*?)\n```/gm)].map(
-    ([, code]) => code!,
-  )
+  const declarations = [
+    ...page.matchAll(/^### \w+\n\n(?:`\w+` uses this type.*\n\n)?```typescript\n([\s\S]*?)\n```/gm),
+  ].map(([, code]) => code!)
   expect(declarations).toHaveLength([...page.matchAll(/^### /gm)].length)
   const named = new Set(declarations.flatMap(typesIn))
   expect(named).toContain('WriterDirectory')

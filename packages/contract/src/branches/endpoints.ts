@@ -1,13 +1,6 @@
 import { Type } from 'typebox'
 import { get, post } from '../endpoint.ts'
-import {
-  Branch,
-  BranchGrant,
-  BranchManifest,
-  Environment,
-  OwnWrappedDek,
-  RecoveryWrappedDek,
-} from '../envs/schemas.ts'
+import { Branch, BranchGrant, BranchManifest, Environment, OwnWrappedDek, RecoveryWrappedDek } from '../envs/schemas.ts'
 import { limits } from '../limits.ts'
 import { DisplayName, Id, NextCursor, Nullable, Page, Slug, Strict } from '../schema.ts'
 

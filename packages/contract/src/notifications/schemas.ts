@@ -8,8 +8,5 @@ export const Prefs = Strict(
       type,
       Type.Boolean({ description: `True if you get a mail when ${when}` }),
     ]),
-  ) as Record<
-    NotificationType,
-    ReturnType<typeof Type.Boolean>
-  >,
+  ) as Record<NotificationType, ReturnType<typeof Type.Boolean>>,
 )

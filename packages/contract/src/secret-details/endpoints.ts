@@ -19,9 +19,7 @@ export const secretDetails = {
         description: 'The person whom the server reminds before the secret expires',
       }),
       expiresAt: Type.Optional(Nullable(GivenInstant)),
-      notNeeded: Type.Optional(
-        Type.Boolean({ description: 'True if this environment needs no secret of this name' }),
-      ),
+      notNeeded: Type.Optional(Type.Boolean({ description: 'True if this environment needs no secret of this name' })),
       expectedRevision: Type.Optional(
         Type.Integer({
           minimum: 0,
