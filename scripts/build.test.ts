@@ -10,3 +10,8 @@ test('a build that fails in another way throws its exit code, and a successful b
   expect(() => runBuild(['-e', 'process.exit(1)'])).toThrow('vite ended with exit code 1')
   expect(() => runBuild(['-e', '0'])).not.toThrow()
 })
+
+test('is a production build, also in a test', () => {
+  expect(process.env.NODE_ENV).toBe('test')
+  expect(() => runBuild(['-e', "process.exit(process.env.NODE_ENV === 'production' ? 0 : 1)"])).not.toThrow()
+})
