@@ -73,7 +73,7 @@ export interface DeleteOptions extends WriteOptions {
  */
 export type ChangeRequest = Answer<typeof changes.approve>['changeRequest']
 
-/** A change request. It also says whether the person or token that proposed it still has access. */
+/** A change request. `proposerEnded` says whether its proposer was revoked or removed. */
 export type ShownChange = Answer<typeof changes.get>['changeRequest']
 /** A proposed change of one secret. */
 export type SecretChange = Answer<typeof changes.propose>['changeRequests'][number]

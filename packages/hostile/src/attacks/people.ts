@@ -70,7 +70,7 @@ export const people: readonly Attack[] = [
   },
   {
     id: 'key-of-the-server',
-    title: 'Before a person stores a secret, the server sends a key that it made as the key of the environment',
+    title: 'Before a person stores a secret, the server sends a key of its own as the environment’s key',
     act: 'write',
     remains: { nothing: 'without-a-pin' },
     begin: async ({ liar, keyrings }) => {

@@ -17,7 +17,7 @@ async function giveOwnKey(stage: Stage): Promise<void> {
 export const writes: readonly Attack[] = [
   {
     id: 'key-of-the-server-for-a-program',
-    title: 'Before a program stores a secret, the server sends a key that it made as the key of the environment',
+    title: 'Before a program stores a secret, the server sends a key of its own as the environment’s key',
     act: 'store',
     remains: { nothing: 'without-a-pin' },
     begin: giveOwnKey,

@@ -78,8 +78,8 @@ export async function inReach<S extends InOrg>(db: Sql, scope: S, env: Pick<Env,
 export const reachOfBoundTokens = (base: Pick<Access<object>, 'words'>, objects: string): string =>
   refusesTokens(base)
     ? ''
-    : `. A service token that is bound to an environment can use only ${objects} of the same application` +
-      ('admin' in base.words ? '' : ', and of the groups that an environment of this application includes')
+    : `. A service token that is bound to an environment can use only ${objects} of this environment’s application` +
+      ('admin' in base.words ? '' : ', and of groups that the application’s environments include')
 
 /** Finds an environment and the caller's own key grant. An expired environment counts as missing. */
 export const env = <S extends InOrg, N extends string>(base: Access<S, N>): Access<S & InEnv, N | 'envId'> =>
