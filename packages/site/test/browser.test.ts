@@ -52,6 +52,13 @@ describe.skipIf(missingChromium())('a reader', () => {
     expect(found[0]).toMatch(new RegExp(expected))
   })
 
+  test('a task and the section that it leads to are one result', async () => {
+    await search('rotate a database password')
+    const addresses = await reader.page.locator('.hit').evaluateAll((links) => links.map((link) => `${link}`))
+    expect(addresses.length).toBeGreaterThan(3)
+    expect(new Set(addresses).size).toBe(addresses.length)
+  })
+
   test('Enter opens the first result at its heading', async () => {
     await search('forgot passphrase')
     await reader.page.keyboard.press('Enter')

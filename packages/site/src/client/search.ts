@@ -57,7 +57,10 @@ async function loadIndex(root: string): Promise<MiniSearch<Entry>> {
 function resultsFor(index: MiniSearch<Entry>, query: string, root: string): HTMLElement[] {
   const found = index.search(query)
   if (found.length === 0) return [note('Nothing found.')]
-  return found.slice(0, shownResults).map((result) => resultOf(result, root))
+  // A task and the section that it leads to have one address, and need one row.
+  const rows = new Map(found.toReversed().map((result) => [result.url as string, result]))
+  const distinct = found.filter((result) => rows.get(result.url) === result)
+  return distinct.slice(0, shownResults).map((result) => resultOf(result, root))
 }
 
 function resultOf({ title, heading, url }: SearchResult, root: string): HTMLElement {

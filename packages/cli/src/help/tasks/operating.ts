@@ -3,7 +3,7 @@ export const operating = [
   {
     title: 'See what the server and its operator can read',
     words:
-      'threat model who can admin administrator operator person runs run hoster see sees cannot never zero knowledge end-to-end e2e encryption encrypted privacy metadata ciphertext decrypt secrets values stolen theft thief database dump copy disk contain contains',
+      'threat model who can admin administrator hostile malicious operator person runs run hoster see sees cannot never zero knowledge end-to-end e2e encryption encrypted privacy metadata ciphertext decrypt secrets values stolen theft thief database dump copy disk contain contains',
     steps: [
       ['skerry env readers production', 'Check an environment. Rotation and sync connections are parts of the server'],
       ['skerry rotation ls', 'List the rotations. The server reads the environment of each'],
