@@ -121,3 +121,20 @@ test('skerry members offboarding writes a report, and finishes the list', async 
   await ada.ok('skerry members offboarding bo@example.com --finish')
   expect((await offboardings())[0].finishedAt).not.toBeNull()
 })
+
+test('an offboarding that leaves one admin says that nobody can approve the new key, and the steps that it names work', async () => {
+  await ada.ok('skerry grant cy@example.com --env staging --reader cy@example.com')
+  await ada.ok('skerry env protect shop/staging')
+  const { stderr } = await ada.shell('skerry members offboard cy@example.com --yes')
+  const [, id = ''] = /queued a new key as (chg_\w{22})/.exec(stderr) ?? []
+  expect(stderr).toContain(
+    'warning: only one member is an admin, so nobody can approve a change of shop/staging that an admin proposes: make another member an admin',
+  )
+  await ada.ok('skerry env protect shop/staging --self-approval')
+  const { code, stderr: why } = await ada.shell(`skerry changes approve ${id} --yes`)
+  expect([code, why]).toEqual([3, expect.stringContaining(`you proposed ${id}, and you are the only admin`)])
+  expect(why).toContain('`skerry changes withdraw <id>`, and propose the change again')
+  await ada.ok(`skerry changes withdraw ${id}`)
+  const [again = ''] = /chg_\w{22}/.exec((await ada.shell('skerry env rekey shop/staging --yes')).stderr) ?? []
+  await ada.ok(`skerry changes approve ${again} --yes`)
+})

@@ -1,6 +1,7 @@
 import { openSecret } from '@skerry/crypto/secret'
 import { isSecretChange } from '@skerry/sdk/secret-change'
 import type { ChangeRequest, ShownChange } from '@skerry/sdk/secrets'
+import { newApproverSteps } from '../commands/env-protection.ts'
 import { exitCodes, Failure, toFailure, usage } from '../failure.ts'
 import type { InOrg } from '../frame.ts'
 import { note, type Output, warn } from '../output.ts'
@@ -139,7 +140,7 @@ async function onlyAdmin(error: unknown, session: Session, { orgId, label }: Pla
   return new Failure(
     'refused',
     `you proposed ${id}, and you are the only admin, so nobody can approve it`,
-    `make another member an admin with \`skerry members role\`, or count your own approval with \`skerry env protect ${label} --self-approval\``,
+    newApproverSteps(label),
   )
 }
 

@@ -63,6 +63,20 @@ async function checkApprovers(session: Session, place: Place, flags: ProtectFlag
   )
 }
 
+/** Warns after a proposal of an admin that nobody can approve, for example because the only other admin has left. */
+export async function warnIfNobodyApproves(session: Session, place: Place): Promise<void> {
+  const found = await findApprovers(session, place)
+  if (!found?.before) return
+  if (whoseChangesPass(found, found.before) === 'everybody') return
+  warn(
+    `${adminsText(found.admins)}, so nobody can approve a change of ${place.label} that an admin proposes: ${newApproverSteps(place.label)}`,
+  )
+}
+
+/** A change keeps the rule under which it was proposed, so a new rule needs a new proposal. */
+export const newApproverSteps = (label: string): string =>
+  `make another member an admin with \`skerry members role\`. Or run \`skerry env protect ${label} --self-approval\`, \`skerry changes withdraw <id>\`, and propose the change again`
+
 const adminsText = (admins: number): string => {
   if (admins === 0) return 'no member is an admin'
   return admins === 1 ? 'only one member is an admin' : `only ${admins} members are admins`

@@ -3,6 +3,7 @@ import type { offboardings } from '@skerry/contract/offboardings/endpoints'
 import { distinctNames } from '@skerry/sdk/internal/distinct-names'
 import { type Offboarding, type OffboardingRow, rekeyability } from '@skerry/sdk/internal/offboarding'
 import { tellOpenChanges } from '../changes/proposer.ts'
+import { warnIfNobodyApproves } from '../commands/env-protection.ts'
 import { principalIdOf } from '../directory.ts'
 import { Failure, toFailure, usage } from '../failure.ts'
 import type { InOrg } from '../frame.ts'
@@ -144,6 +145,7 @@ async function rekeyAll(
       const place = await findPlaceById(session, orgId, row.environmentId ?? '')
       // The address that the person typed confirms all re-keys.
       await rekey(session, place, { ...flags, yes: true })
+      if (way === 'to_propose') await warnIfNobodyApproves(session, place)
       const done = way === 'ready' ? rekeyed : proposed
       done.push(place.label)
     } catch (error) {
