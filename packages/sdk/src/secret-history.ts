@@ -42,9 +42,9 @@ type ShownVersion = StoredVersion & { formerName?: string | null }
  * Returns a function that decrypts the versions of a secret, also versions from before a rename.
  *
  * A value is encrypted for one name, so a version from before a rename can be decrypted only with the former name.
- * After a rename, the client stores an encrypted record of the former names. For each former name, the record has the
- * digests of versions. The function uses a former name only for a version whose digest is in the record. For all other
- * versions, it uses the present name.
+ * After a rename, the client stores an encrypted record of the former names. For each former name, the record has
+ * digests of the versions with this name. The function uses a former name only for a version whose digest is in the
+ * record. For all other versions, it uses the present name.
  *
  * A hostile server can hide the record, and somebody with the key can store a wrong record. `unprovenVersions` lists
  * the versions that the record does not prove.
