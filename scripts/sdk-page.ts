@@ -7,8 +7,8 @@ const folder = join(import.meta.dirname, '../packages/sdk')
 
 const head = `# SDK reference
 
-This page lists every function and type of the SDK, and every type that these name. \`npm run generate\` makes this page from the comments in the code. The
-[README of the SDK](../packages/sdk/README.md) shows how to use the SDK. Modules below
+This page lists every function and type of the SDK, and every type that they use. \`npm run generate\` makes this page from the comments in the code. The
+[README of the SDK](../packages/sdk/README.md) shows how to use the SDK. Modules whose path begins with
 \`@skerry/sdk/internal\` can change in any release, so they are not listed.
 
 These words appear in many descriptions. The [glossary](glossary.md) explains more words.
@@ -18,10 +18,11 @@ These words appear in many descriptions. The [glossary](glossary.md) explains mo
 - **Principal**: a person, a service token or a machine client.
 - **Bearer**: the part of a credential that the client sends to the server in the header \`Authorization\`.
 - **Dek**: the key of an environment. The name stands for data encryption key.
-- **Layer**: one of the environments whose secrets \`resolve\` merges: environments of groups, the environment itself, and
-  its branch.
-- **Known state**: what a client remembers of earlier responses, to notice a server that lies.
-- **Signed directory**: a list of keys, names and readers that people of the organization sign. A **pin** is the hash of its root.
+- **Layer**: one of the environments whose secrets \`resolve\` merges. The layers are environments of groups, the requested
+  environment, and its branch.
+- **Known state**: facts from earlier responses, which a client remembers. With these facts, it notices a server that lies.
+- **Signed directory**: a list of keys, names and readers that people of the organization sign. Its **root** names the people who
+  may sign. A **pin** is the hash of a root.
 
 Under **Throws**, each line names a class of errors, its codes, and when the function throws them.`
 

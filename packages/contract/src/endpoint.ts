@@ -60,7 +60,7 @@ export interface Endpoint<
   surface: Surface
   /** Whether answers have an ETag, and `If-None-Match` can give a 304. */
   tagged: boolean
-  /** The longest body that it accepts. */
+  /** The longest request body that the endpoint accepts, in bytes. */
   bodyBytes: number
   /**
    * The form of its answers. A stream of events ends when the caller disconnects, or loses the permission to read it.

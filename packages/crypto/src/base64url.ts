@@ -1,8 +1,8 @@
 import { CryptoError, type CryptoErrorCode } from './errors.ts'
 
 /**
- * Bytes that WebCrypto accepts. They are never backed by shared memory, which another thread could change after a
- * check.
+ * Bytes that WebCrypto accepts. They are never in shared memory, because another thread could change shared memory
+ * after a check.
  */
 export type Bytes = Uint8Array<ArrayBuffer>
 

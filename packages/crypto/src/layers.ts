@@ -13,7 +13,10 @@ export interface DecryptedLayer extends Origin {
   values: Record<string, string>
 }
 
-/** The layer that a value comes from, and the layers that it overrides, lowest precedence first. */
+/**
+ * The layer that a value comes from. `overrides` lists the earlier layers that have a value of the same name, lowest
+ * precedence first.
+ */
 export interface Provenance extends Origin {
   overrides: Origin[]
 }

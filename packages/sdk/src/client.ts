@@ -23,18 +23,22 @@ export interface ClientSettings {
   fetch?: Fetch
   /** The program's name, sent as `x-skerry-client`, and as `user-agent` where the platform allows it. */
   userAgent?: string
-  /** The time limit of one attempt, until the last byte of the response. Default: 30 s. */
+  /** The time limit for one attempt, from its start to the last byte of the response. Default: 30 s. */
   timeoutMs?: number
   /** Headers for every request. They cannot replace the credential. */
   headers?: Record<string, string>
   /**
-   * If true, `http:` is also allowed for a server on another machine. Everyone on the network between can then read the
-   * credential. Default: false.
+   * If true, `http:` is also allowed for a server on another machine. Everyone on the network between client
+   * and server can then read the credential. Default: false.
    */
   allowInsecure?: boolean
-  /** Defaults: `attempts` 3, `backoffMs` 200, `retryAfterMaxMs` 10 000. */
+  /**
+   * The client sends a request at most `attempts` times (default: 3). The wait before the second attempt is at most
+   * `backoffMs` (default: 200), and doubles for each further attempt. If the server asks for a longer wait than
+   * `retryAfterMaxMs` (default: 10,000), the client throws the error at once.
+   */
   retry?: { attempts?: number; backoffMs?: number; retryAfterMaxMs?: number }
-  /** The longest allowed response. A longer one is an error. Default: 64 MiB. */
+  /** The longest allowed response. For a longer response, the client throws an error. Default: 64 MiB. */
   answerMaxBytes?: number
 }
 
@@ -80,7 +84,7 @@ export interface TypedNames {
   managedKey?: string | undefined
   /** The id of the sync connection for which the client has wrapped keys, or whose binding is deleted. */
   connectionId?: string | undefined
-  /** The ids of the tokens that are revoked when a person is removed, as the user has seen them. */
+  /** The ids of the tokens that the removal of a person revokes, as the client showed them to the user. */
   endedTokens?: readonly string[] | undefined
   /** The groups of an environment in the order that the user has seen, lowest precedence first. */
   groups?: readonly string[] | undefined

@@ -66,7 +66,7 @@ export async function createEnvironment(
 /** The settings of a new branch. */
 export interface NewBranch {
   orgId: string
-  /** The id of the parent: an environment of an application that is not itself a branch. */
+  /** The id of the parent. The parent is an environment of an application, and is not itself a branch. */
   envId: string
   slug: string
   name?: string

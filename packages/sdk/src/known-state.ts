@@ -32,14 +32,15 @@ export interface Shown {
   /** All personal overrides of the principal in one environment. */
   overrides?: ShownOverrides
   /**
-   * A text that identifies a query, for example an environment for which you call `resolve`. Use the same text each
-   * time. Set it only if `environments` has all layers of this query. The client then compares the list of layers with
-   * the list from the last response to this query. This comparison leaves out the layer of a branch.
+   * A text that identifies a query, for example an environment for which you call `resolve`. Use the same text for
+   * the same query each time. Set it only if `environments` has all layers of this query. The client then compares the
+   * list of layers with the list from the last response to this query. This comparison leaves out the layer of a
+   * branch.
    */
   query?: string
 }
 
-/** What a client remembers of earlier responses of the server. See `createKnownState`. */
+/** The facts from earlier responses of the server that a client remembers. See `createKnownState`. */
 export interface KnownState {
   /**
    * Compares a response with the remembered state, and remembers the response.
@@ -101,7 +102,7 @@ export interface KnownStateSettings extends MemorySettings {
   onChanged?: (changes: readonly Rollback[]) => void
   /**
    * Called with the label of an environment and the names of its secrets that no longer exist. Each secret is reported
-   * once. `check` throws no error for them, because people delete secrets.
+   * once. `check` throws no error for a missing secret, because people delete secrets.
    */
   onGone?: (label: string, names: string[]) => void
 }

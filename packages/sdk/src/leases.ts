@@ -149,7 +149,7 @@ export async function findLeaseTarget(client: Client, orgId: string, wanted: str
  * @throws RollbackError if a setting of the target has changed; RefusedError `invalid_request` (if the lifetime is too
  *   long, the message says the limit), `conflict` (with the message of the target), `forbidden`; SkerryError
  *   `malformed_answer` if the response differs from the request, `invalid_request` if `wish` is wrong;
- *   UnavailableError. The server may have made a lease, but nobody has its credential. It expires by itself.
+ *   UnavailableError. The server may have made a lease, but nobody has its credential. The lease expires by itself.
  * @example
  * const made = await createLease(client, { orgId, target, ttlSeconds: 600 })
  * if (made.provider === 'postgres') console.log(`${made.connection.username}@${made.connection.host}`)

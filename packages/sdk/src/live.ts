@@ -37,7 +37,7 @@ const silentMs = 45_000
 /**
  * Opens an event stream of an organization, and calls your functions for each event, until you abort the signal. If the
  * stream is interrupted, the function opens it again after a pause. The pauses grow from 1 s to 30 s. Each pause is up
- * to a half longer or shorter, so that many clients do not connect at the same time.
+ * to 50 % longer or shorter, so that many clients do not connect at the same time.
  *
  * @throws RefusedError if the server refuses the stream, for example because the token was revoked; SkerryError
  *   `old_server` if the server has no event streams, `malformed_answer` if an event is not valid, `invalid_request` if

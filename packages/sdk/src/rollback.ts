@@ -31,7 +31,7 @@ export interface Rollback {
  * - `target_changed`: a lease target has other settings than before. Somebody removed the target and added a new target
  *   of the same name, or the server shows false settings.
  * - `layer_missing`: the last response to this query had a layer that is now missing. Somebody removed a group from the
- *   environment, or the server leaves it out.
+ *   environment, or the server leaves the layer out.
  * - `key_changed`: the environment has another key than before. Somebody re-keyed the environment, or the server put in
  *   its own key.
  * - `value_came_back`: an old ciphertext of a secret is current again, although nobody restored it.
@@ -116,8 +116,8 @@ export const wordsOf = (changes: readonly Rollback[]): string =>
   changes.map((change) => rows[change.kind].words(change)).join('; ')
 
 /**
- * A response of the server is older than an earlier response to this client, or contradicts the earlier response. The
- * code is `rollback`. `changes` lists the differences.
+ * A response of the server contradicts an earlier response to this client, or shows an older state. The code is
+ * `rollback`. `changes` lists the differences.
  */
 export class RollbackError extends SkerryError {
   override readonly name = 'RollbackError'

@@ -42,9 +42,9 @@ type ShownVersion = StoredVersion & { formerName?: string | null }
  * Returns a function that decrypts the versions of a secret, also versions from before a rename.
  *
  * A value is encrypted for one name, so a version from before a rename can be decrypted only with the former name.
- * After a rename, the client stores an encrypted record of the former names. For each version, the record has a digest.
- * The function uses a former name only if the record has the digest of this version. For all other versions, it uses
- * the present name.
+ * After a rename, the client stores an encrypted record of the former names. For each former name, the record has
+ * digests of the versions with this name. The function uses a former name only for a version whose digest is in the
+ * record. For all other versions, it uses the present name.
  *
  * A hostile server can hide the record, and somebody with the key can store a wrong record. `unprovenVersions` lists
  * the versions that the record does not prove.
@@ -137,8 +137,8 @@ const openRecord = async (record: string | null | undefined, dek: Dek, envId: st
  *
  * @param wanted the number of the version.
  * @param openKey returns the key of the environment. The function calls it only if it must decrypt the version.
- * @returns the new ciphertext, and the current version of the secret. Undefined if the version already has the present
- *   name or does not exist. `restoreSecret` then needs no new ciphertext.
+ * @returns the new ciphertext, and the number of the secret's current version. Undefined if the version already has the
+ *   present name or does not exist. `restoreSecret` then needs no new ciphertext.
  * @throws DecryptionError if the record of former names does not prove the version, or if the version cannot be
  *   decrypted; the errors of `openKey`; RefusedError; UnavailableError.
  */

@@ -73,7 +73,10 @@ export interface DeleteOptions extends WriteOptions {
  */
 export type ChangeRequest = Answer<typeof changes.approve>['changeRequest']
 
-/** A change request. `proposerEnded` says whether its proposer was revoked or removed. */
+/**
+ * A change request. `proposerEnded` says how the proposer lost access: `revoked` (a token or machine client) or
+ * `removed` (a person). It is null while the proposer has access.
+ */
 export type ShownChange = Answer<typeof changes.get>['changeRequest']
 /** A proposed change of one secret. */
 export type SecretChange = Answer<typeof changes.propose>['changeRequests'][number]
@@ -232,8 +235,8 @@ export interface ProposedChanges {
 }
 
 /**
- * Proposes new values and deletions of several secrets in a protected environment, at most 200. The function encrypts
- * the values. The approvers decide about all changes together, and the server applies all of them or none.
+ * Proposes new values and deletions for up to 200 secrets of a protected environment. The function encrypts the
+ * values. The approvers decide about all changes together, and the server applies all of them or none.
  *
  * @param dek the key of the environment, which encrypts the values: `(await environmentKey(...)).dek`.
  * @param options.note the reason for the changes, for the people who approve them. At most 2,000 characters.

@@ -64,7 +64,10 @@ export type SkerrySettings = Reader &
     maxAgeSeconds?: number | undefined
     /** If true, `resolve` never asks the server, and uses only the copy in `cache`. */
     offline?: boolean | undefined
-    /** Remembers earlier responses, to notice a server that shows an older or a different state. None by default. */
+    /**
+     * Remembers earlier responses, so that `resolve` notices a server that shows an older or a different state. None by
+     * default.
+     */
     knownState?: KnownState | undefined
     /**
      * Checks every response against the signed directory of the organization. For this check, `resolve` needs a pin, or
@@ -82,15 +85,18 @@ export type SkerrySettings = Reader &
 export interface Resolved {
   values: Record<string, string>
   /**
-   * For each value, the layer (environment, group or branch) from which it comes. For a personal override, the layers
-   * of the value that everyone else gets.
+   * For each value, the layer (environment, group or branch) from which it comes. If the value is a personal
+   * override, this field shows the layers of the value that everyone else gets.
    */
   provenance: Record<string, Provenance>
   /** The names whose value is a personal override, sorted. */
   overridden: string[]
   /** Names that do not exist, although a value refers to them, sorted. The reference stays in the value as text. */
   unresolved: string[]
-  /** With `partial`: the names that were left out because their references cannot be replaced, each with its error. */
+  /**
+   * With `partial`: the names of the secrets that were left out, because references in their values cannot be replaced.
+   * Each name has its error.
+   */
   unexpanded: ReadonlyMap<string, CryptoError>
   scope: Scope
   /** True if the result comes from the copy in `cache`. */
@@ -99,7 +105,7 @@ export interface Resolved {
   fetchedAt: string
   /** The seconds since `fetchedAt`. */
   ageSeconds: number
-  /** A text that changes with the response. A new proof from the signed directory does not change this text. */
+  /** A text that changes if the response changes. A new proof from the signed directory does not change this text. */
   revision: string
 }
 
@@ -153,8 +159,9 @@ interface Session {
  *
  * Each call of `resolve` asks the server, unless `reuse` has a copy. With `cache`, `resolve` stores the last valid
  * response, and uses this copy if the server cannot be reached. If the server refuses a request, `resolve` deletes the
- * copy of this request. After the error `unauthorized`, it no longer uses any copy that it stored for this token. A
- * program can therefore still use a revoked token if it cannot reach the server, for `maxAgeSeconds` at most.
+ * copy of this request. After the error `unauthorized`, it no longer uses any copy that it stored for this token. If
+ * a token was revoked and the program cannot reach the server, `resolve` still returns the stored values, for at most
+ * `maxAgeSeconds`.
  *
  * @throws SkerryError `invalid_request` if a setting is wrong.
  * @example

@@ -81,8 +81,8 @@ export interface Vault {
    * The server sends no webhook about this. A second call for the same person throws no error.
    *
    * @param userRef the product's own id of the person.
-   * @returns the number of deleted objects, and a digest. From now on, the audit log shows the digest instead of the id
-   *   of the person.
+   * @returns the number of deleted objects, and a digest. After this call, the audit log shows the digest instead of
+   *   the id of the person.
    * @example await vault.eraseUser('user-1')
    */
   eraseUser(userRef: string): Promise<Answer<typeof vaultPlatform.eraseUser>>

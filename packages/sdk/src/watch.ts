@@ -6,7 +6,7 @@ import { sleep } from './transport.ts'
 /** The settings of `watch`. */
 export interface WatchOptions {
   /**
-   * The time between two requests in seconds, from 1 to 86,400 (1 day). Each pause is up to a tenth longer or shorter,
+   * The time between two requests in seconds, from 1 to 86,400 (1 day). Each pause is up to 10 % longer or shorter,
    * so that many clients do not ask at the same time. Default: 30.
    */
   intervalSeconds?: number

@@ -80,5 +80,5 @@ export const leaseFacts = {
   },
 } satisfies Record<string, Facts>
 
-/** A kind of lease target. The tags of the two clouds stand for AWS and Google Cloud, in alphabetical order. */
+/** A kind of lease target. `cloud-a` stands for AWS, and `cloud-b` for Google Cloud. */
 export type LeaseTag = keyof typeof leaseFacts

@@ -42,7 +42,7 @@ export interface DirectoryTrust {
   now: number
   /**
    * `write` before writing, wrapping a key or approving, because other people rely on the result. The newest head may
-   * then be 14 days old. Otherwise `read`: the newest head may be 30 days old.
+   * then be at most 14 days old. Otherwise `read`: the newest head may be at most 30 days old.
    */
   purpose: 'read' | 'write'
 }

@@ -11,7 +11,7 @@ export interface DirectoryMemory {
 export interface DirectorySettings {
   /** Hashes of roots that you trust, as `skerry trust pin` prints them. */
   pins?: readonly string[] | undefined
-  /** Remembers the newest verified directory, to refuse an older one. */
+  /** Remembers the newest verified directory, so that the client refuses an older one. */
   memory?: DirectoryMemory | undefined
   /**
    * The id of the organization. Set this id if you give a memory and no pin. Without the id, the server names the
@@ -19,8 +19,8 @@ export interface DirectorySettings {
    */
   org?: string | undefined
   /**
-   * The environment that the caller asked for: `app/env`, or `app/env@branch`. A token can contain this name. Without
-   * the name, the signed entry of the token says to which environment the token is bound.
+   * The environment that the caller asked for: `app/env`, or `app/env@branch`. A token can contain this name. If
+   * neither this setting nor the token has a name, the signed entry of the token names the environment.
    */
   name?: string | undefined
   /**
