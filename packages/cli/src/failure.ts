@@ -103,7 +103,7 @@ export const nextOfCode: Readonly<Record<string, string>> = {
   directory_broken_chain: distrust,
   directory_unsigned: distrust,
   directory_rolled_back:
-    'if the operator restored an older backup, run `skerry trust pin <pin> --restored`, or without a pin if nobody else has one; otherwise do not use this server',
+    'if the operator restored an older backup, run `skerry trust pin <pin> --restored`, or without the pin if nobody else has one; otherwise do not use this server',
   directory_stale: 'check the clock of this machine; if the clock is right, ask a signer to run `skerry trust sign`',
   directory_from_future: 'check the clock of this machine',
   directory_too_weak: 'use a token that `skerry token create` makes',

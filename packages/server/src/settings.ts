@@ -269,7 +269,7 @@ export const settings = {
     limits.rekeySecretsMax,
     1,
     limits.rekeySecretsMax,
-    'Largest number of secrets in an environment. The default is also the highest number, because a re-key cannot send more secrets',
+    'Largest number of secrets in an environment. The default is also the highest number allowed, because a re-key cannot send more secrets',
   ),
   SKERRY_ENVIRONMENT_MB: integer(32, 1, 48, 'Largest size of the encrypted secrets of one environment, in MiB'),
   SKERRY_CORS_ORIGINS: corsOrigins,

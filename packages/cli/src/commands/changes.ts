@@ -19,7 +19,7 @@ const unasked = (command: Command) => command.addOption(new Option('-y, --yes').
 
 export function register(command: Command): void {
   explained(command, 'An admin who is signed in as a person approves and rejects. A token cannot.')
-  addressed(leaf(command, 'ls', 'List open proposed changes, newest first; with --env, of one environment'))
+  addressed(leaf(command, 'ls', 'List open proposed changes, newest first; with --env, only those of one environment'))
     .addOption(new Option('--status <status>', 'only changes with this status').choices(statuses).default('open'))
     .option('--limit <number>', 'at most this many', '50')
     .action(signedIn(list, checkList))

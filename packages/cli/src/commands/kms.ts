@@ -66,7 +66,7 @@ export function register(command: Command): void {
     .option(...file)
     .option('--key <key>', 'key that must have signed (default: the key that the signature names)')
     .action(signedIn(verify, parseVerify))
-  explained(leaf(command, 'gateway', 'Serve managed keys to programs with an AWS SDK'), gatewayHelp)
+  explained(leaf(command, 'gateway', 'Serve managed keys to programs that use an AWS SDK'), gatewayHelp)
     .option('--port <number>', 'port to listen on', '4766')
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--key <key>', 'key to serve (default: all that you hold); repeatable', gather)

@@ -179,7 +179,7 @@ const groups: Readonly<Record<string, readonly Row[]>> = {
     { name: 'proxy', summary: 'Proxy that adds secrets to the requests of agents', load: () => import('./proxy.ts') },
     {
       name: 'mcp',
-      summary: 'Serve these commands as tools of the Model Context Protocol',
+      summary: 'Serve commands of skerry as tools of the Model Context Protocol',
       load: () => import('./mcp.ts'),
     },
   ],
