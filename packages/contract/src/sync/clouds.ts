@@ -72,7 +72,7 @@ export const syncClouds = {
       kmsKeyId: KmsKeyId(256),
     }),
     credential:
-      'Secret access key of an IAM user. The user needs the permissions PutParameter, GetParametersByPath and DeleteParameters on the path. If you name a KMS key, the user must be allowed to use this key.',
+      'Secret access key of an IAM user. The user needs the permissions PutParameter, GetParametersByPath and DeleteParameters on the path of the binding. If you name a KMS key, the user must be allowed to use this key.',
   },
   'cloud-b-secret-manager': {
     config: Strict({
@@ -124,7 +124,7 @@ export const syncClouds = {
       ),
     }),
     credential:
-      'Key of a service account, as the whole JSON file. The account needs the permissions secretmanager.secrets.create, .get, .list and .delete, and secretmanager.versions.add. For pruneVersions, the account also needs secretmanager.versions.destroy. For the layout json-bundle, the account also needs secretmanager.versions.access.',
+      'Key of a service account, as the whole JSON file. The account needs the permissions secretmanager.secrets.create, .get, .list and .delete, and secretmanager.versions.add. For the setting pruneVersions, the account also needs secretmanager.versions.destroy. For the layout json-bundle, the account also needs secretmanager.versions.access.',
   },
   'cloud-c-key-vault': {
     config: Strict({
