@@ -87,8 +87,8 @@ export async function entitiesMarkdown(): Promise<string> {
     'Triggers of the database insert the rows of `principals`, `cache_invalidations`, `sync_changes` and `sync_endings`.',
     'The column "Refers to" names the tables to which the table has foreign keys. Many foreign keys delete a row ' +
       'together with the row to which it refers. For example, if an environment is deleted, the database also ' +
-      'deletes the rows of this environment in `key_grants`. Of the foreign keys to `organizations`, the column shows ' +
-      'only those of `applications`, `groups` and `memberships`.',
+      'deletes the rows of this environment in `key_grants`. Many tables have a foreign key to `organizations`. The ' +
+      'column shows this foreign key only for `applications`, `groups` and `memberships`.',
     markdownTable({ columns: ['Table', 'Written by', 'Refers to'], rows }),
   ]
   return `${blocks.join('\n\n')}\n`
