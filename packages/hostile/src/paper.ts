@@ -35,7 +35,7 @@ const classes: readonly PaperClass[] = [
       {
         names: [['BW02', 'Malicious Key Rotation']],
         here: 'no',
-        why: 'A client wraps a new key only to readers that a signer has signed, or that a person accepts after seeing the name and the twelve words of the reader’s key',
+        why: 'A client wraps a new key only to readers that a signer has signed. A person can accept another reader, after seeing the reader’s name and the twelve words of the reader’s key',
         played: ['added-reader', 'false-recovery-key'],
       },
       {

@@ -118,7 +118,7 @@ export const people: readonly Attack[] = [
   },
   {
     id: 'other-own-key',
-    title: 'The server tells a person that its own public key is the person’s public key',
+    title: 'The server shows a person the server’s public key as the person’s own public key',
     act: 'unlock',
     begin: async ({ liar }) => {
       const { publicKeyJwk } = await generateKeyPair()
@@ -128,7 +128,7 @@ export const people: readonly Attack[] = [
   {
     id: 'mail-with-a-false-pin',
     title:
-      'A person types a pin from a false mail in a colleague’s name. The pin is of a directory that the server made',
+      'A person types a pin from a mail that the server forged in a colleague’s name. The pin belongs to a directory that the server made',
     act: 'pin',
     remains: { nothing: 'a-pin-from-the-server', memory: 'a-pin-from-the-server' },
     begin: async (stage) => {

@@ -27,7 +27,7 @@ export const signers: readonly Attack[] = [
   },
   {
     id: 'former-signer-new-root',
-    title: 'A former signer signs a new root that follows the newest root, and that names the former signer alone',
+    title: 'A former signer signs a new root that follows the newest root. The new root names only this former signer',
     act: 'run',
     remains: { nothing: 'without-a-pin' },
     begin: async (stage) => {

@@ -52,7 +52,7 @@ export const values: readonly Attack[] = [
   },
   {
     id: 'other-format',
-    title: 'The server marks a ciphertext as one of a format without authentication',
+    title: 'The server labels a ciphertext with a format that has no authentication',
     act: 'run',
     begin: answerA(({ now }) => ciphertextOf(now, 'app').replace(/^sc1/, 'sc0')),
   },
