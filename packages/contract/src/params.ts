@@ -94,7 +94,7 @@ const rules: Record<string, PathParamRule> = {
   slot: {
     schema: Type.String({
       pattern: `^(?:${Object.keys(vaultSlots).join('|')})$`,
-      description: 'The kind of credential, of which a connection can have several',
+      description: 'The kind of credential. A connection can have credentials of several kinds',
     }) as PathParamRule['schema'],
     malformed: 'not_found',
     message: 'no such slot',

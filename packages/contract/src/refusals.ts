@@ -4,7 +4,7 @@ import { type ErrorCode, errorStatus } from './errors.ts'
 /** The meaning of each error code, for documents. */
 export const errorMeanings: Record<ErrorCode, string> = {
   invalid_request: 'A field of the request is missing or wrong',
-  unauthorized: 'The request has no token and no session, or the server does not accept them',
+  unauthorized: 'The request has no valid token or session',
   forbidden: 'The server knows the caller, but the caller is not allowed to do this',
   mfa_required: 'The person has not entered a second factor in this session, or entered it too long ago',
   quota_exceeded: 'The request would exceed the plan of the organization or a limit of the server',

@@ -77,7 +77,9 @@ export const PublicKeyJwk = Type.String({
 })
 
 export const Role = Type.Union([Type.Literal('owner'), Type.Literal('admin'), Type.Literal('member')])
-export const PrincipalType = Type.Union([Type.Literal('user'), Type.Literal('service_token')])
+export const PrincipalType = Type.Union([Type.Literal('user'), Type.Literal('service_token')], {
+  description: 'A person (`user`) or a service token',
+})
 
 /** Parts of the server that read what they were granted. Nowhere else does the server have an environment's key. */
 export const ReaderType = Type.Union([Type.Literal('rotator'), Type.Literal('sync_connection')])
@@ -93,7 +95,10 @@ export const ExpectedVersion = Type.Integer({
     'The version that the caller read. If it is not the current version, the answer is 409. 0: the secret must not exist',
 })
 
-export const CliLoginCode = Type.String({ pattern: cliLoginCodePattern })
+export const CliLoginCode = Type.String({
+  pattern: cliLoginCodePattern,
+  description: 'The code that the machine shows to the person, such as `BCDF-GHJK`',
+})
 
 export const Ok = Strict({ ok: Type.Literal(true) })
 

@@ -19,7 +19,9 @@ export const accessRequests = {
     query: Strict({
       ...Page.properties,
       status: Type.Optional(
-        Type.Union([Type.Literal('open'), Type.Literal('closed')], { description: 'Default: open and closed' }),
+        Type.Union([Type.Literal('open'), Type.Literal('closed')], {
+          description: 'Only requests with this status. Default: open and closed requests',
+        }),
       ),
     }),
     responses: {

@@ -56,7 +56,10 @@ export const auditProof = {
   consistency: get('/v1/orgs/:orgId/audit/proof/consistency', {
     summary:
       'Get a proof that the log of `from` entries is the beginning of the log of `to` entries. Default of `to`: the current number of entries',
-    query: Strict({ from: Size, to: Type.Optional(Size) }),
+    query: Strict({
+      from: { ...Size, description: 'Number of entries in the earlier Merkle tree' },
+      to: Type.Optional({ ...Size, description: 'Number of entries in the later Merkle tree' }),
+    }),
     responses: { 200: Strict({ proof: Strict({ from: Size, to: Size, hashes: Type.Array(Hash) }) }) },
     refuses: ['conflict'],
   }),

@@ -43,7 +43,7 @@ const filter = {
       maxLength: limits.displayNameCharacters,
       pattern: displayNamePattern,
       description:
-        'Only entries with this text in the name of their object or actor, or in their metadata. Upper and lower case are the same',
+        'Only entries with this text in the name of their object or actor, or in their metadata. The search ignores upper and lower case',
     }),
   ),
   since: Type.Optional({ ...GivenInstant, description: 'Only entries at or after this time, in RFC 3339' }),
@@ -86,7 +86,7 @@ export const audit = {
       ...filter,
       since: Type.Optional({
         ...GivenInstant,
-        description: `Default: the last ${limits.timelineDaysDefault} days. At most ${limits.timelineDaysMax} days before \`until\``,
+        description: `Only entries at or after this time, at most ${limits.timelineDaysMax} days before \`until\`. Default: the last ${limits.timelineDaysDefault} days`,
       }),
     }),
     responses: {

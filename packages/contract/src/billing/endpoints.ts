@@ -10,7 +10,7 @@ const Url = Strict({ url: Type.String() })
 export const billing = {
   get: get('/v1/orgs/:orgId/billing', {
     summary:
-      'Get the plan, its included amounts and the usage. `plan`, `subscription` and `promo` are of the plan family `platform`',
+      'Get the plan, its included amounts and the usage. `plan`, `subscription` and `promo` belong to the plan family `platform`',
     responses: { 200: BillingView },
   }),
   checkout: post('/v1/orgs/:orgId/billing/checkout', {
@@ -22,7 +22,7 @@ export const billing = {
         Type.String({
           maxLength: limits.planIdCharacters,
           pattern: '^[a-z]+$',
-          description: 'Default: the lowest plan above the current plan that is for sale',
+          description: 'The plan to buy. Default: the lowest plan for sale above the current plan',
         }),
       ),
     }),
@@ -47,7 +47,13 @@ export const billing = {
   }),
   promo: post('/v1/orgs/:orgId/billing/promo', {
     summary: 'Redeem a promo code',
-    body: Strict({ code: Type.String({ maxLength: limits.promoCodeCharacters, pattern: '^[A-Za-z0-9-]+$' }) }),
+    body: Strict({
+      code: Type.String({
+        maxLength: limits.promoCodeCharacters,
+        pattern: '^[A-Za-z0-9-]+$',
+        description: 'The promo code: letters, digits and hyphens',
+      }),
+    }),
     responses: { 200: BillingView },
     refuses: ['conflict'],
     audits: ['billing.promo_redeemed'],

@@ -1,7 +1,9 @@
 import { Type } from 'typebox'
 import { Instant, Nullable, Strict } from '../schema.ts'
 
-export const Family = Type.Union([Type.Literal('platform'), Type.Literal('vault')])
+export const Family = Type.Union([Type.Literal('platform'), Type.Literal('vault')], {
+  description: 'The plan family. An organization has one plan in each family',
+})
 
 const Price = Strict({
   amount: Type.Integer({ description: 'In the smallest unit of the currency' }),

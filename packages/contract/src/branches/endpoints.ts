@@ -19,7 +19,7 @@ export const branches = {
         description: 'Id of the branch. The client chooses it, because the manifest of the branch contains it',
       }),
       slug: Slug,
-      name: Type.Optional(DisplayName),
+      name: Type.Optional({ ...DisplayName, description: 'Default: the slug' }),
       ttlSeconds: Type.Optional(
         Nullable(
           Type.Integer({

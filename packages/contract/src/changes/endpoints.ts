@@ -73,7 +73,7 @@ export const protection = {
     audits: ['env.protection_enabled', 'env.protection_updated'],
   }),
   delete: del('/v1/orgs/:orgId/envs/:envId/protection', {
-    summary: 'End the protection of an environment. Changes that wait for approval still wait',
+    summary: 'End the protection of an environment. Changes that already wait for approval continue to wait',
     responses: { 200: Ok },
     audits: ['env.protection_disabled'],
   }),
@@ -104,11 +104,19 @@ export const changes = {
     responses: { 200: Strict({ changeRequests: Type.Array(ListedChange), nextCursor: NextCursor }) },
   }),
   propose: post('/v1/orgs/:orgId/envs/:envId/change-requests', {
-    summary: 'Propose changes of several secrets of a protected environment. The server applies all of them or none',
+    summary: 'Propose changes to several secrets of a protected environment. The server applies all of them or none',
     body: Strict({
-      puts: Type.Optional(Type.Array(Strict({ name: SecretName, ciphertext: Ciphertext, ...Expected }), several)),
+      puts: Type.Optional(
+        Type.Array(Strict({ name: SecretName, ciphertext: Ciphertext, ...Expected }), {
+          ...several,
+          description: 'The secrets to create or change',
+        }),
+      ),
       deletes: Type.Optional(
-        Type.Array(Strict({ name: SecretName, ...Expected, keepFor: Type.Optional(KeepFor) }), several),
+        Type.Array(Strict({ name: SecretName, ...Expected, keepFor: Type.Optional(KeepFor) }), {
+          ...several,
+          description: 'The secrets to delete',
+        }),
       ),
     }),
     headers: changeNote,
@@ -124,7 +132,7 @@ export const changes = {
   }),
   proposeRekey: post('/v1/orgs/:orgId/envs/:envId/change-requests/rekey', {
     summary:
-      'Propose a new key for a protected environment. Only one such proposal can be open. A new proposal closes an open one only if the environment has changed since then. Otherwise the answer is 409',
+      'Propose a new key for a protected environment. Only one such proposal can be open. A new proposal closes an open one only if the environment has changed since the open one was made. Otherwise the answer is 409',
     body: Rekey,
     headers: changeNote,
     responses: { 202: Strict({ queued: Type.Literal(true), changeRequest: ChangeRequest }) },

@@ -50,7 +50,7 @@ export const cliLogin = {
   }),
   get: get('/v1/cli-login/:code', {
     summary:
-      'Get the CLI sign-in that a person should approve. The machine that asks for the sign-in chose the label and the client',
+      'Get the CLI sign-in that a person should approve. `deviceLabel` and `client` are texts that the machine sent',
     responses: {
       200: Strict({
         request: Strict({

@@ -44,7 +44,7 @@ const conventions = [
   'Bodies and answers are JSON in UTF-8, with `content-type: application/json`.',
   'Send the credential in the `Authorization` header. Use `Basic` with the id and secret of a machine client, and `Bearer` ' +
     'with every other credential.',
-  'Each operation says under “Access” who may call it. To a caller outside the organization, the answer is `not_found`.',
+  'Each operation says under “Access” who may call it. A caller outside the organization gets `not_found`.',
   'The server refuses a field or query parameter that an operation does not name.',
   'Long lists have pages, with the parameters `limit` and `cursor`. Send `nextCursor` of a page as the `cursor` of the next page. `nextCursor` is null on the last page.',
   'An instant is a time in ISO 8601, in UTC with milliseconds.',

@@ -56,7 +56,7 @@ export function referenceTables(): Table[] {
       anchor: 'credentials',
       title: 'Credentials',
       about:
-        'A credential that a caller sends as `Bearer` begins with one of these prefixes. Only the session of a person has no prefix, because it is a JWT.',
+        'A credential that a caller sends as `Bearer` begins with one of these prefixes. The session of a person is a JWT, which has no such prefix.',
       columns: ['Prefix', 'Credential'],
       rows: Object.entries(credentialPrefixes).map(([kind, prefix]) => [code(prefix), spaced(kind)]),
     },

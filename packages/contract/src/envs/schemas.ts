@@ -56,7 +56,7 @@ export const CreateEnvironment = Strict({
 export const PrincipalId = Type.String({
   maxLength: 64,
   pattern: '^[A-Za-z0-9_]+$',
-  description: 'The id of the person, service token or reader of the server that has or receives the key',
+  description: 'The id of the holder of the key: a person, a service token, the rotator or a sync connection',
 })
 
 export const WrappedDek = Type.String({

@@ -39,14 +39,18 @@ export const exporting = {
     summary: 'Stream an archive of the organization at one moment: structure, ciphertext, wrapped keys and audit log',
     unit: 'manual',
     body: Strict({
-      includeVersions: Type.Optional(Type.Boolean({ description: 'Default: true' })),
-      includeAudit: Type.Optional(Type.Boolean({ description: 'Default: true' })),
+      includeVersions: Type.Optional(
+        Type.Boolean({ description: 'Whether the archive has the earlier versions of secrets. Default: true' }),
+      ),
+      includeAudit: Type.Optional(
+        Type.Boolean({ description: 'Whether the archive has the audit log. Default: true' }),
+      ),
       auditLimit: Type.Optional(
         Nullable(
           Type.Integer({
             minimum: 1,
             maximum: Number.MAX_SAFE_INTEGER,
-            description: 'The number of newest entries. null (default): all entries',
+            description: 'How many of the newest audit entries the archive has. null (default): all entries',
           }),
         ),
       ),

@@ -20,7 +20,7 @@ export const honeyTokens = {
     summary:
       'Register a decoy: a service token that the caller has made, and that gives no access. The audit log shows each use of the decoy',
     body: Strict({
-      tokenId: Id('serviceToken'),
+      tokenId: { ...Id('serviceToken'), description: 'The id in the decoy, which the client chooses' },
       tokenHash: Type.String({
         pattern: '^[A-Za-z0-9_-]{43}$',
         description: 'SHA-256, in base64url, of the whole string that you plant as a decoy',

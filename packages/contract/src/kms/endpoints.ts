@@ -71,7 +71,7 @@ export const kms = {
     },
   }),
   grants: get('/v1/orgs/:orgId/kms/keys/:kmsKeyId/grants', {
-    summary: 'List the principals that have each version of a managed key',
+    summary: 'List the principals that have a managed key, each with the versions that it has',
     responses: {
       200: Strict({
         grants: Type.Array(

@@ -2,7 +2,11 @@ import { Type } from 'typebox'
 import { Id, Instant, Nullable, PrincipalType, Strict, Version, WrappedKey } from '../schema.ts'
 import { type KmsPurpose, type KmsSpec, kmsSpecs } from './specs.ts'
 
-export const Purpose = Type.Unsafe<KmsPurpose>(Type.Union([Type.Literal('encrypt'), Type.Literal('sign')]))
+export const Purpose = Type.Unsafe<KmsPurpose>(
+  Type.Union([Type.Literal('encrypt'), Type.Literal('sign')], {
+    description: 'Whether the key encrypts or signs. It must match `spec`',
+  }),
+)
 
 export const Spec = Type.Unsafe<KmsSpec>(
   Type.Union(
@@ -28,12 +32,12 @@ export const KmsVersion = Strict({ version: Version, publicKeyJwk: Nullable(Type
 
 export const grantFields = {
   principalType: Type.Union(PrincipalType.anyOf, {
-    description: 'Whether the recipient of the key is a person or a service token',
+    description: 'Whether the holder of the key is a person or a service token',
   }),
   principalId: Type.String({
     maxLength: 64,
     pattern: '^[A-Za-z0-9_]+$',
-    description: 'The id of the person or service token that receives the key',
+    description: 'The id of the person or service token that has or receives the key',
   }),
   wrappedKey: Type.String({
     ...WrappedKey,

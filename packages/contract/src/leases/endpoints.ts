@@ -92,7 +92,7 @@ export const leases = {
   }),
   create: post('/v1/orgs/:orgId/leases', {
     summary:
-      'Make a lease. Besides provider, target and lifetime, the body has fields that depend on the provider. A provisioner is a program in your own network that makes leases. If it needs longer than 20 seconds, the lease in the answer is `pending` or `creating`',
+      'Make a lease. Besides provider, target and lifetime, the body has fields that depend on the provider. A provisioner is a program in your own network that makes leases. If a provisioner needs longer than 20 seconds, the lease in the answer is `pending` or `creating`',
     unit: 'manual',
     body: Strict({
       provider: Provider,
@@ -100,7 +100,7 @@ export const leases = {
       ttlSeconds: Type.Integer({
         minimum: 1,
         maximum: 86_400,
-        description: 'Lifetime of the lease, in seconds. The provider and the target can set closer limits',
+        description: 'Lifetime of the lease, in seconds. The provider and the target can set narrower limits',
       }),
       roleName: Type.Optional(RoleName),
       verifier: Type.Optional(
@@ -136,7 +136,7 @@ export const leases = {
   }),
   revoke: del('/v1/orgs/:orgId/leases/:leaseId', {
     summary:
-      'Revoke a lease: end its sessions and remove its account. A credential of SSH, AWS or Google Cloud works until it expires. You can repeat the call',
+      'Revoke a lease: end its sessions and remove its account. A credential of SSH, AWS or Google Cloud still works until it expires. You can repeat the call',
     unit: 'manual',
     responses: { 200: Strict({ lease: Lease }) },
     refuses: ['conflict'],

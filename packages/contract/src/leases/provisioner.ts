@@ -71,9 +71,9 @@ export const provisioner = {
     unit: 'manual',
     body: Strict({
       ok: Type.Boolean({ description: 'True if the work succeeded' }),
-      error: Type.Optional(
-        Strict({
-          message: Told,
+      error: Type.Optional({
+        ...Strict({
+          message: Type.String({ ...Told, description: 'The error text for admins' }),
           changedNothing: Type.Boolean({ description: 'True if nothing on the target has changed' }),
           crashed: Type.Optional(
             Type.Boolean({
@@ -81,7 +81,8 @@ export const provisioner = {
             }),
           ),
         }),
-      ),
+        description: 'The error, if `ok` is false',
+      }),
       server: Type.Optional(Type.String({ ...Told, description: 'Version of the target, as the target reported it' })),
       notes: Type.Optional(Type.Array(Told, { maxItems: 20, description: 'Notes for an admin' })),
       dropped: Objects('Objects of the account that were deleted, because they ran with its rights'),

@@ -38,7 +38,7 @@ export const me = {
     refuses: ['forbidden'],
   }),
   putKeys: put('/v1/me/keys', {
-    summary: 'Upload the caller’s keys, once',
+    summary: 'Upload the caller’s keys. This works only once',
     body: Strict({ publicKeyJwk: PublicKeyJwk, encryptedPrivateKey: SealedPrivateKey }),
     responses: { 200: Ok },
     refuses: ['forbidden', 'conflict'],
@@ -46,7 +46,7 @@ export const me = {
   }),
   patchKeys: patch('/v1/me/keys', {
     summary:
-      'Change the passphrase: store the same private key, encrypted with a new passphrase. Passkeys and the recovery kit still work. The call needs a fresh second factor',
+      'Change the passphrase: store the same private key, encrypted with a new passphrase. Passkeys and the recovery kit still work. If you have a second factor, you must have entered it within the last ten minutes',
     body: Strict({
       encryptedPrivateKey: SealedPrivateKey,
       publicKeyJwk: Type.Optional({
@@ -65,7 +65,7 @@ export const me = {
   }),
   replaceKeys: post('/v1/me/keys/replacement', {
     summary:
-      'Replace the caller’s key pair. This deletes the caller’s key grants, recovery shares, keyring passkeys and recovery kit. The server tells the admins. The call needs a fresh second factor',
+      'Replace the caller’s key pair. This deletes the caller’s key grants, recovery shares, keyring passkeys and recovery kit. The server tells the admins. If you have a second factor, you must have entered it within the last ten minutes',
     body: Strict({ publicKeyJwk: PublicKeyJwk, encryptedPrivateKey: SealedPrivateKey }),
     responses: { 200: Strict({ lost: Type.Array(KeyHolding) }) },
     refuses: ['forbidden', 'mfa_required', 'conflict'],

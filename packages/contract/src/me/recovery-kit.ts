@@ -17,14 +17,16 @@ export const recoveryKit = {
     refuses: ['forbidden'],
   }),
   put: put('/v1/me/keys/recovery-kit', {
-    summary: 'Store a recovery kit in place of an earlier kit. The call needs a fresh second factor',
+    summary:
+      'Store a recovery kit in place of an earlier kit. If you have a second factor, you must have entered it within the last ten minutes',
     body: Strict({ encryptedPrivateKey: SealedUnderCode, publicKeyJwk: PublicKeyJwk }),
     responses: { 200: Strict({ kit: RecoveryKit }) },
     refuses: ['forbidden', 'mfa_required', 'conflict'],
     audits: ['user.recovery_kit_made'],
   }),
   delete: del('/v1/me/keys/recovery-kit', {
-    summary: 'Remove the recovery kit. Its code stops working. The call needs a fresh second factor',
+    summary:
+      'Remove the recovery kit. Its code stops working. If you have a second factor, you must have entered it within the last ten minutes',
     responses: { 200: Ok },
     refuses: ['forbidden', 'mfa_required', 'not_found'],
     audits: ['user.recovery_kit_removed'],

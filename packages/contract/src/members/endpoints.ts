@@ -8,7 +8,7 @@ import { Invite, Joining, Member } from './schemas.ts'
 export const members = {
   update: patch('/v1/orgs/:orgId/members/:userId', {
     summary:
-      'Change a member’s role. Only an owner can give or take away the role owner. The last owner keeps the role. In an organization without an owner, the first member who is made admin becomes owner',
+      'Change a member’s role. Only an owner can give or take away the role owner. The last owner keeps the role. In an organization without an owner, the first member who is made an admin becomes its owner',
     body: Strict({ ...trusted, role: Role }),
     responses: { 200: Strict({ member: Member }) },
     refuses: ['conflict'],

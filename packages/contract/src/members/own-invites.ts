@@ -31,7 +31,7 @@ export const OwnInvite = Strict({ ...ShownInvite.properties, joining: Nullable(J
  */
 export const ownInvites = {
   list: get('/v1/me/invites', {
-    summary: 'List the invitations that wait for the caller’s verified address',
+    summary: 'List the open invitations to the caller’s verified address',
     query: Page,
     responses: { 200: Strict({ invites: Type.Array(OwnInvite), nextCursor: NextCursor }) },
     refuses: ['forbidden'],

@@ -3,7 +3,10 @@ import { get, put } from '../endpoint.ts'
 import { Strict } from '../schema.ts'
 import { Prefs } from './schemas.ts'
 
-const PartialPrefs = Type.Partial(Prefs, { additionalProperties: false })
+const PartialPrefs = Type.Partial(Prefs, {
+  additionalProperties: false,
+  description: 'The preferences to change',
+})
 
 export const notifications = {
   get: get('/v1/me/notifications', {

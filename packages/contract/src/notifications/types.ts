@@ -3,17 +3,17 @@ export const notificationTypes = {
   invitation: { byDefault: true, when: 'you are invited to an organization' },
   change_request_opened: { byDefault: true, when: 'a change waits for your review' },
   change_request_decided: { byDefault: true, when: 'a change that you proposed is applied, rejected or superseded' },
-  protection_disabled: { byDefault: true, when: 'an environment that you administer is protected no longer' },
+  protection_disabled: { byDefault: true, when: 'an environment that you administer is no longer protected' },
   honey_token_tripped: { byDefault: true, when: 'someone presents a decoy of an organization that you administer' },
   token_exposed: {
     byDefault: true,
-    when: 'a program sends a service token of an organization that you administer with the seed of its key',
+    when: 'a program sends a service token together with the seed of its key, in an organization that you administer',
   },
   keys_replaced: { byDefault: true, when: 'a member of an organization that you administer replaces their key pair' },
   rotation_failed: { byDefault: true, when: 'a rotation fails in an organization that you administer' },
   secret_expiring: {
     byDefault: true,
-    when: 'a secret that you own expires, or one without an owner in an organization that you administer',
+    when: 'a secret expires that you own, or that has no owner in an organization that you administer',
   },
   sync_failed: { byDefault: true, when: 'a sync needs a person in an organization that you administer' },
   lease_orphaned: {
@@ -30,7 +30,7 @@ export const notificationTypes = {
   },
   vault_webhook_disabled: {
     byDefault: true,
-    when: 'a webhook of the vault fails for long in an organization that you administer',
+    when: 'a webhook of the vault fails for a long time in an organization that you administer',
   },
   cli_session_approved: { byDefault: true, when: 'a CLI session is approved in your name' },
   recovery_opened: {

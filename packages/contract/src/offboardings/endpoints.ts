@@ -25,7 +25,9 @@ export const offboardings = {
     query: Strict({
       ...Page.properties,
       status: Type.Optional(
-        Type.Union([Type.Literal('running'), Type.Literal('finished')], { description: 'Default: all' }),
+        Type.Union([Type.Literal('running'), Type.Literal('finished')], {
+          description: 'Only offboardings with this status. Default: all',
+        }),
       ),
     }),
     responses: { 200: Strict({ offboardings: Type.Array(Offboarding), nextCursor: NextCursor }) },
@@ -65,7 +67,7 @@ export const offboardings = {
       state: Type.Optional(
         Type.Union([Type.Literal('done'), Type.Literal('not_needed'), Type.Literal('waiting')], {
           description:
-            'Use `done` for a value that you replaced at its source. The server sets the state of other rows itself',
+            'Use `done` only for a value that you replaced at its source. The server itself marks a re-key or a recovery share as done',
         }),
       ),
       note: Type.Optional(Nullable(FreeText)),

@@ -18,7 +18,7 @@ export const passkeys = {
     summary: 'Register a passkey that unlocks the caller’s keyring',
     body: Strict({
       credentialId: CredentialId,
-      label: DisplayName,
+      label: { ...DisplayName, description: 'A name for the passkey' },
       prfInput: PrfInput,
       encryptedPrivateKey: Blob(limits.sealedPrivateKeyCharacters, 'pk2'),
     }),

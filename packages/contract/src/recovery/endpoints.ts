@@ -29,7 +29,7 @@ import {
 const PrincipalId = Type.String({
   maxLength: 64,
   pattern: '^[A-Za-z0-9_]+$',
-  description: 'The id of the person or service token for which the key is wrapped',
+  description: 'The id of the person or service token for which the keys are wrapped',
 })
 
 const Configured = Strict({ recovery: Nullable(Recovery), coverage: RecoveryCoverage })
@@ -110,7 +110,7 @@ const WithShares = Strict({ request: RecoveryRequest, shares: Type.Array(Contrib
 export const recoveryRequests = {
   list: get('/v1/orgs/:orgId/recovery/requests', {
     summary:
-      'List recovery requests, oldest first. Custodians see open requests. The target, who should get access, sees its own requests',
+      'List recovery requests, oldest first. Custodians see open requests. The target of a request (who should get access) sees its own requests',
     query: Page,
     responses: { 200: Strict({ requests: Type.Array(RecoveryRequest), nextCursor: NextCursor }) },
   }),

@@ -21,7 +21,7 @@ const RecoveryDek = Type.String({
   maxLength: limits.wrappedKeyCharacters,
   pattern: blobPattern('wd1'),
   description:
-    'The environment’s key, encrypted with the recovery key. In `recoveryRequests.complete`, encrypted with the public key of the target',
+    'The environment’s key, encrypted with the recovery key. In `recoveryRequests.complete`, it is encrypted with the public key of the target',
 })
 
 export const EnvironmentGrant = Strict({ environmentId: Id('environment'), wrappedDek: RecoveryDek })
@@ -65,7 +65,11 @@ export const ShareForTarget = Type.String({
     'The custodian’s share of the recovery key. The custodian’s client encrypts it with the public key of the target',
 })
 
-export const CustodianShare = Strict({ userId: Id('user'), shareIndex: ShareIndex, wrappedShare: WrappedShare })
+export const CustodianShare = Strict({
+  userId: { ...Id('user'), description: 'The custodian' },
+  shareIndex: ShareIndex,
+  wrappedShare: WrappedShare,
+})
 
 /** A recovery key, with a share of it for each custodian. */
 export const KeyAndShares = Strict({

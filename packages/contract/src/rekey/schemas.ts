@@ -12,7 +12,11 @@ const ResealedSecret = Strict({ name: SecretName, ciphertext: Ciphertext })
 export const RekeyGrant = Strict({ ...Holder.properties, wrappedDek: WrappedDek })
 
 /** A description that was encrypted anew, or null to drop it. */
-export const RekeyDetails = Strict({ name: SecretName, sealed: Nullable(SealedDetails), expectedRevision: Revision })
+export const RekeyDetails = Strict({
+  name: SecretName,
+  sealed: Nullable(SealedDetails),
+  expectedRevision: { ...Revision, description: 'The revision of the description that the caller read' },
+})
 
 /** A new key for an environment: its wrapping for each holder, and the ciphertext of each secret under it. */
 export const Rekey = Strict({
@@ -20,7 +24,7 @@ export const Rekey = Strict({
     additionalProperties: false,
     maxProperties: limits.rekeySecretsMax,
     description:
-      'The version of every secret that the caller read, by name. If a version has changed since, or a secret was added or deleted, the answer is 409',
+      'By name, the version of every secret that the caller read. If a version has changed since, or a secret was added or deleted, the answer is 409',
   }),
   grants: Type.Array(RekeyGrant, {
     minItems: 1,
@@ -50,7 +54,7 @@ export const Rekey = Strict({
     Type.Array(Strict({ environmentId: Id('environment'), manifest: BranchManifest }), {
       maxItems: limits.rekeyManifestsMax,
       description:
-        'The new manifests of the environment’s branches. For a branch, the list has the new manifest of the branch. The server deletes all other manifests, because they belong to the old key',
+        'The new manifests of the environment’s branches. If the environment is a branch, the list has the new manifest of this branch. The server deletes all other manifests, because they belong to the old key',
     }),
   ),
 })

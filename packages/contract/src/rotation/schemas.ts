@@ -24,7 +24,9 @@ export const Config = Type.Object(
 
 export const rotationStatuses = ['active', 'paused'] as const
 
-export const Status = Type.Union([Type.Literal('active'), Type.Literal('paused')])
+export const Status = Type.Union([Type.Literal('active'), Type.Literal('paused')], {
+  description: '`paused`: the server rotates the secret only on request (`rotation.rotate`)',
+})
 
 export const Rotation = Strict({
   id: Id('rotation'),

@@ -13,7 +13,8 @@ const RecoveryCodes = Strict({
 
 export const secondFactor = {
   get: get('/v1/me/second-factor', {
-    summary: 'Get the caller’s second factors. `mfaAt` is the time when the caller last entered one in this session',
+    summary:
+      'Get the caller’s second factors. `mfaAt` is the time when the caller last entered a second factor in this session',
     responses: {
       200: Strict({
         enrolled: Type.Boolean(),

@@ -17,5 +17,8 @@ export const RecoveryCode = Type.String({
 export const EnteredFactor = Strict({
   code: Type.Optional(TotpCode),
   recoveryCode: Type.Optional(RecoveryCode),
-  passkey: Type.Optional(Strict({ challengeId: ChallengeId, response: WebAuthnResponse })),
+  passkey: Type.Optional({
+    ...Strict({ challengeId: ChallengeId, response: WebAuthnResponse }),
+    description: 'The answer of a passkey to a challenge',
+  }),
 })

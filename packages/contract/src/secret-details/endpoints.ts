@@ -18,7 +18,10 @@ export const secretDetails = {
         ...Nullable(Id('user')),
         description: 'The person whom the server reminds before the secret expires',
       }),
-      expiresAt: Type.Optional(Nullable(GivenInstant)),
+      expiresAt: Type.Optional({
+        ...Nullable(GivenInstant),
+        description: 'When the secret expires, in RFC 3339, such as `2026-10-04T12:00:00Z`',
+      }),
       notNeeded: Type.Optional(Type.Boolean({ description: 'True if this environment needs no secret of this name' })),
       expectedRevision: Type.Optional(
         Type.Integer({

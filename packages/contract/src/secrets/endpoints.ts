@@ -144,7 +144,7 @@ export const secrets = {
 export const deletedSecrets = {
   list: get('/v1/orgs/:orgId/envs/:envId/deleted-secrets', {
     summary:
-      'List the deleted secrets that the server still keeps, latest deletion first. `ciphertext` is the last value, or null if a re-key came later',
+      'List the deleted secrets that the server still keeps, latest deletion first. `ciphertext` is the last value, or null if the environment was re-keyed after the deletion',
     query: Page,
     responses: { 200: Strict({ deletedSecrets: Type.Array(DeletedSecretWithCiphertext), nextCursor: NextCursor }) },
   }),

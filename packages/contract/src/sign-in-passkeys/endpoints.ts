@@ -18,7 +18,11 @@ export const signInPasskeys = {
   }),
   create: post('/v1/me/sign-in-passkeys', {
     summary: 'Register a passkey with which the caller can sign in',
-    body: Strict({ challengeId: ChallengeId, label: DisplayName, response: WebAuthnResponse }),
+    body: Strict({
+      challengeId: ChallengeId,
+      label: { ...DisplayName, description: 'A name for the passkey' },
+      response: WebAuthnResponse,
+    }),
     responses: { 201: Strict({ passkey: SignInPasskey }) },
     refuses: ['forbidden', 'mfa_required', 'conflict'],
     audits: ['user.sign_in_passkey_enrolled'],

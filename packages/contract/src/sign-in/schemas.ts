@@ -49,9 +49,15 @@ export const ReturnTo = Type.String({
  */
 export const WebAuthnResponse = Type.Object(
   {
-    id: Type.String({ maxLength: limits.credentialIdCharacters, pattern: '^[A-Za-z0-9_-]+$' }),
-    type: Type.Literal('public-key'),
-    response: Type.Record(Type.String(), Type.Unknown()),
+    id: Type.String({
+      maxLength: limits.credentialIdCharacters,
+      pattern: '^[A-Za-z0-9_-]+$',
+      description: 'The WebAuthn credential id of the passkey, in base64url',
+    }),
+    type: Type.Literal('public-key', { description: 'The type of the WebAuthn credential' }),
+    response: Type.Record(Type.String(), Type.Unknown(), {
+      description: 'The `response` of the WebAuthn credential, with its bytes in base64url',
+    }),
   },
   { additionalProperties: true, description: 'The answer of the browser’s WebAuthn call, as JSON' },
 )

@@ -7,7 +7,11 @@ export const signup = {
   create: post('/v1/signup', {
     summary: 'Create an organization without members, and a machine client that can manage it',
     surface: 'none',
-    body: Strict({ orgName: DisplayName, orgSlug: Slug, clientName: Type.Optional(DisplayName) }),
+    body: Strict({
+      orgName: DisplayName,
+      orgSlug: Slug,
+      clientName: Type.Optional({ ...DisplayName, description: 'Name of the machine client. Default: `bootstrap`' }),
+    }),
     responses: {
       201: Strict({
         org: Organization,

@@ -168,7 +168,8 @@ export const sync = {
     audits: ['sync_binding.deleted'],
   }),
   plan: post('/v1/orgs/:orgId/sync/bindings/:bindingId/plan', {
-    summary: 'List the names that a run would change. The body can have settings to try. The call writes nothing',
+    summary:
+      'List the names that a run would change. The body can have settings that you want to try. The call writes nothing',
     unit: 'manual',
     unaudited: 'the call reads names at the destination and changes nothing',
     body: Strict(settings),

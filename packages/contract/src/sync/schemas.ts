@@ -61,7 +61,7 @@ export const NameTransform = Strict({
   ),
   case: Type.Optional(
     Type.Union([Type.Literal('upper'), Type.Literal('lower')], {
-      description: 'Letters of the names at the destination. Default: unchanged',
+      description: 'Case of the letters in the names at the destination. Default: unchanged',
     }),
   ),
 })

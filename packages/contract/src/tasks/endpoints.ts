@@ -8,14 +8,23 @@ import { DisplayName, Id, Instant, Nullable, Strict, Version } from '../schema.t
 import { AgentTask, activityDecisions, Name, Scopes } from './schemas.ts'
 
 const Decision = Type.Unsafe<(typeof activityDecisions)[number]>(
-  Type.Union(activityDecisions.map((decision) => Type.Literal(decision))),
+  Type.Union(
+    activityDecisions.map((decision) => Type.Literal(decision)),
+    { description: 'The decision of the proxy about the request' },
+  ),
 )
 
 const whole = { maximum: 1_000_000_000 }
 
 const Count = Type.Integer({ ...whole, minimum: 1 })
 
-const RuleIndex = Nullable(Type.Integer({ minimum: 0, maximum: policyLimits.rules - 1 }))
+const RuleIndex = Nullable(
+  Type.Integer({
+    minimum: 0,
+    maximum: policyLimits.rules - 1,
+    description: 'Index of the rule that decided, in the policy. null: no rule decided',
+  }),
+)
 
 const Counts = Type.Record(Type.String(), Count, { description: 'Names of secrets, each with its count' })
 
@@ -27,7 +36,7 @@ const GivenCounts = Type.Record(Name, Count, {
 
 const dimensions = {
   host: Type.String({ pattern: hostPattern, description: 'Hostname in lower case' }),
-  method: Type.String({ pattern: methodPattern, description: 'In capital letters' }),
+  method: Type.String({ pattern: methodPattern, description: 'HTTP method in capital letters' }),
   decision: Decision,
   ruleIndex: RuleIndex,
 }
@@ -58,7 +67,14 @@ export const tasks = {
       ),
       label: Type.Optional({ ...DisplayName, description: 'A name for the task, which admins see' }),
       proofJwk: Type.Optional(
-        Type.Object({}, { additionalProperties: true, maxProperties: 10, description: 'EC P-256 public key, as JWK' }),
+        Type.Object(
+          {},
+          {
+            additionalProperties: true,
+            maxProperties: 10,
+            description: 'EC P-256 public key, as JWK. `tasks.introspect` returns its thumbprint',
+          },
+        ),
       ),
     }),
     responses: {
@@ -129,7 +145,11 @@ export const tasks = {
             description: 'How often the proxy removed each secret from an answer, by its name',
           }),
         }),
-        { minItems: 1, maxItems: limits.activityEntriesMax },
+        {
+          minItems: 1,
+          maxItems: limits.activityEntriesMax,
+          description: 'One entry for each host, method, decision and rule',
+        },
       ),
     }),
     responses: { 200: Strict({ accepted: Type.Integer() }) },

@@ -115,7 +115,7 @@ export const vaultExecutor = {
   }),
   release: get('/v1/vault/executor/connections/:vaultConnectionId/credentials/:slot', {
     surface,
-    summary: 'Get the current revision of a credential, for the executor whose key can unwrap it',
+    summary: 'Get the current revision of a credential. The executor must have registered the key that can unwrap it',
     responses: { 200: Strict({ credential: VaultCredential }) },
     refuses: ['not_found', 'forbidden', 'quota_exceeded'],
     audits: ['vault.credential.release_denied'],
@@ -123,7 +123,7 @@ export const vaultExecutor = {
   writeBack: put('/v1/vault/executor/connections/:vaultConnectionId/credentials/:slot', {
     surface,
     summary:
-      'Replace a credential, for example after a refresh. If somebody else has replaced it since, the answer is 409. The server keeps the new and the previous revision',
+      'Replace a credential, for example after a refresh. If the credential already has a newer revision, the answer is 409. The server keeps the new and the previous revision',
     body: VaultWriteBack,
     responses: { 200: Strict({ slot: Slot, revision: Version }) },
     refuses: ['not_found', 'conflict'],
@@ -131,10 +131,16 @@ export const vaultExecutor = {
   }),
   setStatus: post('/v1/vault/executor/connections/:vaultConnectionId/status', {
     surface,
-    summary: 'Report that a connection works again, or that the person must repair the connection. `reason` says why',
+    summary: 'Report that a connection works again, or that the person must repair the connection',
     body: Strict({
-      status: oneOf(['reauth_required', 'active']),
-      reason: Type.Optional(oneOf(vaultReauthReasons)),
+      status: {
+        ...oneOf(['reauth_required', 'active']),
+        description: '`reauth_required`: the person must repair the connection',
+      },
+      reason: Type.Optional({
+        ...oneOf(vaultReauthReasons),
+        description: 'Why the person must repair the connection',
+      }),
     }),
     responses: { 200: oneConnection },
     refuses: ['not_found', 'conflict'],
@@ -142,7 +148,7 @@ export const vaultExecutor = {
   }),
   revoke: post('/v1/vault/executor/connections/:vaultConnectionId/revoke', {
     surface,
-    summary: 'Revoke a connection for the product. You can repeat the call',
+    summary: 'Revoke a connection on behalf of the product. You can repeat the call',
     responses: { 200: oneConnection },
     refuses: ['not_found'],
     audits: ['vault.connection.revoked'],

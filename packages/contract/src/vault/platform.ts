@@ -101,7 +101,7 @@ export const vaultPlatform = {
   }),
   connections: get('/v1/vault/connections', {
     surface,
-    summary: 'List connections of the project, oldest first. Default: 100 in a page',
+    summary: 'List connections of the project, oldest first. By default, a page has 100 connections',
     query: ConnectionsQuery,
     responses: { 200: VaultConnectionPage },
   }),

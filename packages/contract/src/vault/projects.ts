@@ -37,7 +37,8 @@ export const vaultProjects = {
     },
   }),
   update: patch('/v1/orgs/:orgId/vault/projects/:projectId', {
-    summary: 'Change a vault project. A disabled project allows no releases and no new connect links',
+    summary:
+      'Change a vault project. A disabled project gives executors no credentials, and allows no new Connect links',
     body: Strict({
       name: Type.Optional(DisplayName),
       display: Type.Optional(NewVaultDisplay),
@@ -75,7 +76,7 @@ export const vaultProjects = {
     audits: ['vault.executor.disabled'],
   }),
   connections: get('/v1/orgs/:orgId/vault/projects/:projectId/connections', {
-    summary: 'List connections of a project, oldest first. Default: 100 in a page',
+    summary: 'List connections of a project, oldest first. By default, a page has 100 connections',
     query: ConnectionsQuery,
     responses: { 200: VaultConnectionPage },
   }),

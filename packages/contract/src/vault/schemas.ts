@@ -52,7 +52,7 @@ export const UserRef = Type.String({
 
 /** How a project appears on the Connect page. */
 export const NewVaultDisplay = Strict({
-  name: DisplayName,
+  name: { ...DisplayName, description: 'The name that the Connect page shows' },
   logoUrl: Type.Optional(
     Type.String({
       maxLength: limits.vaultLogoCharacters,
@@ -62,7 +62,10 @@ export const NewVaultDisplay = Strict({
   ),
   accent: Type.Optional(Type.String({ pattern: '^#[0-9a-fA-F]{6}$', description: 'A color, such as `#3366cc`' })),
   returnOrigins: Type.Optional(
-    Type.Array(Url('Origin to which people may return'), { maxItems: limits.vaultReturnOriginsMax }),
+    Type.Array(Url('Origin to which people may return'), {
+      maxItems: limits.vaultReturnOriginsMax,
+      description: 'Origins to which people may return from the Connect page',
+    }),
   ),
 })
 
@@ -101,13 +104,13 @@ export const ProviderId = Type.String({
 export const VaultProvider = Strict({
   id: ProviderId,
   displayName: DisplayName,
-  method: Method,
-  slots: Type.Array(Slot, { minItems: 1, maxItems: 2 }),
+  method: { ...Method, description: 'How a person connects an account of this provider' },
+  slots: Type.Array(Slot, { minItems: 1, maxItems: 2, description: 'The kinds of credentials of a connection' }),
   consentSummary: { ...FreeText, description: 'The text to which the person agrees' },
   consentVersion: Type.Integer({
     minimum: 1,
     maximum: 2_147_483_647,
-    description: 'Number of the version of this text. Raise it when the text changes',
+    description: 'Version number of `consentSummary`. Raise it when the text changes',
   }),
   scopes: Type.Optional(
     Type.Array(DisplayName, {
@@ -180,13 +183,17 @@ export const VaultConnection = Strict({
 export const ConnectionsQuery = Strict({
   ...PageOf(limits.vaultConnectionsDefault).properties,
   userRef: Type.Optional(UserRef),
-  status: Type.Optional(oneOf(vaultConnectionStatuses)),
+  status: Type.Optional({ ...oneOf(vaultConnectionStatuses), description: 'Only connections with this status' }),
 })
 
 export const VaultConnectionPage = Strict({ connections: Type.Array(VaultConnection), nextCursor: NextCursor })
 
 /** A credential as stored: `sc1.` under its own key, and that key `wd1.` to a key of the executor. */
-const sealed = { ciphertext: Ciphertext, wrappedDek: WrappedKey, keyThumbprint: Thumbprint }
+const sealed = {
+  ciphertext: Type.String({ ...Ciphertext, description: 'The credential, encrypted with its own key' }),
+  wrappedDek: Type.String({ ...WrappedKey, description: 'The key of the credential, encrypted with the wrapping key' }),
+  keyThumbprint: Type.String({ ...Thumbprint, description: 'RFC 7638 thumbprint of the executor’s wrapping key' }),
+}
 
 /** The next revision of a credential; `expectedRevision` is the one that it replaces. */
 export const VaultWriteBack = Strict({
@@ -194,15 +201,25 @@ export const VaultWriteBack = Strict({
     minimum: 0,
     maximum: 2_147_483_646,
     description:
-      'The version that the caller read. If it is not the current version, the answer is 409. 0: there is no version yet',
+      'The revision that the caller read. If it is not the current revision, the answer is 409. 0: there is no revision yet',
   }),
   ...sealed,
 })
 
 /** The credentials of one capture, for `submit` and `complete`. */
 export const VaultCapture = Strict({
-  slots: Type.Array(Strict({ slot: Slot, revision: Version, ...sealed }), { minItems: 1, maxItems: 2 }),
-  accountLabel: Type.Optional(DisplayName),
+  slots: Type.Array(
+    Strict({
+      slot: { ...Slot, description: 'The kind of credential' },
+      revision: { ...Version, description: 'The number of the revision, from `slots` of the session' },
+      ...sealed,
+    }),
+    { minItems: 1, maxItems: 2, description: 'The credentials of the connection' },
+  ),
+  accountLabel: Type.Optional({
+    ...DisplayName,
+    description: 'The e-mail address, user name or name of the account',
+  }),
 })
 
 /** A `VaultCapture`, with the executor's digest of the provider's account. */

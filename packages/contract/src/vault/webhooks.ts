@@ -112,10 +112,10 @@ export const vaultWebhooks = {
     audits: ['vault.webhook.tested'],
   }),
   deliveries: get(`${one}/deliveries`, {
-    summary: 'List the deliveries of a webhook in the last 30 days, newest first. Default: 50 in a page',
+    summary: 'List the deliveries of a webhook in the last 30 days, newest first. By default, a page has 50 deliveries',
     query: Strict({
       ...PageOf(limits.vaultDeliveriesDefault).properties,
-      status: Type.Optional(oneOf(vaultDeliveryStatuses)),
+      status: Type.Optional({ ...oneOf(vaultDeliveryStatuses), description: 'Only deliveries with this status' }),
     }),
     responses: { 200: Strict({ deliveries: Type.Array(VaultDelivery), nextCursor: NextCursor }) },
   }),

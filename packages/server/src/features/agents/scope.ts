@@ -63,7 +63,7 @@ export const inReach = <S extends OnAgent, N extends string>(base: Access<S, N>)
     'A service token that is bound to an environment can use only the agents of this environment' +
       ('admin' in base.words || 'dispatcher' in base.words
         ? ''
-        : ' and, without the admin role, the agents that have no environment'),
+        : '. Without the admin role, it can also use the agents that have no environment'),
     base,
     async (scope) => {
       checkReach(scope)

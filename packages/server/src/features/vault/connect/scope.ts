@@ -72,12 +72,12 @@ const claimed = <S extends Session>(word: string, means: string, isOf: (session:
 
 export const connectClaim = claimed<CaptureSession>(
   'connectClaim',
-  'The browser that claimed a link to connect something, within 30 minutes',
+  'The browser that claimed a link for connecting an account, within the last 30 minutes',
   (session) => session.purpose !== 'manage',
 )
 
 export const manageClaim = claimed<ManageSession>(
   'manageClaim',
-  'The browser that claimed a link to manage connections, within 30 minutes',
+  'The browser that claimed a link for managing connections, within the last 30 minutes',
   (session) => session.purpose === 'manage',
 )

@@ -48,7 +48,7 @@ export const executorKey = accessOf<{ principal: ExecutorPrincipal }>(
 
 /** Counts the call against the rate limit for credentials that an executor reads. */
 export const releases = <S extends { principal: ExecutorPrincipal }>(base: Access<S>): Access<S> =>
-  narrowed('releases', 'A rate limit applies to releases of credentials', base, async (scope, call) => {
+  narrowed('releases', 'The server limits how often an executor may get credentials', base, async (scope, call) => {
     call.context.limiter.take('vaultRelease', scope.principal.id, call.counted)
     return scope
   })
