@@ -80,5 +80,5 @@ export const leaseFacts = {
   },
 } satisfies Record<string, Facts>
 
-/** A kind of lease target. `cloud-a` stands for AWS, and `cloud-b` for Google Cloud. */
+/** A kind of lease target, as the API names it. Two tags stand for AWS and for Google Cloud. */
 export type LeaseTag = keyof typeof leaseFacts
