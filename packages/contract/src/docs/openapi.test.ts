@@ -178,8 +178,8 @@ describe('named schemas', () => {
   })
 
   test('an optional or nullable property refers to its schema like a plain one', () => {
-    const body = document.components.schemas.VaultCapture as { properties: Record<string, unknown> }
-    expect(body.properties.accountLabel).toEqual({ $ref: '#/components/schemas/DisplayName' })
+    const body = document.components.schemas.RecoveryKeyAndShares as { properties: Record<string, unknown> }
+    expect(body.properties.trust).toEqual({ $ref: '#/components/schemas/DirectoryDocuments' })
     const environment = document.components.schemas.Environment as { properties: Record<string, unknown> }
     expect(environment.properties.expiresAt).toEqual({
       anyOf: [{ $ref: '#/components/schemas/Instant' }, { type: 'null' }],
