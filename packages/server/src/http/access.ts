@@ -77,7 +77,7 @@ export const authenticated = accessOf<Caller>(
  */
 export const signedIn = accessOf<Caller>(
   'signedIn',
-  'Any valid credential. A person with a second factor must have entered it in this session',
+  'Any valid credential. If a person has a second factor, they must have entered it in this session',
   async (call, params) => {
     const scope = await authenticated.resolve(call, params)
     if (isHalfSignedIn(call.context, scope.principal)) throw fail('mfa_required', 'enter your second factor first')
@@ -148,7 +148,7 @@ export const secondFactorNeeded =
 
 /** A caller who can have a key. A machine client cannot. */
 export const keyed = <S extends Caller, N extends string>(base: Access<S, N>): Access<S, N> =>
-  narrowed('keyed', 'A machine client is refused, because it cannot hold keys', base, async (scope) => {
+  narrowed('keyed', 'But a machine client is refused, because it cannot hold keys', base, async (scope) => {
     checkKeyed(scope)
     return scope
   })

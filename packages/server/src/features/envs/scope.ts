@@ -81,12 +81,13 @@ export const reachOfBoundTokens = (base: Pick<Access<object>, 'words'>, objects:
     : `. A service token that is bound to an environment can use only ${objects} of this environment’s application` +
       ('admin' in base.words ? '' : ', and of groups that the application’s environments include')
 
+const ofOrganization = 'The environment must belong to the organization, and must not have expired'
+
 /** Finds an environment and the caller's own key grant. An expired environment counts as missing. */
 export const env = <S extends InOrg, N extends string>(base: Access<S, N>): Access<S & InEnv, N | 'envId'> =>
   narrowed(
     'env',
-    'The environment must belong to the organization, and must not have expired' +
-      reachOfBoundTokens(base, 'environments'),
+    ofOrganization + reachOfBoundTokens(base, 'environments'),
     base,
     async (scope: S, { db, context }, params: Record<N | 'envId', string>) => {
       const found = await findEnv(db, scope.org, params.envId, scope.principal, context.now().toISOString())
@@ -115,34 +116,44 @@ async function checkGrant({ db }: Call, { principal, env }: InEnv): Promise<void
     throw fail('forbidden', 'this token is bound to an environment that does not include this one')
 }
 
-/** The rule of `checkGrant` for bound tokens, for the reference. */
-const grantsOfBoundTokens =
-  'A service token that is bound to an environment can use grants only on this environment and on its parent, branches and groups'
+/**
+ * The words of an access by key grant, for the reference. The rule of `checkGrant` for bound tokens is narrower than the
+ * rule of `env`, so it takes its place.
+ */
+const grantWords = ({ words }: Pick<Access<object>, 'words'>, name: string, who: string): Record<string, string> => ({
+  ...words,
+  env: ofOrganization,
+  [name]: refusesTokens({ words })
+    ? 'The caller needs a key grant on the environment'
+    : `${who}. A service token that is bound to an environment can use grants only on this environment and on its parent, branches and groups`,
+})
 
 /** Allows a holder of a key grant on the environment, who reads and writes secrets. */
-export const grantee = <S extends InEnv, N extends string>(base: Access<S, N>): Access<S, N> =>
-  narrowed(
-    'grantee',
-    `The caller needs a key grant on the environment, so a machine client is refused. ${grantsOfBoundTokens}`,
+export const grantee = <S extends InEnv, N extends string>(base: Access<S, N>): Access<S, N> => ({
+  ...narrowed('grantee', '', base, async (scope, call) => {
+    checkKeyed(scope)
+    await checkGrant(call, scope)
+    return scope
+  }),
+  words: grantWords(
     base,
-    async (scope, call) => {
-      checkKeyed(scope)
-      await checkGrant(call, scope)
-      return scope
-    },
-  )
+    'grantee',
+    'The caller needs a key grant on the environment, which a machine client cannot have',
+  ),
+})
 
 /** Restoring or deleting stored versions needs no key, so a machine client may do that too. */
-export const granteeOrMachine = <S extends InEnv, N extends string>(base: Access<S, N>): Access<S, N> =>
-  narrowed(
-    'granteeOrMachine',
-    `The caller must have a key grant on the environment, or be a machine client. ${grantsOfBoundTokens}`,
+export const granteeOrMachine = <S extends InEnv, N extends string>(base: Access<S, N>): Access<S, N> => ({
+  ...narrowed('granteeOrMachine', '', base, async (scope, call) => {
+    if (scope.principal.type !== 'm2m') await checkGrant(call, scope)
+    return scope
+  }),
+  words: grantWords(
     base,
-    async (scope, call) => {
-      if (scope.principal.type !== 'm2m') await checkGrant(call, scope)
-      return scope
-    },
-  )
+    'granteeOrMachine',
+    'The caller must have a key grant on the environment, or be a machine client',
+  ),
+})
 
 /**
  * Allows admins. If the environment is a branch without protection, it also allows holders of a grant on the branch.
