@@ -229,7 +229,7 @@ export const VaultExecutorCapture = Strict({
     Type.String({
       pattern: '^[A-Za-z0-9_-]{43}$',
       description:
-        'SHA-256, in base64url, of the account’s id at the provider and the connection’s id. If a repair is for a different account, the answer is 409',
+        'SHA-256, in base64url, of the account’s id at the provider and the connection’s id. If the session repairs a connection of another account, the answer is 409, unless its link allows another account',
     }),
   ),
 })

@@ -146,12 +146,28 @@ const isFresh = ({ secondFactor, mfaAt }: UserPrincipal['session'], now: Date): 
 export const secondFactorNeeded =
   'this organization asks for a second factor: enroll one, or sign in with the one that you have, then repeat this'
 
+type Words = Access<object>['words']
+
+/** Leaves machine clients out of the words of an access that allows them. */
+export const withoutClients = (words: Words): Words =>
+  Object.fromEntries(
+    Object.entries(words).map(([name, text]) => [
+      name,
+      text.replace(/, (a|an admin) service token,? or a machine client/, ' or $1 service token'),
+    ]),
+  )
+
 /** A caller who can have a key. A machine client cannot. */
-export const keyed = <S extends Caller, N extends string>(base: Access<S, N>): Access<S, N> =>
-  narrowed('keyed', 'But a machine client is refused, because it cannot hold keys', base, async (scope) => {
+export const keyed = <S extends Caller, N extends string>(base: Access<S, N>): Access<S, N> => ({
+  ...narrowed('keyed', '', base, async (scope) => {
     checkKeyed(scope)
     return scope
-  })
+  }),
+  words: {
+    ...withoutClients(base.words),
+    keyed: 'A machine client is refused, because it cannot hold keys',
+  },
+})
 
 export function checkKeyed({ principal }: Caller): void {
   if (principal.type === 'm2m') throw fail('forbidden', 'a machine client has no keys; use a service token instead')

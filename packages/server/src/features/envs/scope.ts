@@ -1,7 +1,7 @@
 import type { Environment } from '@skerry/contract/envs/schemas'
 import type { Static } from 'typebox'
 import type { Sql } from '../../db/database.ts'
-import { type Checked, checkKeyed, narrowed } from '../../http/access.ts'
+import { type Checked, checkKeyed, narrowed, withoutClients } from '../../http/access.ts'
 import type { Access, Call } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
 import { boundTo } from '../../kernel/principal.ts'
@@ -136,9 +136,9 @@ export const grantee = <S extends InEnv, N extends string>(base: Access<S, N>): 
     return scope
   }),
   words: grantWords(
-    base,
+    { words: withoutClients(base.words) },
     'grantee',
-    'The caller needs a key grant on the environment, which a machine client cannot have',
+    'The caller needs a key grant on the environment',
   ),
 })
 
