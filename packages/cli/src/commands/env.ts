@@ -72,7 +72,11 @@ export function register(command: Command): void {
   )
   queueing(
     accepting(
-      confirmable(ofOne(leaf(command, 'rekey [env]', 'Replace the key of an environment, after you took access away from somebody'))),
+      confirmable(
+        ofOne(
+          leaf(command, 'rekey [env]', 'Replace the key of an environment, after you took access away from somebody'),
+        ),
+      ),
     ),
   )
     .option('--drop-readers', 'do not give the new key to rotation and sync, through which the server can read')
