@@ -259,7 +259,7 @@ async function drift(scene: Scene): Promise<string> {
   fake.put(there('FIRST_NAME'), 'by hand')
   const run = await pushed(scene)
   expect(run.status).toBe('succeeded')
-  if (run.pushed.length === 0) return 'the destination does not show the change, so the changed value stays'
+  if (run.pushed.length === 0) return 'Skerry cannot see the change, so the changed value stays'
   expect([run.pushed, fake.values().get(there('FIRST_NAME'))]).toEqual([[own('FIRST_NAME')], 'value of FIRST_NAME'])
   return 'Skerry writes its own value again'
 }
@@ -274,7 +274,7 @@ async function takenOver(scene: Scene): Promise<string> {
   const plan = (await world.call(sync.plan, { ...onBinding(scene), body: {} })).body.plan
   const run = await pushed(scene)
   expect([run.status, run.deleted]).toEqual(['succeeded', plan.delete])
-  if (run.deleted.length > 0) return 'the destination does not show the change, so the name is removed'
+  if (run.deleted.length > 0) return 'Skerry cannot see the change, so it removes the name'
   expect(run.skipped).toEqual([{ name: own('TAKEN_NAME'), reason: expect.stringContaining('Somebody else') }])
   expect(fake.values().get(there('TAKEN_NAME'))).toBe('by hand')
   return 'the changed value stays'
