@@ -11,7 +11,7 @@ test('a build that fails in another way throws its exit code, and a successful b
   expect(() => runBuild(['-e', '0'])).not.toThrow()
 })
 
-test('is a production build, also in a test', () => {
+test('a build is for production, also if a test starts it', () => {
   expect(process.env.NODE_ENV).toBe('test')
   expect(() => runBuild(['-e', "process.exit(process.env.NODE_ENV === 'production' ? 0 : 1)"])).not.toThrow()
 })

@@ -55,7 +55,10 @@ function bundle(home: string, outDir: string): void {
   runBuild(args)
 }
 
-/** Runs Node with these arguments to its end, for a production build wherever it is called. If the system killed it, the error names memory as the cause. */
+/**
+ * Runs Node with these arguments to its end. The build is for production, also when a test calls this function. If the
+ * system killed Node, the error names memory as the cause.
+ */
 export function runBuild(args: string[]): void {
   const env = { ...process.env, NODE_ENV: 'production' }
   const { error, status, signal } = spawnSync(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'], env })

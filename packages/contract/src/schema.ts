@@ -15,8 +15,8 @@ import { type BlobPrefix, blobPattern, type IdKind, idPattern } from './prefixes
 // The small schemas that every feature shares. Each free text forbids NUL, which PostgreSQL cannot store.
 
 /** An object that refuses fields it does not name, so that a misspelt field is never silently ignored. */
-export const Strict = <const P extends TProperties>(properties: P) =>
-  Type.Object(properties, { additionalProperties: false })
+export const Strict = <const P extends TProperties>(properties: P, options: { description?: string } = {}) =>
+  Type.Object(properties, { additionalProperties: false, ...options })
 
 export const Nullable = <S extends Parameters<typeof Type.Union>[0][number]>(schema: S) =>
   Type.Union([schema, Type.Null()])

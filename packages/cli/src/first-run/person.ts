@@ -20,8 +20,10 @@ export async function adviseGrant(session: Session): Promise<void> {
   const [email] = emails
   if (emails.length !== 1 || !email) return
   const isReady = members.some(({ publicKeyJwk }) => publicKeyJwk !== null)
-  const when = isReady ? 'share the keys with' : 'once they have made a keyring in the dashboard, share the keys with'
-  note(`${email} cannot read these environments yet: ${when} \`skerry grant ${shellWord(email)} --all\``)
+  const first = isReady ? '' : 'once they have run `skerry keys init`, or made a keyring in the dashboard, '
+  note(
+    `${email} cannot read these environments yet: ${first}share the keys with \`skerry grant ${shellWord(email)} --all\``,
+  )
 }
 
 type Recovery = Awaited<ReturnType<typeof withRecovery>>

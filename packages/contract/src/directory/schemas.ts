@@ -27,7 +27,7 @@ const EntryKey = Type.String({
 const EntryText = Type.String({ minLength: 1, maxLength: limits.directoryEntryCharacters })
 
 /** The documents that a signer adds to the directory. */
-export const Signed = Type.Object(
+export const Signed = Strict(
   {
     root: Type.Optional(RootText),
     head: HeadText,
@@ -39,10 +39,7 @@ export const Signed = Type.Object(
       { maxItems: limits.directoryEntriesAtOnceMax, description: 'The entries that change' },
     ),
   },
-  {
-    additionalProperties: false,
-    description: 'Signed documents that record the change in the signed directory. The client of a signer adds them',
-  },
+  { description: 'Signed documents that record the change in the signed directory. The client of a signer adds them' },
 )
 
 /**

@@ -31,15 +31,21 @@ export const accessOf = <S extends object, N extends string = never>(
   resolve: Access<S, N>['resolve'],
 ): Access<S, N> => ({ name: word, words: { [word]: means }, resolve })
 
-/** A parser that requires more than its base, and may return more. */
+export type Words = Access<object>['words']
+
+/**
+ * A parser that requires more than its base, and may return more.
+ *
+ * @param means what it requires in addition, or a function that makes all words from those of the base
+ */
 export const narrowed = <S extends object, N extends string, Narrowed extends object, More extends string = never>(
   word: string,
-  means: string,
+  means: string | ((words: Words) => Words),
   base: Access<S, N>,
   narrow: (scope: S, call: Call, params: Record<N | More, string>) => Promise<Narrowed>,
 ): Access<Narrowed, N | More> => ({
   name: `${word}(${base.name})`,
-  words: { ...base.words, [word]: means },
+  words: typeof means === 'string' ? { ...base.words, [word]: means } : means(base.words),
   resolve: async (call, params) => narrow(await base.resolve(call, params), call, params),
 })
 
@@ -146,8 +152,6 @@ const isFresh = ({ secondFactor, mfaAt }: UserPrincipal['session'], now: Date): 
 export const secondFactorNeeded =
   'this organization asks for a second factor: enroll one, or sign in with the one that you have, then repeat this'
 
-type Words = Access<object>['words']
-
 /** Leaves machine clients out of the words of an access that allows them. */
 export const withoutClients = (words: Words): Words =>
   Object.fromEntries(
@@ -158,15 +162,15 @@ export const withoutClients = (words: Words): Words =>
   )
 
 /** A caller who can have a key. A machine client cannot. */
-export const keyed = <S extends Caller, N extends string>(base: Access<S, N>): Access<S, N> => ({
-  ...narrowed('keyed', '', base, async (scope) => {
+export const keyed = <S extends Caller, N extends string>(base: Access<S, N>): Access<S, N> =>
+  narrowed('keyed', keyedWords, base, async (scope) => {
     checkKeyed(scope)
     return scope
-  }),
-  words: {
-    ...withoutClients(base.words),
-    keyed: 'A machine client is refused, because it cannot hold keys',
-  },
+  })
+
+const keyedWords = (words: Words): Words => ({
+  ...withoutClients(words),
+  keyed: 'A machine client is refused, because it cannot hold keys',
 })
 
 export function checkKeyed({ principal }: Caller): void {

@@ -58,8 +58,8 @@ function resultsFor(index: MiniSearch<Entry>, query: string, root: string): HTML
   const found = index.search(query)
   if (found.length === 0) return [note('Nothing found.')]
   // A task and the section that it leads to have one address, and need one row.
-  const rows = new Map(found.toReversed().map((result) => [result.url as string, result]))
-  const distinct = found.filter((result) => rows.get(result.url) === result)
+  const addresses = new Set<string>()
+  const distinct = found.filter(({ url }) => addresses.size < addresses.add(url).size)
   return distinct.slice(0, shownResults).map((result) => resultOf(result, root))
 }
 

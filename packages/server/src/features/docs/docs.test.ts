@@ -131,6 +131,13 @@ test('the access of each route explains every word of its name', () => {
   for (const { access } of routes) expect(Object.keys(access.words).sort()).toEqual(wordsOf(access.name).sort())
 })
 
+test('the reference lists machine clients only where they may call', () => {
+  const refusing = routes.filter(({ access }) => /\b(?:keyed|grantee)\(/.test(access.name))
+  expect(refusing.length).toBeGreaterThan(20)
+  for (const { access } of refusing)
+    expect(Object.values(access.words).join(' ')).not.toMatch(/or a machine client\b(?! is refused)/)
+})
+
 test('the reference says in sentences who may call an operation', () => {
   const rules = accessRules(routes)
   expect(rules.get('POST /v1/orgs/:orgId/sync/connections')).toBe(

@@ -1,7 +1,7 @@
 import type { Environment } from '@skerry/contract/envs/schemas'
 import type { Static } from 'typebox'
 import type { Sql } from '../../db/database.ts'
-import { type Checked, checkKeyed, narrowed, withoutClients } from '../../http/access.ts'
+import { type Checked, checkKeyed, narrowed, type Words, withoutClients } from '../../http/access.ts'
 import type { Access, Call } from '../../http/route.ts'
 import { fail } from '../../kernel/errors.ts'
 import { boundTo } from '../../kernel/principal.ts'
@@ -117,43 +117,37 @@ async function checkGrant({ db }: Call, { principal, env }: InEnv): Promise<void
 }
 
 /**
- * The words of an access by key grant, for the reference. The rule of `checkGrant` for bound tokens is narrower than the
- * rule of `env`, so it takes its place.
+ * Adds the words of an access by key grant, for the reference. The rule of `checkGrant` for bound tokens is narrower than
+ * the rule of `env`, so it takes its place.
  */
-const grantWords = ({ words }: Pick<Access<object>, 'words'>, name: string, who: string): Record<string, string> => ({
+const grantWords = (words: Words, name: string, who: string): Words => ({
   ...words,
   env: ofOrganization,
   [name]: refusesTokens({ words })
-    ? 'The caller needs a key grant on the environment'
+    ? who
     : `${who}. A service token that is bound to an environment can use grants only on this environment and on its parent, branches and groups`,
 })
 
+const granteeWords = (words: Words): Words =>
+  grantWords(withoutClients(words), 'grantee', 'The caller needs a key grant on the environment')
+
 /** Allows a holder of a key grant on the environment, who reads and writes secrets. */
-export const grantee = <S extends InEnv, N extends string>(base: Access<S, N>): Access<S, N> => ({
-  ...narrowed('grantee', '', base, async (scope, call) => {
+export const grantee = <S extends InEnv, N extends string>(base: Access<S, N>): Access<S, N> =>
+  narrowed('grantee', granteeWords, base, async (scope, call) => {
     checkKeyed(scope)
     await checkGrant(call, scope)
     return scope
-  }),
-  words: grantWords(
-    { words: withoutClients(base.words) },
-    'grantee',
-    'The caller needs a key grant on the environment',
-  ),
-})
+  })
+
+const granteeOrMachineWords = (words: Words): Words =>
+  grantWords(words, 'granteeOrMachine', 'The caller must have a key grant on the environment, or be a machine client')
 
 /** Restoring or deleting stored versions needs no key, so a machine client may do that too. */
-export const granteeOrMachine = <S extends InEnv, N extends string>(base: Access<S, N>): Access<S, N> => ({
-  ...narrowed('granteeOrMachine', '', base, async (scope, call) => {
+export const granteeOrMachine = <S extends InEnv, N extends string>(base: Access<S, N>): Access<S, N> =>
+  narrowed('granteeOrMachine', granteeOrMachineWords, base, async (scope, call) => {
     if (scope.principal.type !== 'm2m') await checkGrant(call, scope)
     return scope
-  }),
-  words: grantWords(
-    base,
-    'granteeOrMachine',
-    'The caller must have a key grant on the environment, or be a machine client',
-  ),
-})
+  })
 
 /**
  * Allows admins. If the environment is a branch without protection, it also allows holders of a grant on the branch.
