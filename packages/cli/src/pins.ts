@@ -1,4 +1,4 @@
-import { isReader } from '@skerry/contract/grants/readers'
+import { isReader, readerWords } from '@skerry/contract/grants/readers'
 import { idPrefixes } from '@skerry/contract/prefixes'
 import { formatPublicKeyJwk, parsePublicKeyJwk, publicKeyJwkOf } from '@skerry/crypto/keys'
 import { Failure } from './failure.ts'
@@ -200,10 +200,11 @@ async function changed(session: Session, orgId: string, grantee: PinnedGrantee):
       'a token’s key never changes: do not use this server, and tell your organization’s owner',
     )
   if (isReader({ principalType: grantee.principalType ?? '' })) {
-    const accept = grantee.principalType === 'rotator' ? 'rotation trust' : `sync trust ${name}`
+    const isRotator = grantee.principalType === 'rotator'
+    const accept = isRotator ? 'rotation trust' : `sync trust ${name}`
     return new Failure(
       'refused',
-      `the server’s reader ${name} has a different key than before; nothing was changed`,
+      `the ${isRotator ? readerWords.rotator : `sync connection ${name}`} has a different key than before; nothing was changed`,
       `ask the operator of the server if its key was replaced, and then run \`skerry ${accept}\`; --drop-readers leaves it out of a re-key`,
     )
   }

@@ -59,7 +59,9 @@ export async function matchNames(
   const found = values.map((value): [string, string] => {
     if (recovery.includes(value) || labelled.some(({ principalId }) => principalId === value)) return [value, value]
     const called = labelled.filter((one) => isCalled(session, orgId, one, value))
-    if (called.length === 1) return [called[0]!.principalId, value]
+    const [only] = called
+    // The id of the rotator is known without the server, so its name needs no check.
+    if (only && called.length === 1) return [only.principalId, isRotator(orgId, only) ? only.principalId : value]
     if (called.length > 1) throw several(value, called, what)
     const possible = [...labelled.map((one) => optionName(session, orgId, one, labelled)), ...recovery].join(', ')
     throw usage(
@@ -89,18 +91,19 @@ const several = (value: string, called: readonly Named[], what = 'this command')
  */
 function isCalled(session: Session, orgId: string, reader: Named, value: string): boolean {
   const { principalId } = reader
+  if (isRotator(orgId, reader)) return value === rotatorName
   if (isPinnedToAnother(session, orgId, value, principalId)) return false
   const known = findPin(session, orgId, principalId)
   if (known && known.name !== principalId) return isPinnedAs(session, orgId, value, principalId)
   // A person who left and came back is known by the id alone. The user names their e-mail address anew.
-  return reader.called === value && (known === undefined || principalId.startsWith(idPrefixes.user))
+  return reader.called === value && (known === undefined || isPerson(reader))
 }
 
 /** The value of `--reader` for a reader: the name, or the id if the name is not accepted or several have it. */
 function optionName(session: Session, orgId: string, reader: Named, all: readonly Named[]): string {
   const { principalId, called = principalId } = reader
   const known = findPin(session, orgId, principalId)?.name ?? principalId
-  const name = known === principalId ? called : known
+  const name = isRotator(orgId, reader) ? rotatorName : known === principalId ? called : known
   const found = all.filter((one) => isCalled(session, orgId, one, name))
   return name !== recoveryName && found.length === 1 && found[0] === reader ? name : principalId
 }
@@ -132,27 +135,40 @@ export type Named = PinnedGrantee & {
   mismatch: string | undefined
 }
 
+/** The rotator in `--reader`. An organization has one, and it has the id of the organization. */
+const rotatorName = 'rotator'
+
+const isRotator = (orgId: string, { principalType, principalId }: PinnedGrantee): boolean =>
+  principalType === 'rotator' && principalId === orgId
+
 /**
- * Adds names. The server lists readers without the names of tokens, so these names come from the directory. A label shows
- * the id only if the name does not tell the reader from another.
+ * Adds names. The server lists people under the names that they chose, and some tokens without a name. The addresses of
+ * people and the names of tokens therefore come from the directory. A label shows the id only if the name does not tell the
+ * reader from another.
  */
 export async function nameReaders(session: Session, readers: readonly PinnedGrantee[]): Promise<Named[]> {
   if (readers.length === 0) return []
   const { id: orgId } = await session.org()
   const nameOf = await openDirectory(
     session,
-    readers.filter(({ name }) => name === null).map(({ principalId }) => principalId),
+    readers.filter((one) => one.name === null || isPerson(one)).map(({ principalId }) => principalId),
   )
-  const named = readers.map((reader) => ({ ...reader, called: reader.name ?? nameOf(reader.principalId) }))
+  const named = readers.map((reader) => ({ ...reader, called: calledBy(reader, nameOf(reader.principalId)) }))
   return named.map((reader) => {
     const { principalId, called } = reader
     const mismatch = mismatchOf(session, orgId, reader)
     const ofServer = serverWords(reader)
     if (ofServer === undefined && called === undefined) return { ...reader, called, label: principalId, mismatch }
+    if (isRotator(orgId, reader)) return { ...reader, called, label: `the ${ofServer}`, mismatch }
     const isUnique = ofServer === undefined && named.filter((one) => one.called === called).length === 1
     return { ...reader, called, label: isUnique ? called! : `${ofServer ?? called} (${principalId})`, mismatch }
   })
 }
+
+const isPerson = ({ principalId }: PinnedGrantee): boolean => principalId.startsWith(idPrefixes.user)
+
+const calledBy = (reader: PinnedGrantee, found: string | undefined): string | undefined =>
+  (isPerson(reader) ? found : undefined) ?? reader.name ?? found
 
 /** Says how this machine knows a key, if that is not the name that the user wrote. */
 export function mismatchOf(

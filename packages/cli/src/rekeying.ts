@@ -1,6 +1,7 @@
 import { isReader, readerWords } from '@skerry/contract/grants/readers'
 import { type ParentGrantee, rekeyEnvironment } from '@skerry/sdk/environments'
 import { proposeRekey } from '@skerry/sdk/rekey-changes'
+import { openChangesOf } from './changes/open.ts'
 import { openDirectory } from './directory.ts'
 import { Failure, toFailure } from './failure.ts'
 import { openPlace } from './grants.ts'
@@ -9,7 +10,6 @@ import { environmentShared, noteKeyMade } from './known-readers.ts'
 import { trustCommand } from './labels.ts'
 import { noKey } from './no-key.ts'
 import { note, type Output, warn } from './output.ts'
-import { everyRow } from './pages.ts'
 import type { Place } from './places.ts'
 import { confirmOrRefuse } from './prompt.ts'
 import type { ReaderFlags } from './reader-names.ts'
@@ -40,7 +40,7 @@ export async function rekey(session: Session, place: Place, flags: RekeyOptions 
     if (flags.failIfQueued) throw wouldWait(label)
     return proposeNewKey(session, place, flags)
   }
-  const waiting = await listWaiting(session, place)
+  const waiting = await openChangesOf(session, place)
   const { keeps, own, recovery, stay } = await acceptHolders(
     session,
     place,
@@ -164,18 +164,6 @@ async function noteLost(session: Session, lost: readonly Lost[]): Promise<void> 
   }
 }
 
-/** The open changes, under the ids that other commands show. A caller who may not see them gets none. */
-async function listWaiting({ client }: Session, { orgId, envId }: Place): Promise<string[]> {
-  const found = await everyRow(
-    (at) => client.changes.list({ params: { orgId }, query: { envId, status: 'open', limit: 200, ...at } }),
-    ({ changeRequests }) => changeRequests,
-  ).catch((error) => {
-    if (toFailure(error).kind !== 'refused') throw error
-    return []
-  })
-  return [...new Set(found.map(({ id, groupId }) => groupId ?? id))]
-}
-
 interface Lost {
   principalId: string
   principalType: string
@@ -183,8 +171,9 @@ interface Lost {
 
 type ServerReader = Pick<Lost, 'principalId'> & { principalType: keyof typeof readerWords }
 
+/** An organization has one rotator, so its id tells nobody anything. */
 const readerLabel = ({ principalType, principalId }: ServerReader): string =>
-  `the ${readerWords[principalType]} (${principalId})`
+  `the ${readerWords[principalType]}${principalType === 'rotator' ? '' : ` (${principalId})`}`
 
 const wouldWait = (label: string): Failure =>
   new Failure(

@@ -297,9 +297,11 @@ test('a rotation that changes a protected environment without approval is asked 
     stderr: expect.stringMatching(`^${told}[^]* to rotate KEY there without approval\\. Run again with`),
   })
   expect(await machine.shell(`${create} --yes`)).toMatchObject({ code: 0, stderr: expect.stringContaining(told) })
+  const { changeRequest } = JSON.parse(await ok('echo -n y | skerry secrets set KEY --env rotated --json'))
+  const ended = `warning: ${changeRequest.id} is open and would change KEY. After the next rotation, nobody can approve it\n`
   expect(await machine.shell('skerry rotation run KEY')).toMatchObject({
     code: 2,
-    stderr: `${told}skerry: This replaces KEY in shop/rotated now without approval. Run again with \`--yes\` to do it.\n`,
+    stderr: `${told}${ended}skerry: This replaces KEY in shop/rotated now without approval. Run again with \`--yes\` to do it.\n`,
   })
 })
 

@@ -187,11 +187,12 @@ describe('the signers of policies', () => {
 
 describe('a reader whom the server calls by another name than the directory', () => {
   it('is not accepted by --reader under that name', async () => {
-    liar.lie(/\/grantees/, (body) => ({
+    const asChief = (rows: Json[] | undefined, field: string) =>
+      rows?.map((one) => (one[field] === 'bob@example.com' ? { ...one, [field]: 'chief@example.com' } : one))
+    liar.lie(/\/(grantees|members)/, (body) => ({
       ...body,
-      grantees: body.grantees.map((one: Json) =>
-        one.name === 'bob@example.com' ? { ...one, name: 'chief@example.com' } : one,
-      ),
+      ...(body.grantees && { grantees: asChief(body.grantees, 'name') }),
+      ...(body.members && { members: asChief(body.members, 'email') }),
     }))
     const machine = await freshMachine(ada)
     const told = await refusalOf(machine, 'skerry env rekey development --yes --reader chief@example.com')

@@ -18,17 +18,20 @@ const weights: Record<string, number> = {
   adr: 0.2,
   api: 0.5,
   changelog: 0.2,
+  commands: 0.9,
   'directory-format': 0.4,
   entities: 0.2,
   glossary: 0.7,
   hostile: 0.3,
+  'hostile-server': 0.5,
+  promises: 0.4,
   'sdk-reference': 0.5,
   suites: 0.1,
   'threat-model': 0.6,
 }
 
 /** A task is what a person most probably asks for, whatever page it leads to. */
-const taskWeight = 1.8
+const taskWeight = 2
 
 const weightOf = (url: string) => weights[url.split('/', 1)[0] ?? ''] ?? 1
 

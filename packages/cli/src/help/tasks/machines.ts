@@ -71,7 +71,8 @@ export const machines = [
   },
   {
     title: 'Rotate a database password',
-    words: 'renew change credential postgres postgresql mysql mariadb redis schedule automatic regular secret engine',
+    words:
+      'rotation renew change credential postgres postgresql mysql mariadb redis schedule automatic regular daily weekly monthly secret engine',
     steps: [
       ['skerry lease target create shop-db --file admin-url', 'Register the database'],
       [

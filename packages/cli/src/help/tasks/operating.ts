@@ -165,6 +165,15 @@ export const operating = [
     document: 'docs/operations/postgresql.md',
   },
   {
+    title: 'Serve Skerry over HTTPS behind a reverse proxy',
+    words: 'tls ssl https certificate nginx caddy haproxy traefik private ca own domain public address internet port',
+    steps: [
+      ['SKERRY_BASE_URL=https://skerry.example.com SKERRY_TRUSTED_PROXIES=loopback npm start', 'Start the server'],
+      ['curl https://skerry.example.com/ready', 'Ask through the proxy whether the server answers'],
+    ],
+    document: 'docs/operations/reverse-proxy.md',
+  },
+  {
     title: 'Run several servers, so that one may fail',
     words: 'ha high availability available failover redundant cluster second two replica load balancer haproxy nginx',
     steps: [

@@ -1,5 +1,5 @@
 import type { RotationKind } from '@skerry/contract/rotation/facts'
-import { usage } from './failure.ts'
+import { usage } from '../failure.ts'
 
 export interface RotationOptions {
   length?: string
