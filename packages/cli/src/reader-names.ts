@@ -96,7 +96,7 @@ function isCalled(session: Session, orgId: string, reader: Named, value: string)
   const known = findPin(session, orgId, principalId)
   if (known && known.name !== principalId) return isPinnedAs(session, orgId, value, principalId)
   // A person who left and came back is known by the id alone. The user names their e-mail address anew.
-  return reader.called === value && (known === undefined || isPerson(reader))
+  return reader.called === value && (known === undefined || principalId.startsWith(idPrefixes.user))
 }
 
 /** The value of `--reader` for a reader: the name, or the id if the name is not accepted or several have it. */
@@ -142,33 +142,27 @@ const isRotator = (orgId: string, { principalType, principalId }: PinnedGrantee)
   principalType === 'rotator' && principalId === orgId
 
 /**
- * Adds names. The server lists people under the names that they chose, and some tokens without a name. The addresses of
- * people and the names of tokens therefore come from the directory. A label shows the id only if the name does not tell the
- * reader from another.
+ * Adds names. The server lists readers without the names of tokens, so these names come from the directory. A label shows
+ * the id only if the name does not tell the reader from another.
  */
 export async function nameReaders(session: Session, readers: readonly PinnedGrantee[]): Promise<Named[]> {
   if (readers.length === 0) return []
   const { id: orgId } = await session.org()
   const nameOf = await openDirectory(
     session,
-    readers.filter((one) => one.name === null || isPerson(one)).map(({ principalId }) => principalId),
+    readers.filter(({ name }) => name === null).map(({ principalId }) => principalId),
   )
-  const named = readers.map((reader) => ({ ...reader, called: calledBy(reader, nameOf(reader.principalId)) }))
+  const named = readers.map((reader) => ({ ...reader, called: reader.name ?? nameOf(reader.principalId) }))
   return named.map((reader) => {
     const { principalId, called } = reader
     const mismatch = mismatchOf(session, orgId, reader)
     const ofServer = serverWords(reader)
     if (ofServer === undefined && called === undefined) return { ...reader, called, label: principalId, mismatch }
-    if (isRotator(orgId, reader)) return { ...reader, called, label: `the ${ofServer}`, mismatch }
+    if (isRotator(orgId, reader)) return { ...reader, called, label: `the ${readerWords.rotator}`, mismatch }
     const isUnique = ofServer === undefined && named.filter((one) => one.called === called).length === 1
     return { ...reader, called, label: isUnique ? called! : `${ofServer ?? called} (${principalId})`, mismatch }
   })
 }
-
-const isPerson = ({ principalId }: PinnedGrantee): boolean => principalId.startsWith(idPrefixes.user)
-
-const calledBy = (reader: PinnedGrantee, found: string | undefined): string | undefined =>
-  (isPerson(reader) ? found : undefined) ?? reader.name ?? found
 
 /** Says how this machine knows a key, if that is not the name that the user wrote. */
 export function mismatchOf(

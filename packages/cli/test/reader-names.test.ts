@@ -37,7 +37,8 @@ async function signsInAs(email: string, name: string) {
 }
 
 it('the question about readers names people by address, also those who chose a name', async () => {
-  expect(await ada.ok('skerry env readers')).toContain('Bob Builder')
+  expect(await ada.ok('skerry members ls')).toContain('Bob Builder')
+  expect(await ada.ok('skerry env readers')).toMatch(/^bob@example\.com +person/m)
   const rekey = 'skerry env rekey shop/development --yes'
   const { code, stderr } = await carol.shell(rekey)
   expect([code, stderr]).toEqual([

@@ -79,7 +79,8 @@ export async function versionOpener(
  * belong to another version.
  *
  * @param history a page of `client.secrets.versions`.
- * @returns the numbers of the versions. A version from before a re-key is left out if it cannot be decrypted.
+ * @returns the numbers of the versions that are not proven. A version that was encrypted with a key from before a re-key is
+ *   not among them if it cannot be decrypted, because nobody can tell whether it is proven.
  * @example
  * const page = await client.secrets.versions({ params: { orgId, envId, name: 'API_KEY' } })
  * const unproven = await unprovenVersions(page, { envId, name: 'API_KEY' }, key.dek)

@@ -18,12 +18,12 @@ export async function readers(_slug: string, { session, place }: AtPlace): Promi
       writeTable(
         ['reader', 'type', 'since', 'until', 'granted by', 'in force', 'grant'],
         answer.readers.map(({ name, principalId, principalType, since, grantId, ...one }) => [
-          name ?? nameOf(principalId) ?? principalId,
+          nameOf(principalId) ?? name ?? principalId,
           typeName(principalType),
           shownMoment(since),
           // A server of an earlier release has no temporary grants, and does not send this.
           one.endsAt ? shownMoment(one.endsAt) : '',
-          one.grantedByName ?? nameOf(one.grantedById) ?? one.grantedById ?? '',
+          nameOf(one.grantedById) ?? one.grantedByName ?? one.grantedById ?? '',
           one.inForce ? 'yes' : 'no',
           grantId,
         ]),

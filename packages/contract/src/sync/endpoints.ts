@@ -169,7 +169,7 @@ export const sync = {
   }),
   plan: post('/v1/orgs/:orgId/sync/bindings/:bindingId/plan', {
     summary:
-      'List the names that a run would change. The body can have settings that you want to try. The call writes nothing',
+      'List the secrets at the destination that the next run would create, change or delete, by name. The body can have settings that you want to try. The call writes nothing',
     unit: 'manual',
     unaudited: 'the call reads names at the destination and changes nothing',
     body: Strict(settings),

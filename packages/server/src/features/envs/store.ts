@@ -44,7 +44,10 @@ export const listGroupEnvs = (db: Sql, group: Owner, { principal, now }: Reading
     now,
   ])
 
-/** Lists holders who can still use their key: a revoked or expired token must not get the key of a branch. */
+/**
+ * Lists holders who can still use their key: a revoked or expired token must not get the key of a branch. A person has
+ * their address as the name, because a key is given to the person with this address, and anyone may choose any name.
+ */
 export const listGrantees = (db: Sql, env: Env, now: string, cursor: KeysetCursor) =>
   db.rows<{
     id: string
@@ -54,7 +57,7 @@ export const listGrantees = (db: Sql, env: Env, now: string, cursor: KeysetCurso
     name: string | null
     publicKeyJwk: string
   }>(
-    `select k.id, k.created_at, k.principal_type, k.principal_id, coalesce(t.name, u.name, u.email) as name,
+    `select k.id, k.created_at, k.principal_type, k.principal_id, coalesce(t.name, u.email, u.name) as name,
             coalesce(t.public_key_jwk, u.public_key_jwk, s.public_key_jwk) as public_key_jwk
        from key_grants k
        left join service_tokens t on k.principal_type = 'service_token' and t.org_id = k.org_id and t.id = k.principal_id
