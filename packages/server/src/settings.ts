@@ -188,7 +188,7 @@ export const settings = {
   SKERRY_DATA_DIR: {
     fallback: './.skerry',
     parse: text,
-    help: 'Folder of the embedded database, of mails that are not sent (`outbox`), and of the file `server.key`',
+    help: 'Folder of the embedded database and of the file `server.key`. Without an SMTP server, it also contains the mails (`outbox`)',
   },
   SKERRY_DATABASE_POOL: integer(
     10,
@@ -252,7 +252,7 @@ export const settings = {
   SKERRY_SIGNUP: {
     fallback: null,
     parse: oneOf('closed', ['open', 'closed'], '').parse,
-    help: 'With `open`, anyone who can reach the server can create an organization. With `closed`, only people with an account, or with the set-up link, can create one. If unset, signing up is open only if `SKERRY_HOST` and `SKERRY_BASE_URL` are unset or loopback addresses, and no proxy is trusted',
+    help: 'With `open`, anyone who can reach the server can create an organization. With `closed`, only people with an account, or with the set-up link, can create an organization. If unset, signing up is open only if `SKERRY_HOST` and `SKERRY_BASE_URL` are unset or loopback addresses, and no proxy is trusted',
   } as Setting<'open' | 'closed' | null>,
   SKERRY_LOG_LEVEL: oneOf(
     'info',
