@@ -181,7 +181,7 @@ export const settings = {
   SKERRY_ALLOW_PLAINTEXT: oneOf(
     'no',
     ['no', 'yes'],
-    'The server always speaks plain HTTP, without TLS. With `no`, it starts only if `SKERRY_HOST` is a loopback address. With `yes`, set up TLS in front of the server. Otherwise, credentials cross the network unencrypted',
+    'The server always speaks plain HTTP, without TLS. With `no`, it starts only if `SKERRY_HOST` is a loopback address. With `yes`, set up TLS in front of the server, because without TLS credentials cross the network unencrypted',
   ),
   SKERRY_TRUSTED_PROXIES: trustedProxies,
   SKERRY_DATABASE_URL: databaseUrl,
@@ -203,7 +203,7 @@ export const settings = {
     'If PostgreSQL does not answer a query for this many seconds, the server opens a new connection to test the database. If the database answers the test, the server closes the connections that no longer work',
   ),
   SKERRY_SERVER_KEY: keyOf32Bytes(
-    '32-byte key (base64url) that encrypts the server’s own keys. If unset, a server with the embedded database makes a key and stores it as `server.key` in `SKERRY_DATA_DIR`. With PostgreSQL, set this key. Otherwise, people cannot sign in with the built-in sign-in',
+    '32-byte key (base64url) that encrypts the server’s own keys. If unset, a server with the embedded database makes a key and stores it as `server.key` in `SKERRY_DATA_DIR`. With PostgreSQL, set this key, because without it people cannot sign in with the built-in sign-in',
   ),
   SKERRY_SERVER_KEY_PREVIOUS: keyOf32Bytes(
     'The old server key, while you replace `SKERRY_SERVER_KEY`. The server decrypts with the old key, and encrypts with the new key',
