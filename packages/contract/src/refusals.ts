@@ -30,7 +30,7 @@ export const errorRemedies: Record<ErrorCode, string> = {
   not_found:
     'Check the name, the organization and the address of the server. `skerry whoami` shows which credential is used',
   conflict:
-    'If the name is in use, choose another name. Otherwise read the current state, and decide whether to try again',
+    'If the name is in use, choose another name. In all other cases, read the current state, and decide whether to try again',
   rate_limited: 'Wait as long as the message or `Retry-After` says. Then try again',
   internal: 'Try again. If the error comes again, ask the operator to search the log for the id of the request',
   unavailable: 'Wait until the database can be reached again. `GET /ready` tells the operator the reason',

@@ -181,14 +181,14 @@ export const settings = {
   SKERRY_ALLOW_PLAINTEXT: oneOf(
     'no',
     ['no', 'yes'],
-    'The server always speaks plain HTTP, without TLS. With `no`, it starts only if `SKERRY_HOST` is a loopback address. With `yes`, set up TLS in front of the server. Otherwise, credentials cross the network unencrypted',
+    'The server always speaks plain HTTP, without TLS. With `no`, it starts only if `SKERRY_HOST` is a loopback address. With `yes`, set up TLS in front of the server, because without TLS credentials cross the network unencrypted',
   ),
   SKERRY_TRUSTED_PROXIES: trustedProxies,
   SKERRY_DATABASE_URL: databaseUrl,
   SKERRY_DATA_DIR: {
     fallback: './.skerry',
     parse: text,
-    help: 'Folder of the embedded database, of mails that are not sent (`outbox`), and of the file `server.key`',
+    help: 'Folder of the embedded database and of the file `server.key`. Without an SMTP server, it also contains the mails (`outbox`)',
   },
   SKERRY_DATABASE_POOL: integer(
     10,
@@ -203,7 +203,7 @@ export const settings = {
     'If PostgreSQL does not answer a query for this many seconds, the server opens a new connection to test the database. If the database answers the test, the server closes the connections that no longer work',
   ),
   SKERRY_SERVER_KEY: keyOf32Bytes(
-    '32-byte key (base64url) that encrypts the server’s own keys. If unset, a server with the embedded database makes a key and stores it as `server.key` in `SKERRY_DATA_DIR`. With PostgreSQL, set this key. Otherwise, people cannot sign in with the built-in sign-in',
+    '32-byte key (base64url) that encrypts the server’s own keys. If unset, a server with the embedded database makes a key and stores it as `server.key` in `SKERRY_DATA_DIR`. With PostgreSQL, set this key, because without it people cannot sign in with the built-in sign-in',
   ),
   SKERRY_SERVER_KEY_PREVIOUS: keyOf32Bytes(
     'The old server key, while you replace `SKERRY_SERVER_KEY`. The server decrypts with the old key, and encrypts with the new key',
@@ -252,7 +252,7 @@ export const settings = {
   SKERRY_SIGNUP: {
     fallback: null,
     parse: oneOf('closed', ['open', 'closed'], '').parse,
-    help: 'With `open`, anyone who can reach the server can create an organization. With `closed`, only people with an account, or with the set-up link, can create one. If unset, signing up is open only if `SKERRY_HOST` and `SKERRY_BASE_URL` are unset or loopback addresses, and no proxy is trusted',
+    help: 'With `open`, anyone who can reach the server can create an organization. With `closed`, only people with an account, or with the set-up link, can create an organization. If unset, signing up is open only if `SKERRY_HOST` and `SKERRY_BASE_URL` are unset or loopback addresses, and no proxy is trusted',
   } as Setting<'open' | 'closed' | null>,
   SKERRY_LOG_LEVEL: oneOf(
     'info',
