@@ -72,7 +72,7 @@ export const branches: readonly Attack[] = [
   },
   {
     id: 'hidden-branch',
-    title: 'The client asks for a branch, and the server sends only the parent',
+    title: 'The client asks for a branch, and the server sends only the values of its parent',
     act: 'branch',
     begin: ({ liar, now }) => liar.lie(resolving, () => now),
   },

@@ -78,7 +78,7 @@ export const directories: readonly Attack[] = [
   },
   {
     id: 'hidden-head',
-    title: 'The server sends the current values, and hides the head that contains their key',
+    title: 'The server sends the current values, and hides the head that contains the key of these values',
     act: 'run',
     begin: async (stage) => answerWith(stage, stage.now, stage.earlier.directory),
   },
