@@ -21,7 +21,7 @@ export interface OrgTrust {
    * directory may then be at most 14 days old. Otherwise `read`: the newest head may be at most 30 days old.
    */
   purpose: DirectoryTrust['purpose']
-  /** The clock, in milliseconds since 1970. */
+  /** A function that returns the present time, in milliseconds since 1970. Default: the clock of this machine. */
   now?: (() => number) | undefined
 }
 

@@ -13,7 +13,7 @@ export interface WriterDirectory extends DirectorySettings {
    * caller only decrypts values. Default: `write`.
    */
   purpose?: OrgTrust['purpose'] | undefined
-  /** The clock, in milliseconds since 1970. */
+  /** A function that returns the present time, in milliseconds since 1970. Default: the clock of this machine. */
   now?: (() => number) | undefined
 }
 
