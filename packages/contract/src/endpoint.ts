@@ -54,10 +54,7 @@ export interface Endpoint<
   /** Request headers that only this endpoint reads, all optional, by name. */
   headers: Readonly<Record<string, TSchema>>
   responses: R
-  /**
-   * Error codes that only this endpoint and some others can answer. Common codes, such as `unauthorized`, are not
-   * listed.
-   */
+  /** The error codes of this endpoint, without common codes such as `unauthorized`. */
   refuses: readonly ErrorCode[]
   audits: readonly A[]
   /** The reason why an endpoint that changes data writes no audit entry. */

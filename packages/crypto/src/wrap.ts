@@ -79,7 +79,7 @@ async function wrapFrom(sender: PrivateKey, reader: CryptoKey, bytes: Bytes): Pr
 }
 
 /**
- * An object that unwraps the keys that were wrapped for one public key: either a private key in this process, or an
+ * An object that unwraps the keys that were wrapped for one public key. It is a private key in this process, or an
  * object that asks another process or a hardware token to unwrap keys.
  */
 export type KeyHolder = PrivateKey | RemoteKey

@@ -35,7 +35,10 @@ export interface LeaseWish {
   roleName?: string | undefined
   /** The login names for which an SSH certificate is valid. Required for SSH. Not allowed for other targets. */
   principals?: readonly string[] | undefined
-  /** Aborts the call. A lease that the server has already made is then revoked, or expires by itself. */
+  /**
+   * Aborts the call. If the server has already made the lease, the function revokes it. If the function cannot revoke
+   * it, the lease expires by itself.
+   */
   signal?: AbortSignal | undefined
 }
 

@@ -19,7 +19,10 @@ export interface ProposedRekey {
   secrets: number
   /** The principals who get the new key, including the caller. */
   kept: Holder[]
-  /** The principals in `kept` that are part of the server (rotation, sync). The server can read what they can read. */
+  /**
+   * The principals in `kept` that are part of the server (rotation, sync). With such a principal, the server can read
+   * the environment.
+   */
   readers: Holder[]
   /** The principals who have the old key, and do not get the new key. */
   lost: Holder[]

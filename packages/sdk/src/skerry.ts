@@ -37,8 +37,9 @@ export type SkerrySettings = Reader &
      */
     with?: Readonly<Record<string, string>> | readonly string[] | undefined
     /**
-     * `resolve` uses the personal overrides of this person in `env` and its branches. It needs `env`, and the bearer
-     * and private key of this person, not a token. Without this setting, `resolve` uses no overrides.
+     * `resolve` uses the personal overrides of this person in `env` and its branches. For this setting, also give
+     * `env`, and the bearer and private key of this person instead of a token. Without this setting, `resolve` uses no
+     * overrides.
      */
     overrides?: { orgId: string; userId: string } | undefined
     /** If true, `resolve` replaces the text `${NAME}` in a value with the value of NAME. Default: true. */
@@ -93,7 +94,7 @@ export interface Resolved {
   provenance: Record<string, Provenance>
   /** The names whose value is a personal override, sorted. */
   overridden: string[]
-  /** Names to which a value refers, although no secret has this name, sorted. The text `${NAME}` stays in the value. */
+  /** Names to which values refer, but which no secret has, sorted. The text `${NAME}` stays in the value. */
   unresolved: string[]
   /**
    * With `partial`: the secrets that `resolve` left out, because it cannot replace the references in their values. The
