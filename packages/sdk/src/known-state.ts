@@ -28,8 +28,8 @@ export interface Shown {
   /** The environments in the response, with their keys and secrets. */
   environments?: readonly ShownEnvironment[]
   /**
-   * The lease targets in the response. Call `check` before you make a password for a target. If the address is false,
-   * you then send no password to it.
+   * The lease targets in the response. Call `check` before you make a password for a target, so that you do not send
+   * the password to an address that the server has changed.
    */
   targets?: readonly ShownTarget[]
   /** All personal overrides of the principal in one environment. */
@@ -82,8 +82,8 @@ export interface KnownState {
 /** The settings of `createKnownState`. */
 export interface KnownStateSettings extends MemorySettings {
   /**
-   * If false, `check` reports a normal change (see `onChanged`), and accepts the response. If true, `check` treats a
-   * normal change as a rollback, and calls `onRollback`. Default: false.
+   * If false, `check` calls `onChanged` for a normal change, such as a new layer, and accepts the response. If true,
+   * `check` treats a normal change as a rollback, and calls `onRollback`. Default: false.
    */
   strict?: boolean
   /**

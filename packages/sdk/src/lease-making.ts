@@ -36,8 +36,8 @@ export interface LeaseWish {
   /** The login names for which an SSH certificate is valid. Required for SSH. Not allowed for other targets. */
   principals?: readonly string[] | undefined
   /**
-   * Aborts the call. If the server has already made the lease, the function revokes it. If the function cannot revoke
-   * it, the lease expires by itself.
+   * Aborts the call. If the function has already received the lease, it revokes the lease. A lease that it has not
+   * received expires by itself.
    */
   signal?: AbortSignal | undefined
 }

@@ -45,8 +45,9 @@ export interface Rollback {
  * - `name_moved`: a secret comes from another layer than before. For example, somebody stored a secret of the same name
  *   in a later layer.
  *
- * For the last four kinds, the client only reports the difference, and accepts the response. If the known state is
- * strict, the client refuses the response.
+ * For `override_missing`, `override_went_back`, `layer_added` and `name_moved`, the client reports the difference, and
+ * accepts the response. If the known state is strict, the client refuses the response. For all other kinds, the client
+ * refuses the response unless `onRollback` accepts it.
  */
 export type RollbackKind =
   | 'environment_replaced'
@@ -97,14 +98,14 @@ const rows: Record<RollbackKind, Row> = {
 }
 
 /**
- * Returns true if a known name now belongs to another object, or if a lease target has other settings. A deployment
- * must then stop.
+ * Returns true if a known name now belongs to another object, or if a lease target has other settings. Do not use the
+ * response then, because it can be about another environment, organization or lease target than you expect.
  */
 export const isSwap = ({ kind }: Rollback): boolean => rows[kind].swaps === true
 
 /**
- * Returns true for a change that people often make themselves, such as a new layer. The client reports this change, but
- * does not refuse the response, unless the known state is strict.
+ * Returns true for a change that people often make themselves, such as a new layer. The client reports this change, and
+ * accepts the response. If the known state is strict, the client refuses the response.
  */
 export const isTold = ({ kind }: Rollback): boolean => rows[kind].told === true
 

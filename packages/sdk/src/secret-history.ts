@@ -39,7 +39,7 @@ interface Place {
 type ShownVersion = StoredVersion & { formerName?: string | null }
 
 /**
- * Returns a function that decrypts the versions of a secret, also versions from before a rename.
+ * Returns a function that decrypts the versions of a secret, including versions from before a rename.
  *
  * A value is encrypted for one name, so a version from before a rename can be decrypted only with the former name.
  * After a rename, the client stores an encrypted record of the former names. For each former name, the record has
@@ -79,8 +79,8 @@ export async function versionOpener(
  * belong to another version.
  *
  * @param history a page of `client.secrets.versions`.
- * @returns the numbers of the versions that are not proven. A version that was encrypted with a key from before a re-key is
- *   not among them if it cannot be decrypted, because nobody can tell whether it is proven.
+ * @returns the numbers of the versions that are not proven. The list leaves out a version that `dek` cannot decrypt
+ *   because it was encrypted before a re-key. Nobody can tell whether such a version is proven.
  * @example
  * const page = await client.secrets.versions({ params: { orgId, envId, name: 'API_KEY' } })
  * const unproven = await unprovenVersions(page, { envId, name: 'API_KEY' }, key.dek)
@@ -290,8 +290,8 @@ function namesAfter(versions: NamedVersion[]): FormerName[] {
  * `namedBy` in the result lists the uses that the server knows. `referringTo` finds values of the environment that
  * refer to the old name.
  *
- * @param secret a row of `client.secrets.list`. If somebody has changed the secret since you listed it, the rename is
- *   refused.
+ * @param secret a row of `client.secrets.list`. If somebody has changed the secret since you listed it, the function
+ *   throws an error and does not rename the secret.
  * @returns the answer of the server, and `unproven`: the numbers of the earlier versions that the record of former
  *   names does not prove. If there are such versions, the record is wrong, or the server hides it. The new record does
  *   not contain these versions.

@@ -37,9 +37,9 @@ export type SkerrySettings = Reader &
      */
     with?: Readonly<Record<string, string>> | readonly string[] | undefined
     /**
-     * `resolve` uses the personal overrides of this person in `env` and its branches. For this setting, also give
-     * `env`, and the bearer and private key of this person instead of a token. Without this setting, `resolve` uses no
-     * overrides.
+     * `resolve` uses the personal overrides of this person in `env` and its branches. Also set `env`, `bearer` and
+     * `privateKey`. The bearer and the private key must be those of this person. Without this setting, `resolve` uses
+     * no overrides.
      */
     overrides?: { orgId: string; userId: string } | undefined
     /** If true, `resolve` replaces the text `${NAME}` in a value with the value of NAME. Default: true. */
