@@ -26,7 +26,7 @@ export type Surface = 'none' | 'principal' | 'platform' | 'executor' | 'claim'
 type Empty = TObject<Record<never, never>>
 const empty: Empty = Type.Object({}, { additionalProperties: false })
 
-/** Success statuses, each with the schema of its body. */
+/** The success statuses of an endpoint. Each status has the schema of its response body. */
 export type Responses = { [Status in 200 | 201 | 202]?: TSchema }
 
 /**

@@ -86,7 +86,9 @@ export interface TypedNames {
   connectionId?: string | undefined
   /** When you remove a person: the ids of the tokens that the server revokes, as the client showed them to the user. */
   endedTokens?: readonly string[] | undefined
-  /** The groups of an environment in the order that the user has seen, lowest precedence first. */
+  /**
+   * The groups of an environment in the order that the user has seen. The group with the lowest precedence is first.
+   */
   groups?: readonly string[] | undefined
 }
 

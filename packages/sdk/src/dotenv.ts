@@ -76,7 +76,7 @@ export function readDotenv(text: string, { rename = false }: ReadSettings = {}):
   return file
 }
 
-/** Changes a name such as `my.name` or `my-name` so that it is a valid name of an environment variable. */
+/** Changes a name such as `my.name` or `my-name` to a valid name of an environment variable, here `my_name`. */
 export const renamed = (name: string): string => name.replace(/[.-]/g, '_')
 
 /** Reads the text after `NAME=`, without its quotes. In double quotes, `\n` and `\r` are line breaks. */

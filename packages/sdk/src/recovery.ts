@@ -56,7 +56,8 @@ export async function newRecoveryKey(plan: {
  * Wraps the keys of environments for the recovery key, so that custodians can recover them.
  *
  * @param environments the environments, each with its key (32 bytes).
- * @param recoveryPublicKeyJwk the public key of the recovery key, a JWK as a JSON string. Compare its words first.
+ * @param recoveryPublicKeyJwk the public key of the recovery key, a JWK as a JSON string. Compare the words of this key
+ *   first.
  * @returns a wrapped key for each environment.
  * @throws CryptoError `malformed_key`.
  * @example

@@ -16,7 +16,7 @@ type Row = Answer<typeof secretDetails.list>['details'][number]
  * are decrypted.
  */
 export interface SecretDetails extends Omit<Row, 'sealed'>, DescribedSecret {
-  /** False if the key does not decrypt the description and the tags. `description` and `tags` are then empty. */
+  /** False if the given key does not decrypt the description and the tags. `description` and `tags` are then empty. */
   isReadable: boolean
 }
 

@@ -168,8 +168,8 @@ const versionsOf = (client: Client, { orgId, envId, name }: Place): AsyncGenerat
   )
 
 /**
- * The data that `sealRenaming` needs to rename a secret. `readRenaming` returns this data without the key of the
- * environment. You can pass the data to another process that has the key.
+ * The data that `sealRenaming` needs to rename a secret. `readRenaming` returns this data, and does not need the key of
+ * the environment. You can pass the data to another process that has the key.
  */
 export interface Renaming {
   /** The secret with its present name, version and ciphertext. */
@@ -338,7 +338,7 @@ export async function sendRenaming(
 
 /**
  * Returns the names of the secrets whose values refer to the secret `name`, sorted. A value refers to the secret
- * API_KEY if it contains the text `${API_KEY}`. A secret that cannot be decrypted is left out.
+ * API_KEY if it contains the text `${API_KEY}`. The function leaves out a secret that it cannot decrypt.
  *
  * @example const names = await referringTo((await client.secrets.list({ params: { orgId, envId } })).secrets, 'API_KEY', key.dek)
  */

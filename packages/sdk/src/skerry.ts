@@ -118,7 +118,8 @@ export interface Resolved {
 export interface Skerry {
   /**
    * Returns the secrets of the environment, its groups and its branch, decrypted. If two layers have a secret of the
-   * same name, the value of the later layer is returned.
+   * same name, `resolve` returns the value of the later layer. It replaces references in the values, unless
+   * `interpolate` is false.
    *
    * @throws UnavailableError, RefusedError, DecryptionError, RollbackError (with `knownState`), SkerryError
    *   `malformed_answer` or `not_found` (a name in `only` does not exist), CryptoError `malformed_token`,

@@ -39,9 +39,9 @@ export interface VaultFetch {
 interface VaultLease {
   /** The id of the open browser, `vls_...`. Pass it to the other functions of `VaultBrowsers`. */
   leaseId: string
-  /** The DevTools session of the browser. Programs that use the DevTools protocol themselves need it. */
+  /** The id of the DevTools session of the browser, for programs that use the DevTools protocol themselves. */
   sessionId: string
-  /** The DevTools target of the page. */
+  /** The id of the DevTools target of the page, for the same programs. */
   targetId: string
   /** The time at which the browser closes by itself: ISO 8601, UTC. */
   expiresAt: string

@@ -72,12 +72,13 @@ export interface Vault {
   /** Returns the state of a link. */
   session(sessionId: string): Promise<VaultSession>
   /**
-   * Lists connections, one page at a time. `nextCursor` is the `cursor` of the next page, and null on the last page.
+   * Lists connections, one page at a time. To get the next page, pass `nextCursor` as `cursor`. On the last page,
+   * `nextCursor` is null.
    */
   connections(filter?: Filter): Promise<{ connections: VaultConnection[]; nextCursor: string | null }>
   /** Returns one connection. */
   connection(connectionId: string): Promise<VaultConnection>
-  /** Revokes a connection. After this, requests with the connection are refused. */
+  /** Revokes a connection. The vault executor then refuses requests with this connection. */
   revoke(connectionId: string): Promise<VaultConnection>
   /**
    * Deletes all data of one person: connections with their credentials, links, and webhooks that are not delivered yet.
@@ -91,9 +92,9 @@ export interface Vault {
   eraseUser(userRef: string): Promise<Answer<typeof vaultPlatform.eraseUser>>
   /**
    * Makes the vault executor send a request to a provider, with the credential of a connection. Returns the response of
-   * the provider, whatever its status is. The body is a stream, so you can read it only once. If the response contains
-   * the credential, the executor removes the credential. The client sends the request once, and does not repeat it
-   * after an error. `timeoutMs` limits the time until the response begins.
+   * the provider, even if its status is an error. The body is a stream, so you can read it only once. If the response
+   * contains the credential, the executor removes the credential. The client sends the request once, and does not
+   * repeat it after an error. `timeoutMs` limits the time until the response begins.
    *
    * @throws RefusedError of the executor: `invalid_request`, `not_allowed`, `user_mismatch`, `not_found`,
    *   `connection_revoked`, `reauth_required`, `body_too_large`, `unauthorized`. UnavailableError: `provider_failed` if
@@ -116,8 +117,9 @@ export interface Vault {
   /**
    * Opens browsers that are signed in to the account of a connection, for sites that have no API.
    *
-   * @throws The errors of `fetch`; `conflict` if the page or the login has no such field, or if a person is signing in
-   *   on this page. UnavailableError `limit_reached` if the executor cannot open more browsers now.
+   * @throws The errors of `fetch`; `conflict` if the page or the stored login does not have the field that you want to
+   *   fill, or if a person is signing in on this page. UnavailableError `limit_reached` if the executor cannot open
+   *   more browsers now.
    */
   browser: VaultBrowsers
   /** Registers the URLs to which the server sends webhooks. */

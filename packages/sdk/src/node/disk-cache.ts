@@ -31,8 +31,8 @@ const temporarySeconds = 3600
  * directory of mode 0700. The cache first writes a copy to a temporary file, which then replaces the old file. After a
  * crash, either the old or the new copy exists. The cache does not follow symbolic links.
  *
- * Writing throws an error if the directory belongs to another user, or if other users can enter it. All functions of
- * the cache throw the errors of the file system.
+ * `write` throws an error if the directory belongs to another user, or if other users can enter the directory. All
+ * functions of the cache throw the errors of the file system.
  *
  * @example const skerry = createSkerry({ baseUrl, token, cache: diskCache(), maxAgeSeconds: 3600 })
  */
