@@ -13,7 +13,8 @@ begins with \`@skerry/sdk/internal\` can change in any release, so this page doe
 
 These words appear in many descriptions. The [glossary](glossary.md) explains more words.
 
-- **Wrap**: encrypt a key with the public key of a reader. **Unwrap**: decrypt it with the private key of the reader.
+- **Wrap**: encrypt a key with the public key of a reader. **Unwrap**: decrypt the wrapped key with the private
+  key of the reader.
 - **Grant**: the wrapped key of an environment for one person or token, stored on the server.
 - **Principal**: a person, a service token or a machine client.
 - **Bearer**: the part of a credential that the client sends to the server in the header \`Authorization\`.
@@ -46,7 +47,10 @@ export function sdkMarkdown(): string {
   const sections = exported.map(({ name, declarations }) => {
     const parts = declarations.flatMap((one) => declarationMarkdown(one))
     const types = unlistedTypes(declarations, listed).flatMap(({ type, user }) =>
-      declarationMarkdown(type, `\`${user}\` uses this type. No module of the SDK exports it.`),
+      declarationMarkdown(
+        type,
+        `\`${user}\` uses this type. No module of the SDK exports this type, so you cannot import it.`,
+      ),
     )
     return [`## \`${name}\``, ...parts, ...types].join('\n\n')
   })

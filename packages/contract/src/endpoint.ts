@@ -15,8 +15,8 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /**
  * The kind of a call. A `read` changes nothing. The server stores a `transaction` as a whole or not at all, and may run
- * it again after a deadlock. A `manual` call contacts an external system. It opens short transactions before and after
- * this contact.
+ * it again after a deadlock. A `manual` call contacts an external system. The server opens short transactions before
+ * and after this contact.
  */
 export type Unit = 'read' | 'transaction' | 'manual'
 

@@ -17,7 +17,9 @@ export interface ClientSettings {
    * `allowInsecure` is true.
    */
   baseUrl: string
-  /** The credential that the client sends with every request. Without it, only public endpoints answer. */
+  /**
+   * The credential that the client sends with every request. Without a credential, you can call only public endpoints.
+   */
   credential?: Credential
   /** The function that sends requests. Default: `globalThis.fetch`. */
   fetch?: Fetch
@@ -59,7 +61,7 @@ export interface RequestOptions {
   headers?: Record<string, string>
   /**
    * The names that the user typed for the ids in the request. A client that signs the directory compares these names
-   * with the objects that it signs. The names are not sent.
+   * with the objects that it signs. The client does not send the names to the server.
    */
   typed?: TypedNames | undefined
 }
@@ -168,8 +170,8 @@ interface Streaming {
 /**
  * Creates a client with a typed function for every endpoint of the API.
  *
- * - The client encodes path parameters. For an array in the query, it repeats the parameter. It leaves out members that
- *   are undefined.
+ * - The client encodes path parameters. For an array in the query, the client repeats the parameter. It leaves out
+ *   members of the input that are undefined.
  * - After 429, the client repeats any request if `Retry-After` is short. After 502, 503 or a network failure, it
  *   repeats a GET, but no other request, because the server may already have made the change.
  * - The client does not follow redirects, because they could send the credential to another server.

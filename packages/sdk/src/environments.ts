@@ -98,8 +98,8 @@ export interface NewBranch {
 
 /**
  * Creates a branch of an environment. The branch gets a new key, which is wrapped for the caller and for those readers
- * of the parent whom `reads` accepts. A new branch is empty, so a program that reads it gets the values of the parent.
- * A value that somebody stores in the branch replaces the value of the parent.
+ * of the parent whom `reads` accepts. A new branch is empty, so a program that reads the branch gets the values of the
+ * parent. A value that somebody stores in the branch replaces the value of the parent.
  *
  * @param publicKeyJwk the public key of the caller.
  * @throws RefusedError `forbidden` if the caller has no grant for the parent, `conflict` if the slug is in use,
@@ -172,11 +172,12 @@ export interface Rekeyed {
  *
  * @param own the caller's key pair. The caller must be an admin and have the key of the environment. The new key is
  *   wrapped for the public key in `own`.
- * @throws DecryptionError if a secret cannot be decrypted with the old key. Write this secret again or delete it first;
- *   SkerryError `own_key_replaced` if the server lists another public key for the caller, `conflict` if the server does
- *   not list the caller as a reader; SkerryError `invalid_request` if there are more than 5,000 secrets or 2,000
- *   readers; RefusedError `forbidden`, `not_found`, `conflict` on the last attempt; CryptoError `malformed_key`;
- *   UnavailableError. The re-key may have happened. If you call the function again, it makes another re-key.
+ * @throws DecryptionError if a secret cannot be decrypted with the old key. Before you call the function again, write
+ *   this secret again or delete it; SkerryError `own_key_replaced` if the server lists another public key for the
+ *   caller, `conflict` if the server does not list the caller as a reader; SkerryError `invalid_request` if there are
+ *   more than 5,000 secrets or 2,000 readers; RefusedError `forbidden`, `not_found`, `conflict` on the last attempt;
+ *   CryptoError `malformed_key`; UnavailableError. The re-key may have happened. If you call the function again, it
+ *   makes another re-key.
  * @example
  * const keeps = (one: ParentGrantee) => one.principalId === userId && one.publicKeyJwk === remembered
  * const { lost } = await rekeyEnvironment(client, { orgId, envId, keeps }, { privateKey, publicKeyJwk })

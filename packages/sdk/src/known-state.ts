@@ -23,7 +23,7 @@ import { isTold, type Rollback, RollbackError } from './rollback.ts'
 
 /** The parts of a response that `check` compares with earlier responses. */
 export interface Shown {
-  /** The ids that belong to names, according to the response. */
+  /** The ids that belong to names such as `shop/production`, according to the response. */
   meanings?: Meanings
   /** The environments in the response, with their keys and secrets. */
   environments?: readonly ShownEnvironment[]
@@ -52,8 +52,8 @@ export interface KnownState {
    */
   check(shown: Shown): Promise<void>
   /**
-   * Records that this client created this environment with this key (32 bytes). From now on, the name of the
-   * environment must belong to this environment.
+   * Records that this client created this environment with this key (32 bytes). From now on, `check` reports a response
+   * in which this name belongs to another environment.
    */
   made(environment: NamedEnvironment, key: Bytes): Promise<void>
   /** Records that this client registered this lease target with these settings. */
@@ -117,9 +117,9 @@ const writtenMax = 10_000
  *
  * A ciphertext does not show whether it is the newest one. A wrapped key does not show who wrapped it. The server also
  * decides which environment belongs to a name. A hostile server can therefore answer with older values, or with a false
- * environment. A client notices a wrong answer if it remembers the right state from an earlier answer. One attack stays
- * possible. The server can bring back an old value, and add a false restore to the history of the secret. People can
- * see this restore in the history.
+ * environment. A client notices a wrong answer if the client remembers the right state from an earlier answer. One
+ * attack stays possible. The server can bring back an old value, and add a false restore to the history of the secret.
+ * People can see this restore in the history.
  *
  * The known state contains names, fingerprints of keys and ciphertexts, and settings of lease targets. It contains no
  * values.

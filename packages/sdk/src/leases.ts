@@ -95,8 +95,8 @@ async function wrapAdminSecret(client: Client, { orgId, config, adminSecret, pro
  * Finds the service token of a provisioner by its id. The result contains the public key of the token. The key comes
  * from the server, so compare the words of the key before you use it.
  *
- * @throws SkerryError `not_found` if no such token exists, or if it is revoked; RefusedError `forbidden`;
- *   UnavailableError.
+ * @throws SkerryError `not_found` if the organization has no token with this id, or if the token is revoked;
+ *   RefusedError `forbidden`; UnavailableError.
  * @example const { publicKeyJwk } = await findProvisioner(client, orgId, tokenId)
  */
 export async function findProvisioner(client: Client, orgId: string, tokenId: string): Promise<ServiceToken> {

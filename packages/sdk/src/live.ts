@@ -13,7 +13,7 @@ export interface FollowOptions {
   onChange?: (change: LiveChange) => void
   /**
    * Called if the list of people who look at an application in the dashboard has changed. If an installation runs
-   * several servers, each server lists only the people who are connected to it.
+   * several servers, each server lists only the people who are connected to this server.
    */
   onPresence?: (presence: Presence) => void
   /**

@@ -18,7 +18,10 @@ import { clientError, DecryptionError, invalid, RefusedError, SkerryError } from
 import { resealDetails } from './secret-details.ts'
 import { sealFor } from './secrets.ts'
 
-/** A reader of an environment, as the server lists it. A new key is wrapped for the public key of the reader. */
+/**
+ * A reader of an environment, in a response of the server. The SDK wraps a new key for the public key of the reader
+ * (`publicKeyJwk`).
+ */
 export type ParentGrantee = Answer<typeof envs.grantees>['grantees'][number]
 
 /** The settings of a re-key: the environment, and a function that decides who keeps access. */
@@ -33,7 +36,7 @@ export interface Rekeying extends EnvironmentPlace {
    * server, and a hostile server could add a reader of its own. Accept only readers whose id and public key you know.
    *
    * The list includes readers that are part of the server (rotator, sync connections). `isReader` of
-   * `@skerry/contract/grants/readers` recognises these readers. If one of them gets the new key, the server can read
+   * `@skerry/contract/grants/readers` recognises these readers. If such a reader gets the new key, the server can read
    * the environment. The SDK does not call `keeps` for you, because you always keep access.
    */
   keeps: (grantee: ParentGrantee) => boolean

@@ -37,10 +37,11 @@ export interface Rollback {
  * - `value_came_back`: an old ciphertext of a secret is current again, although nobody restored it.
  * - `version_went_back`: the version of a secret is lower than before.
  * - `override_missing`: a personal override that this client saw is missing. The person removed it on another machine,
- *   or the server leaves it out. The client reports this for each response, until it stores or removes the override.
+ *   or the server leaves it out. The client reports this for each response, until the client stores or removes the
+ *   override.
  * - `override_went_back`: a personal override has a lower revision than before. The person removed it and stored it
  *   again on another machine, or the server sends an earlier override. The client reports this for each response, until
- *   it stores or removes the override.
+ *   the client stores or removes the override.
  * - `layer_added`: a response to this query has a new layer. For example, somebody added a group to the environment.
  * - `name_moved`: a secret comes from another layer than before. For example, somebody stored a secret of the same name
  *   in a later layer.

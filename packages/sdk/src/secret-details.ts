@@ -44,8 +44,8 @@ async function opened({ sealed, ...row }: Row, dek: Dek): Promise<SecretDetails>
 }
 
 /**
- * A change of the details of a secret. If you leave a field out, it does not change. Null, an empty text or an empty
- * list clears the field.
+ * A change of the details of a secret. A field that you leave out does not change. Null, an empty text or an empty list
+ * clears a field.
  */
 export interface DetailsChange {
   /** The description of the secret, at most 500 characters. */

@@ -51,8 +51,8 @@ type ShownVersion = StoredVersion & { formerName?: string | null }
  *
  * @param history a page of `client.secrets.versions`.
  * @returns a function that decrypts a version. It throws a DecryptionError if the version was encrypted with a key from
- *   before a re-key, if it was changed, or if the record does not prove its former name. The record has at most 1,000
- *   versions: the newest versions before the rename.
+ *   before a re-key, if somebody changed the version, or if the record does not prove the former name of the version.
+ *   The record has at most 1,000 versions: the newest versions before the rename.
  * @example
  * const page = await client.secrets.versions({ params: { orgId, envId, name: 'API_KEY' } })
  * const open = await versionOpener(page, { envId, name: 'API_KEY' }, key.dek)
@@ -293,8 +293,8 @@ function namesAfter(versions: NamedVersion[]): FormerName[] {
  * @param secret a row of `client.secrets.list`. If somebody has changed the secret since you listed it, the function
  *   throws an error and does not rename the secret.
  * @returns the answer of the server, and `unproven`: the numbers of the earlier versions that the record of former
- *   names does not prove. If there are such versions, the record is wrong, or the server hides it. The new record does
- *   not contain these versions.
+ *   names does not prove. If there are such versions, the record is wrong, or the server hides the record. The new
+ *   record does not contain these versions.
  * @throws DecryptionError if the value or the description cannot be decrypted; RefusedError `conflict` if the secret
  *   has changed or the new name exists; RefusedError `conflict` if the environment is protected or a rotation writes
  *   the old or the new name; RefusedError `forbidden`, `quota_exceeded`, `invalid_request` if the new name is not

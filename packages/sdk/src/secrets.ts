@@ -131,10 +131,10 @@ export interface RestoreOptions extends WriteOptions {
  *
  * @param version the number of the version whose value you want.
  * @throws RefusedError `not_found` if the version does not exist, `forbidden`, `conflict`, `invalid_request` if the
- *   secret already has this value, or if it was renamed and `openKey` is missing; DecryptionError if a version from
- *   before a rename cannot be decrypted, or if the record of former names does not prove the version (see `openProven`
- *   of `@skerry/sdk/secret-history`); SkerryError `invalid_request` if the note is too long; UnavailableError; the
- *   errors of `openKey`.
+ *   secret already has this value, or if the version is from before a rename and `openKey` is missing; DecryptionError
+ *   if a version from before a rename cannot be decrypted, or if the record of former names does not prove the version
+ *   (see `openProven` of `@skerry/sdk/secret-history`); SkerryError `invalid_request` if the note is too long;
+ *   UnavailableError; the errors of `openKey`.
  * @example const answer = await restoreSecret(client, { orgId, envId, name: 'API_KEY' }, 3)
  */
 export async function restoreSecret(
@@ -306,7 +306,8 @@ export interface WrittenSecret {
  * @param used the key with which you encrypted the values.
  * @param written the values that you wrote, with their versions.
  * @returns the same values. A value that the function wrote again has a new version.
- * @throws RefusedError `conflict` if somebody has written one of the secrets meanwhile; the errors of `environmentKey`.
+ * @throws RefusedError `conflict` if somebody has changed one of the secrets since you wrote it; the errors of
+ *   `environmentKey`.
  * @example
  * const [place, name] = [{ orgId, envId }, 'API_KEY']
  * const answer = await putSecret(client, { ...place, name }, value, key.dek)

@@ -64,8 +64,8 @@ export interface GrantMissingSettings extends MissingFilter {
   /** Called for each missing key that a person now has (`done` or `already`), with the environment key (32 bytes). */
   onGranted?: (missing: ReadyGrant, key: Uint8Array<ArrayBuffer>) => void | Promise<void>
   /**
-   * If you abort it, the function throws the reason of the signal before the next batch. The keys of earlier batches
-   * stay granted. To grant the rest, call the function again.
+   * If you abort this signal, the function throws the reason of the signal before the next batch. The keys of earlier
+   * batches stay granted. To grant the rest, call the function again.
    */
   signal?: AbortSignal
 }

@@ -54,8 +54,8 @@ export interface CreatedServiceToken {
 
 /**
  * Makes a service token on this machine, and registers it on the server. The server gets the id of the token, the hash
- * of its bearer and its public key. The token cannot read an environment until you grant it the key with
- * `grantEnvironment`.
+ * of its bearer and its public key. The token cannot read an environment until you grant the key of the environment to
+ * the token with `grantEnvironment`.
  *
  * @throws RefusedError `forbidden`, `not_found`, `invalid_request`; UnavailableError. The server may have registered
  *   the token, but nobody has its text. You can delete the token.

@@ -19,7 +19,7 @@ interface VaultRequest {
   body?: string
 }
 
-/** A request to a provider, and the connection whose credential it uses. */
+/** A request to a provider, and the connection whose credential the request uses. */
 export interface VaultFetch {
   /**
    * The product's own id of the person. If the connection belongs to another person, the executor refuses the request.
