@@ -50,9 +50,9 @@ type ShownVersion = StoredVersion & { formerName?: string | null }
  * the versions that the record does not prove.
  *
  * @param history a page of `client.secrets.versions`.
- * @returns a function that decrypts a version. It throws a DecryptionError if the version was encrypted with a key from
- *   before a re-key, if somebody changed the version, or if the record does not prove the former name of the version.
- *   The record has at most 1,000 versions: the newest versions before the rename.
+ * @returns a function that decrypts a version. It throws a DecryptionError if the version was encrypted before a
+ *   re-key, or if somebody changed the version. It also throws this error if the record does not prove the former name
+ *   of the version. The record has at most 1,000 versions: the newest versions before the rename.
  * @example
  * const page = await client.secrets.versions({ params: { orgId, envId, name: 'API_KEY' } })
  * const open = await versionOpener(page, { envId, name: 'API_KEY' }, key.dek)

@@ -130,11 +130,11 @@ export interface RestoreOptions extends WriteOptions {
  * rename.
  *
  * @param version the number of the version whose value you want.
- * @throws RefusedError `not_found` if the version does not exist, `forbidden`, `conflict`, `invalid_request` if the
- *   secret already has this value, or if the version is from before a rename and `openKey` is missing; DecryptionError
- *   if a version from before a rename cannot be decrypted, or if the record of former names does not prove the version
- *   (see `openProven` of `@skerry/sdk/secret-history`); SkerryError `invalid_request` if the note is too long;
- *   UnavailableError; the errors of `openKey`.
+ * @throws RefusedError `not_found` if the version does not exist, `forbidden`, `conflict`; RefusedError
+ *   `invalid_request` if the secret already has this value, or if the version is from before a rename and `openKey` is
+ *   missing; DecryptionError if a version from before a rename cannot be decrypted, or if the record of former names
+ *   does not prove the version (see `openProven` of `@skerry/sdk/secret-history`); SkerryError `invalid_request` if the
+ *   note is too long; UnavailableError; the errors of `openKey`.
  * @example const answer = await restoreSecret(client, { orgId, envId, name: 'API_KEY' }, 3)
  */
 export async function restoreSecret(
