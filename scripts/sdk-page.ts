@@ -7,24 +7,32 @@ const folder = join(import.meta.dirname, '../packages/sdk')
 
 const head = `# SDK reference
 
-This page lists every function and type of the SDK, and every type that they use. \`npm run generate\` makes this page from the comments in the code. The
-[README of the SDK](../packages/sdk/README.md) shows how to use the SDK. Modules whose path begins with
-\`@skerry/sdk/internal\` can change in any release, so they are not listed.
+This page lists every function and type of the SDK, and every type that they use. \`npm run generate\` makes this page
+from the comments in the code. The [README of the SDK](../packages/sdk/README.md) shows how to use the SDK. Modules
+whose path begins with \`@skerry/sdk/internal\` can change in any release, so this page does not list these modules.
 
 These words appear in many descriptions. The [glossary](glossary.md) explains more words.
 
-- **Wrap**: encrypt a key with the public key of a reader. **Unwrap**: decrypt it with the private key of the reader.
+- **Wrap**: encrypt a key with the public key of a reader. **Unwrap**: decrypt the wrapped key with the private key of
+  the reader.
 - **Grant**: the wrapped key of an environment for one person or token, stored on the server.
 - **Principal**: a person, a service token or a machine client.
-- **Bearer**: the part of a credential that the client sends to the server in the header \`Authorization\`.
+- **Bearer**: the text of a credential that the client sends to the server in the header \`Authorization\`.
 - **Dek**: the key of an environment. The name stands for data encryption key.
-- **Layer**: one of the environments whose secrets \`resolve\` merges. The layers are environments of groups, the requested
-  environment, and its branch.
-- **Known state**: facts from earlier responses, which a client remembers. With these facts, it notices a server that lies.
-- **Signed directory**: a list of keys, names and readers that people of the organization sign. Its **root** names the people who
-  may sign. A **pin** is the hash of a root.
+- **Layer**: one of the environments whose secrets \`resolve\` merges. The layers are environments of groups, the
+  requested environment, and its branch.
+- **Known state**: facts from earlier responses, which a client remembers. With these facts, the client notices a server
+  that lies.
+- **Signed directory**: a list of keys, names and readers that people of the organization sign. A **root** is the signed
+  document that names the people who may sign. A **head** is the signed document that names the newest root and contains
+  a hash over the whole list. A **pin** is the hash of a root.
+- **Manifest**: a text that says which id and which key belong to the name of a branch. The signed directory does not
+  list branches. Only readers of the parent environment can make a manifest.
+- **Words**: twelve words that are computed from a public key. Two people compare the words, for example by phone. Equal
+  words show that the server did not replace the key.
 
-Under **Throws**, each line names a class of errors, its codes, and when the function throws them.`
+Under **Throws**, each line names a class of errors, the codes of these errors, and the case in which the function
+throws them.`
 
 /** The page with the declaration and the doc comment of every export of the public modules, and of every type that these name. */
 export function sdkMarkdown(): string {
@@ -40,7 +48,10 @@ export function sdkMarkdown(): string {
   const sections = exported.map(({ name, declarations }) => {
     const parts = declarations.flatMap((one) => declarationMarkdown(one))
     const types = unlistedTypes(declarations, listed).flatMap(({ type, user }) =>
-      declarationMarkdown(type, `\`${user}\` uses this type. No module of the SDK exports it.`),
+      declarationMarkdown(
+        type,
+        `\`${user}\` uses this type. No module of the SDK exports this type, so you cannot import it.`,
+      ),
     )
     return [`## \`${name}\``, ...parts, ...types].join('\n\n')
   })

@@ -14,9 +14,9 @@ export type PathParam<P extends string> = P extends `${string}:${infer K}/${infe
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /**
- * The kind of a call. A `read` changes nothing. A `transaction` happens as a whole or not at all, and may be run again
- * after a deadlock. A `manual` call contacts an external system. It opens short transactions before and after this
- * contact.
+ * The kind of a call. A `read` changes nothing. The server stores a `transaction` as a whole or not at all, and may run
+ * it again after a deadlock. A `manual` call contacts an external system. The server opens short transactions before
+ * and after this contact.
  */
 export type Unit = 'read' | 'transaction' | 'manual'
 
@@ -26,13 +26,15 @@ export type Surface = 'none' | 'principal' | 'platform' | 'executor' | 'claim'
 type Empty = TObject<Record<never, never>>
 const empty: Empty = Type.Object({}, { additionalProperties: false })
 
-/** Success statuses, each with the schema of its body. */
+/** The success statuses of an endpoint. Each status has the schema of its response body. */
 export type Responses = { [Status in 200 | 201 | 202]?: TSchema }
 
 /**
- * One operation of the API: everything that server, SDK, OpenAPI document and reference page know about it.
+ * The description of one operation of the API. The server, the SDK, the OpenAPI document and the reference of the API
+ * use this description.
  *
- * A mutation names the audit actions that it writes, or says why it writes none.
+ * An endpoint that changes data names the audit actions that it writes (`audits`), or says why it writes none
+ * (`unaudited`).
  */
 export interface Endpoint<
   P extends string = string,
@@ -52,18 +54,19 @@ export interface Endpoint<
   /** Request headers that only this endpoint reads, all optional, by name. */
   headers: Readonly<Record<string, TSchema>>
   responses: R
-  /** Error codes of this endpoint, in addition to the codes that every endpoint of its kind can answer. */
+  /** The error codes of this endpoint, without common codes such as `unauthorized`. */
   refuses: readonly ErrorCode[]
   audits: readonly A[]
-  /** Why a mutation leaves no audit entry. */
+  /** The reason why an endpoint that changes data writes no audit entry. */
   unaudited?: string
   surface: Surface
-  /** Whether answers have an ETag, and `If-None-Match` can give a 304. */
+  /** True if answers have an ETag. A request with `If-None-Match` can then get the status 304. */
   tagged: boolean
   /** The longest request body that the endpoint accepts, in bytes. */
   bodyBytes: number
   /**
-   * The form of its answers. A stream of events ends when the caller disconnects, or loses the permission to read it.
+   * The form of the answers. A stream of events ends when the caller disconnects, or loses the permission to read the
+   * stream.
    */
   mediaType: MediaType
 }

@@ -2,7 +2,7 @@ import { CryptoError, type CryptoErrorCode } from './errors.ts'
 
 /**
  * Bytes that WebCrypto accepts. They are never in shared memory, because another thread could change shared memory
- * after a check.
+ * after the SDK has checked the bytes.
  */
 export type Bytes = Uint8Array<ArrayBuffer>
 

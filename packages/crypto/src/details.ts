@@ -4,7 +4,7 @@ import { CryptoError } from './errors.ts'
 import { openGcm, sealGcm } from './gcm.ts'
 import type { Dek } from './secret.ts'
 
-/** The texts that people write about a secret. Clients encrypt them. */
+/** The texts that people write about a secret. Clients encrypt these texts. */
 export interface DescribedSecret {
   description: string
   tags: string[]

@@ -14,8 +14,8 @@ export interface DecryptedLayer extends Origin {
 }
 
 /**
- * The layer that a value comes from. `overrides` lists the earlier layers that have a value of the same name, lowest
- * precedence first.
+ * The layer that a value comes from. `overrides` lists the earlier layers that have a secret of the same name. The
+ * layer with the lowest precedence is first.
  */
 export interface Provenance extends Origin {
   overrides: Origin[]

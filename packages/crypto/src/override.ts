@@ -11,7 +11,8 @@ export interface PersonalOverride {
   name: string
   value: string
   /**
-   * The first value has the revision 1. Each new value has the next number. The revision is encrypted with the value.
+   * The first value has the revision 1. Each new value has the next number. The revision is encrypted together with the
+   * value, so the server cannot change it.
    */
   revision: number
 }

@@ -10,7 +10,7 @@ const certificateType = 'ssh-ed25519-cert-v01@openssh.com'
 const pkcs8SeedAt = 16
 
 /**
- * An Ed25519 key that `ssh` reads. Send the public half to be signed, and write the private half to a file of mode
+ * An Ed25519 key pair that `ssh` can use. The server signs the public key. Write the private key to a file of mode
  * 0600.
  */
 export interface SshKeyPair {

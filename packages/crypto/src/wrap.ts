@@ -89,14 +89,15 @@ export interface RemoteKey {
   /** The public key: an uncompressed SEC1 point of P-256, 65 bytes. */
   readonly point: Bytes
   /**
-   * Unwraps a wrapped key (`wd1.`), and returns the key. An environment key has 32 bytes.
+   * Unwraps a wrapped key (a text that begins with `wd1.`), and returns the key. An environment key has 32 bytes.
    *
    * @throws CryptoError `unsupported_prefix`, `malformed_blob`, `decryption_failed`.
    */
   unwrap(blob: string): Promise<Bytes>
   /**
    * Wraps a key for this object's own public key. Nobody can make the result without the private key, so the result
-   * proves who made it. Personal overrides need this function. It is missing if the object can only unwrap.
+   * proves who made it. Personal overrides need this function. An object that can only unwrap keys does not have this
+   * function.
    */
   wrapToSelf?(bytes: Bytes): Promise<string>
 }

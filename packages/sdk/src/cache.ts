@@ -1,6 +1,7 @@
 /**
- * Stores copies of responses. Each copy is encrypted with a key that is derived from the token, so a cache need not
- * protect its content. `key` has 64 lowercase hexadecimal characters.
+ * Stores texts by a key, for example copies of responses. The SDK encrypts each copy with a key that it derives from
+ * the token, so a cache need not protect the copies. The SDK does not encrypt the known state, for which you can use a
+ * `Cache`, too. `key` has 64 lowercase hexadecimal characters.
  */
 export interface Cache {
   read(key: string): Promise<string | undefined>
@@ -13,8 +14,9 @@ export interface Cache {
  * `resolve` then answers from the copy without asking the server. A change of a secret, or the revocation of a token,
  * takes effect up to `ttlSeconds` later. Errors are not cached.
  *
- * @param options.ttlSeconds how long a copy is used. Default: 60. With 0, nothing is cached.
- * @param options.now the clock, milliseconds since 1970.
+ * @param options.ttlSeconds the number of seconds for which `resolve` uses a copy. Default: 60. With 0, the cache
+ *   stores nothing.
+ * @param options.now a function that returns the present time, in milliseconds since 1970.
  * @example const skerry = createSkerry({ baseUrl, token, reuse: memoryCache({ ttlSeconds: 10 }) })
  */
 export function memoryCache(options: { ttlSeconds?: number; now?: () => number } = {}): Cache {

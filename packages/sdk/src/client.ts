@@ -6,8 +6,8 @@ import { clientError, invalid } from './errors.ts'
 import { checkHeaders, type Fetch, type Incoming, openBody, send, type TransportSettings } from './transport.ts'
 
 /**
- * A bearer of a service token, a CLI session, a browser session or a machine client. For a machine client, its client
- * id and client secret are also possible. They are sent with HTTP Basic.
+ * A bearer of a service token, a CLI session, a browser session or a machine client. A machine client can also give its
+ * client id and client secret, which the client sends with HTTP Basic.
  */
 export type Credential = { bearer: string } | { clientId: string; clientSecret: string }
 
@@ -17,7 +17,9 @@ export interface ClientSettings {
    * `allowInsecure` is true.
    */
   baseUrl: string
-  /** The credential that the client sends with every request. Without it, only public endpoints answer. */
+  /**
+   * The credential that the client sends with every request. Without a credential, you can call only public endpoints.
+   */
   credential?: Credential
   /** The function that sends requests. Default: `globalThis.fetch`. */
   fetch?: Fetch
@@ -25,7 +27,7 @@ export interface ClientSettings {
   userAgent?: string
   /** The time limit for one attempt, from its start to the last byte of the response. Default: 30 s. */
   timeoutMs?: number
-  /** Headers for every request. They cannot replace the credential. */
+  /** Headers for every request. If `credential` is set, the client ignores a header `authorization` here. */
   headers?: Record<string, string>
   /**
    * If true, `http:` is also allowed for a server on another machine. Everyone on the network between client
@@ -38,7 +40,7 @@ export interface ClientSettings {
    * `retryAfterMaxMs` (default: 10,000), the client throws the error at once.
    */
   retry?: { attempts?: number; backoffMs?: number; retryAfterMaxMs?: number }
-  /** The longest allowed response. For a longer response, the client throws an error. Default: 64 MiB. */
+  /** The maximum length of a response. For a longer response, the client throws an error. Default: 64 MiB. */
   answerMaxBytes?: number
 }
 
@@ -59,34 +61,36 @@ export interface RequestOptions {
   headers?: Record<string, string>
   /**
    * The names that the user typed for the ids in the request. A client that signs the directory compares these names
-   * with the objects that it signs. The names are not sent.
+   * with the objects that it signs. The client does not send the names to the server.
    */
   typed?: TypedNames | undefined
 }
 
 /**
  * The names that a user typed, or chose in a list, for the ids in a request. The ids come from the server, so a hostile
- * server could give the id of another object.
+ * server could give the id of another object. With the names, the client can notice this.
  */
 export interface TypedNames {
   /** The slug of the application or of the group. */
   owner?: string | undefined
   /** The e-mail address of a person or the name of a token. */
   holder?: string | undefined
-  /** The id of the person or token who loses a grant, or of the decoy that is deleted. */
+  /** The id of the person or token that loses a grant, or of the decoy that you delete. */
   holderId?: string | undefined
   /**
-   * The name or the slug of the environment that is deleted: `shop/staging` or `staging`. The name of a branch contains
+   * The name or the slug of the environment that you delete: `shop/staging` or `staging`. The name of a branch contains
    * an `@`.
    */
   environment?: string | undefined
   /** The name of the managed key. */
   managedKey?: string | undefined
-  /** The id of the sync connection for which the client has wrapped keys, or whose binding is deleted. */
+  /** The id of the sync connection for which the client has wrapped keys, or whose binding you delete. */
   connectionId?: string | undefined
-  /** The ids of the tokens that the removal of a person revokes, as the client showed them to the user. */
+  /** When you remove a person: the ids of the tokens that the server revokes, as the client showed them to the user. */
   endedTokens?: readonly string[] | undefined
-  /** The groups of an environment in the order that the user has seen, lowest precedence first. */
+  /**
+   * The groups of an environment in the order that the user has seen. The group with the lowest precedence is first.
+   */
   groups?: readonly string[] | undefined
 }
 
@@ -130,8 +134,9 @@ export type Client = { readonly [H in keyof Endpoints]: Calls<H> } & Streaming &
     readonly baseUrl: string
     /**
      * Sends one request and returns status, ETag and body. With `etag`, the server answers 304 if nothing has changed.
-     * If an older server does not know the endpoint, the client normally asks for the version of the server and throws
-     * `old_server`. With `isOptional`, the client throws the error of the server and does not ask for the version.
+     * If an older server does not have the endpoint, the client asks for the version of the server and throws
+     * `old_server`. With `isOptional`, the client does not ask for the version, and throws the error that the server
+     * sent.
      *
      * @example
      * const { etag } = await client.request('resolve', 'get', { query: {} })
@@ -148,8 +153,8 @@ export type Client = { readonly [H in keyof Endpoints]: Calls<H> } & Streaming &
 
 interface Streaming {
   /**
-   * Calls one operation whose answer is too long to keep in memory, and returns its bytes piece by piece. The request
-   * is sent only once.
+   * Calls one operation whose answer is too long to keep in memory, and returns the bytes of the answer piece by piece.
+   * The client does not repeat the request after an error.
    *
    * @throws The errors of every operation. While reading: UnavailableError if the answer breaks off.
    * @example for await (const piece of await client.stream('exporting', 'create', { params: { orgId } })) await out.write(piece)
@@ -165,8 +170,8 @@ interface Streaming {
 /**
  * Creates a client with a typed function for every endpoint of the API.
  *
- * - The client encodes path parameters. For an array in the query, it repeats the parameter. It leaves out members that
- *   are undefined.
+ * - The client encodes path parameters. For an array in the query, the client repeats the parameter. It leaves out
+ *   members of the input that are undefined.
  * - After 429, the client repeats any request if `Retry-After` is short. After 502, 503 or a network failure, it
  *   repeats a GET, but no other request, because the server may already have made the change.
  * - The client does not follow redirects, because they could send the credential to another server.

@@ -3,7 +3,7 @@ import { escapeReferences } from '@skerry/crypto/references'
 import { lineCounter } from './line-counter.ts'
 
 /**
- * A remark about one line of the file. The first line has the number 1. The message never contains the text of the
+ * A remark about one line of a `.env` file. The first line has the number 1. The message never contains the text of the
  * line, because it may be a secret.
  */
 export interface LineRemark {
@@ -16,8 +16,8 @@ export interface DotenvFile {
   /** The values as the npm package dotenv reads them. The names and their order are the same as in `stored`. */
   values: Map<string, string>
   /**
-   * The values to store in Skerry. In a value in single quotes, the text `${NAME}` is not a reference, so it is escaped
-   * here. In every other value, `${NAME}` stays a reference.
+   * The values to store in Skerry. In a value in single quotes, the text `${NAME}` is not a reference, so `stored` has
+   * it escaped. In every other value, `${NAME}` stays a reference.
    */
   stored: Map<string, string>
   /**
@@ -25,7 +25,7 @@ export interface DotenvFile {
    * file.
    */
   problems: LineRemark[]
-  /** Lines that can be read, but perhaps not as their author meant them. */
+  /** Lines that can be read, but whose value may differ from the value that the author meant. */
   warnings: LineRemark[]
   /** Lines that other programs read differently: a shell, Docker Compose, or dotenv with expansion. */
   differences: LineRemark[]
@@ -76,7 +76,7 @@ export function readDotenv(text: string, { rename = false }: ReadSettings = {}):
   return file
 }
 
-/** Changes a name such as `my.name` or `my-name` so that it is a valid name of an environment variable. */
+/** Changes a name such as `my.name` or `my-name` to a valid name of an environment variable, here `my_name`. */
 export const renamed = (name: string): string => name.replace(/[.-]/g, '_')
 
 /** Reads the text after `NAME=`, without its quotes. In double quotes, `\n` and `\r` are line breaks. */

@@ -47,12 +47,12 @@ export interface Grantee {
   principalId: string
   /**
    * The public key of the person or token, a JWK as a JSON string. It comes from the server. If you do not trust the
-   * server, first compare the words of this public key with its owner.
+   * server, first compare the words of this public key with the person, or with the owner of the token.
    */
   publicKeyJwk: string
   /**
    * Settings for the signed directory. With a pin or a memory, the directory must list this person or token with the
-   * same public key. Otherwise, the function throws an error.
+   * same public key. If the directory does not, the function throws an error.
    */
   directory?: WriterDirectory
 }
@@ -63,10 +63,10 @@ export interface Grantee {
  * @param holder the private key, or an object that unwraps keys with a private key in another process.
  * @throws RefusedError `forbidden` if the caller has no grant, `not_found`; DecryptionError if the grant is not for
  *   this private key; RollbackError if the known state of `holder` remembers another key for this environment;
- *   UnavailableError; the errors of `holder`, if it is an object that unwraps keys; CryptoError `directory_…` if the
- *   signed directory does not contain this key, `not_authentic` or `authentic_expired` if the manifest of a branch is
- *   not valid; SkerryError `invalid_request` if `holder.directory` has a pin, and neither its `name` nor its `token`
- *   says which environment is meant.
+ *   UnavailableError; the errors of `holder`, if `holder` asks another process to unwrap keys; CryptoError
+ *   `directory_…` if the signed directory does not contain this key, `not_authentic` or `authentic_expired` if the
+ *   manifest of a branch is not valid; SkerryError `invalid_request` if `holder.directory` has a pin, but neither a
+ *   `name` nor a `token` that determines the environment.
  * @example const key = await environmentKey(client, { orgId, envId }, privateKey)
  */
 export async function environmentKey(
@@ -120,8 +120,8 @@ export async function environmentKeyOf(bytes: Bytes): Promise<EnvironmentKey> {
 }
 
 /**
- * Gives a person or a service token the key of an environment. The function wraps the key with their public key on this
- * machine, and stores the wrapped key on the server.
+ * Gives a person or a service token the key of an environment. The function wraps the key with the public key of the
+ * person or token on this machine, and stores the wrapped key on the server.
  *
  * @param bytes the key of the environment, 32 bytes: `(await environmentKey(...)).bytes`.
  * @param seconds the time in seconds after which the server ends the grant, from 300 (5 minutes) to 7,776,000 (90

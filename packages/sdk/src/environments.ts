@@ -25,8 +25,8 @@ export type NewEnvironment = {
   name: string
   slug: string
   /**
-   * The recovery key of the organization, if it has one. The new environment key is also wrapped for the recovery key.
-   * The server sends you the recovery key, so give only a key whose words somebody has compared.
+   * The recovery key of the organization, if the organization has one. The function also wraps the new environment key
+   * for the recovery key. The server sends you the recovery key, so give only a key whose words somebody has compared.
    */
   recoveryPublicKeyJwk?: string
   /**
@@ -73,19 +73,20 @@ export interface NewBranch {
   /** The lifetime in seconds, 1 to 2,592,000 (30 days). Default: 7 days. null: no expiry. */
   ttlSeconds?: number | null
   /**
-   * The recovery key of the organization, if it has one. The key of the branch is also wrapped for the recovery key.
-   * Give only a recovery key whose words somebody has compared.
+   * The recovery key of the organization, if the organization has one. The function also wraps the key of the branch
+   * for the recovery key. Give only a recovery key whose words somebody has compared.
    */
   recoveryPublicKeyJwk?: string
   /**
    * Decides for each reader of the parent whether this reader gets the key of the branch. The list of readers comes
    * from the server, and a hostile server could add a reader of its own. Accept only readers whose id and public key
-   * you know. The function is not called for readers that are part of the server (rotation, sync).
+   * you know. Readers that are part of the server (rotation, sync) do not get the key, and the SDK does not call
+   * `reads` for them.
    */
   reads: (grantee: ParentGrantee) => boolean
   /**
-   * The key of the parent, 32 bytes. Give this key if the organization has a signed directory. The branch then gets a
-   * manifest, with which clients can verify the branch.
+   * The key of the parent, 32 bytes. Give this key if the organization has a signed directory. The function then makes
+   * a manifest, with which clients can verify the branch.
    */
   parentKey?: Bytes | undefined
   /**
@@ -97,8 +98,8 @@ export interface NewBranch {
 
 /**
  * Creates a branch of an environment. The branch gets a new key, which is wrapped for the caller and for those readers
- * of the parent whom `reads` accepts. A new branch is empty, so a program that reads it gets the values of the parent.
- * A value that somebody stores in the branch replaces the value of the parent.
+ * of the parent whom `reads` accepts. A new branch is empty, so a program that reads the branch gets the values of the
+ * parent. A value that somebody stores in the branch replaces the value of the parent.
  *
  * @param publicKeyJwk the public key of the caller.
  * @throws RefusedError `forbidden` if the caller has no grant for the parent, `conflict` if the slug is in use,
@@ -150,7 +151,10 @@ export interface Rekeyed {
   rekeyedSecrets: number
   /** The principals who have the new key, including the caller. */
   kept: Holder[]
-  /** The principals in `kept` that are part of the server (rotation, sync). The server can read what they can read. */
+  /**
+   * The principals in `kept` that are part of the server (rotation, sync). With such a principal, the server can read
+   * the environment.
+   */
   readers: Holder[]
   /** The principals who had the old key, and did not get the new key. */
   lost: Holder[]
@@ -158,21 +162,22 @@ export interface Rekeyed {
 
 /**
  * Replaces the key of an environment. For a protected environment, use `proposeRekey`. The function decrypts every
- * secret, encrypts it with a new key, and wraps this key for everyone who keeps access. The server stores everything or
- * nothing. If somebody changes a secret or a grant during the call, the function starts again, at most
+ * secret, encrypts the secret with a new key, and wraps the new key for everyone who keeps access. The server stores
+ * all of this or nothing. If somebody changes a secret or a grant during the call, the function starts again, at most
  * `place.attempts` times.
  *
- * A person who lost access may have kept the old key and the values. Therefore replace the important values, too.
- * Earlier versions of secrets stay encrypted with the old key, and nobody can restore them any more. The keys of
- * branches do not change.
+ * A person who lost access may have kept the old key and the values. Therefore also replace the values of important
+ * secrets. Earlier versions of secrets stay encrypted with the old key, so nobody can restore an earlier version any
+ * more. The keys of branches do not change.
  *
  * @param own the caller's key pair. The caller must be an admin and have the key of the environment. The new key is
  *   wrapped for the public key in `own`.
- * @throws DecryptionError if a secret cannot be decrypted with the old key. Write this secret again or delete it first;
- *   SkerryError `own_key_replaced` if the server lists another public key for the caller, `conflict` if the server does
- *   not list the caller as a reader; SkerryError `invalid_request` if there are more than 5,000 secrets or 2,000
- *   readers; RefusedError `forbidden`, `not_found`, `conflict` on the last attempt; CryptoError `malformed_key`;
- *   UnavailableError. The re-key may have happened. If you call the function again, it makes another re-key.
+ * @throws DecryptionError if a secret cannot be decrypted with the old key. Before you call the function again, write
+ *   this secret again or delete it; SkerryError `own_key_replaced` if the server lists another public key for the
+ *   caller, `conflict` if the server does not list the caller as a reader; SkerryError `invalid_request` if there are
+ *   more than 5,000 secrets or 2,000 readers; RefusedError `forbidden`, `not_found`, `conflict` on the last attempt;
+ *   CryptoError `malformed_key`; UnavailableError. The re-key may have happened. If you call the function again, it
+ *   makes another re-key.
  * @example
  * const keeps = (one: ParentGrantee) => one.principalId === userId && one.publicKeyJwk === remembered
  * const { lost } = await rekeyEnvironment(client, { orgId, envId, keeps }, { privateKey, publicKeyJwk })

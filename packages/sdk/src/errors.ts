@@ -74,7 +74,7 @@ export class UnavailableError extends SkerryError {
 
 /**
  * The server refused the request, with an error in the format of the API. Do not use a cached copy. After this error,
- * `resolve` deletes the copy in its own cache.
+ * `resolve` deletes the copy of this request in `cache` and `reuse`.
  */
 export class RefusedError extends SkerryError {
   override readonly name: string = 'RefusedError'
@@ -134,9 +134,10 @@ export function invalid(message: string): SkerryError {
 /**
  * Makes an error from the status and the body of a response. A body that is not in the error format of the API comes
  * from a proxy in front of the server. The error then has the code `unavailable`, or `request_too_large` for the status
- * 413. Its message contains the status.
+ * 413. The message of the error contains the status.
  *
- * @param secrets texts that the server may have repeated. They are removed from the message.
+ * @param secrets texts that the server may have repeated, such as the credential. The function removes them from the
+ *   message.
  * @example throw errorOf(403, '{"error":{"code":"forbidden","message":"..."}}', { requestId: 'req_...' })
  */
 export function errorOf(status: number, body: string, context: ErrorContext, secrets: readonly string[] = []) {
@@ -177,7 +178,7 @@ function parseErrorBody(body: string): { code: string; message: string } | undef
 
 /**
  * Returns true if the server refused a grant because the principal already has the key. For any other `conflict`, it
- * returns false, and the principal does not have the key. For example, somebody has replaced the key meanwhile, or your
+ * returns false, because the principal did not get the key. For example, somebody has just replaced the key, or your
  * own access to the environment ends earlier than the grant would.
  *
  * @example

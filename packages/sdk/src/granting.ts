@@ -14,7 +14,7 @@ import { pagesOf } from './pages.ts'
  */
 export type MissingGrant = Answer<typeof grants.missing>['missing'][number]
 
-/** A missing key of a person who has a keyring. */
+/** A missing key of a person who has a key pair. `publicKeyJwk` is the public key of the person. */
 export type ReadyGrant = MissingGrant & { publicKeyJwk: string }
 
 /** The result of the server for one grant. */
@@ -48,7 +48,7 @@ export interface SentGrant<W> {
   /** The key that the caller wanted to grant. */
   wanted: W
   outcome: Row['result'] | 'not_held'
-  /** For `conflict`, the reason why the server refused the grant. Otherwise null. */
+  /** For `conflict`, the reason why the server refused the grant. Null for all other outcomes. */
   reason: Row['reason']
 }
 

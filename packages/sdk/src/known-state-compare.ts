@@ -15,8 +15,8 @@ export interface ShownSecret {
 }
 
 /**
- * A function that returns the newest version of a secret from its history. `check` calls it if an old ciphertext is
- * current again. If the history shows a restore of this ciphertext, `check` accepts it.
+ * A function that returns the newest version of a secret from its history. `check` calls the function if an old
+ * ciphertext is current again. If the history shows a restore of this ciphertext, `check` accepts the ciphertext.
  */
 type NewestVersion = (
   name: string,
@@ -27,7 +27,7 @@ export interface ShownEnvironment {
   environmentId: string
   /** The name in messages for people, for example `shop/production`, `shop/production@pr-7` or `shared:production`. */
   label: string
-  /** True if this is a branch. Branches are left out when the layers of a query are compared. Default: false. */
+  /** True if this is a branch. When `check` compares the layers of a query, it leaves out branches. Default: false. */
   isBranch?: boolean
   /** The key of the environment, 32 bytes. The known state stores only a fingerprint of the key. */
   key?: Bytes
@@ -36,7 +36,7 @@ export interface ShownEnvironment {
    * has changed. Default: false.
    */
   isSigned?: boolean
-  /** All secrets of the environment. If this field is missing, no secret counts as deleted. */
+  /** All secrets of the environment. If you leave this field out, `check` reports no secret as missing. */
   secrets?: readonly ShownSecret[]
   newestVersion?: NewestVersion
 }

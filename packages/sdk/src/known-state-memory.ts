@@ -4,7 +4,8 @@ import { hexSha256 } from './sealed-copy.ts'
 /** Settings of the store for a client's known state. */
 export interface MemorySettings {
   /**
-   * Where the known state is stored, for example `diskMemory()`. If the store loses an entry, the client forgets it.
+   * The store for the known state, for example `diskMemory()`. If the store loses a remembered fact, the client can no
+   * longer notice that the server contradicts this fact.
    */
   store: Cache
   /** The base URL of the server. Each server has its own known state. */
@@ -14,7 +15,10 @@ export interface MemorySettings {
    * of environments and the settings of lease targets. Everything else is remembered for each principal separately.
    */
   principalId: string
-  /** Called with a message if the store cannot be read or written. The client continues without the entry. */
+  /**
+   * Called with a message if the client cannot read or write the store. The client then continues without the
+   * remembered facts.
+   */
   warn?: (message: string) => void
 }
 

@@ -5,7 +5,7 @@ import type { Rollback } from './rollback.ts'
 // A server cannot make an override, but it can leave one out, or send an earlier one. Then a program silently gets another
 // value. This module detects both.
 
-/** All personal overrides of a person in an environment, decrypted. The known state stores no values of them. */
+/** All personal overrides of a person in an environment, decrypted. The known state does not store the values. */
 export interface ShownOverrides {
   environmentId: string
   overrides: readonly { name: string; revision: number }[]

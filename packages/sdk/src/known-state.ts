@@ -21,21 +21,23 @@ import type { ShownOverrides } from './known-state-overrides.ts'
 import { compareTargets, type ShownTarget, targetEntries } from './known-state-targets.ts'
 import { isTold, type Rollback, RollbackError } from './rollback.ts'
 
-/** The parts of a response that the client compares with earlier responses. */
+/** The parts of a response that `check` compares with earlier responses. */
 export interface Shown {
-  /** The ids that belong to names, according to the response. */
+  /** The ids that belong to names such as `shop/production`, according to the response. */
   meanings?: Meanings
   /** The environments in the response, with their keys and secrets. */
   environments?: readonly ShownEnvironment[]
-  /** The lease targets in the response. A client checks them before it makes a password for them. */
+  /**
+   * The lease targets in the response. Call `check` before you make a password for a target, so that you do not send
+   * the password to an address that the server has changed.
+   */
   targets?: readonly ShownTarget[]
   /** All personal overrides of the principal in one environment. */
   overrides?: ShownOverrides
   /**
-   * A text that identifies a query, for example an environment for which you call `resolve`. Use the same text for
-   * the same query each time. Set it only if `environments` has all layers of this query. The client then compares the
-   * list of layers with the list from the last response to this query. This comparison leaves out the layer of a
-   * branch.
+   * A text that identifies a query, for example an environment for which you call `resolve`. Use the same text for the
+   * same query each time. Set it only if `environments` has all layers of this query. `check` then compares the list of
+   * layers with the list from the last response to this query. It does not compare the layer of a branch.
    */
   query?: string
 }
@@ -46,19 +48,19 @@ export interface KnownState {
    * Compares a response with the remembered state, and remembers the response.
    *
    * @throws RollbackError if the response contradicts the remembered state, unless `onRollback` accepts it. After this
-   *   error, the response is not remembered.
+   *   error, the client does not remember the response.
    */
   check(shown: Shown): Promise<void>
   /**
-   * Records that this client created this environment with this key (32 bytes). From now on, the name of the
-   * environment must belong to this environment.
+   * Records that this client created this environment with this key (32 bytes). From now on, `check` reports a response
+   * in which this name belongs to another environment.
    */
   made(environment: NamedEnvironment, key: Bytes): Promise<void>
   /** Records that this client registered this lease target with these settings. */
   madeTarget(target: ShownTarget): Promise<void>
   /**
-   * Records that this client added `layer`, an environment of a group, to the query `into`. The new layer is then not
-   * reported.
+   * Records that this client added `layer`, an environment of a group, to the query `into`. `check` then does not
+   * report the new layer.
    */
   composed(layer: { environmentId: string; label: string }, into: string): Promise<void>
   /**
@@ -66,7 +68,7 @@ export interface KnownState {
    * does not report this change.
    */
   wrote(environmentId: string, names: readonly string[]): Promise<void>
-  /** Records that this client deleted these secrets. Their absence is then not reported. */
+  /** Records that this client deleted these secrets. `check` then does not report them as missing. */
   deleted(environmentId: string, names: readonly string[]): Promise<void>
   /** Records that this client stored this personal override, or removed it (`revision` is null). */
   overrode(environmentId: string, override: { name: string; revision: number | null }): Promise<void>
@@ -80,8 +82,8 @@ export interface KnownState {
 /** The settings of `createKnownState`. */
 export interface KnownStateSettings extends MemorySettings {
   /**
-   * If false, `check` reports a normal change to `onChanged`, and accepts the response. If true, `check` treats a
-   * normal change as a rollback, and calls `onRollback`. Default: false.
+   * If false, `check` calls `onChanged` for a normal change, such as a new layer, and accepts the response. If true,
+   * `check` treats a normal change as a rollback, and calls `onRollback`. Default: false.
    */
   strict?: boolean
   /**
@@ -90,19 +92,20 @@ export interface KnownStateSettings extends MemorySettings {
    */
   onRollback?: (error: RollbackError) => void
   /**
-   * If true, a response that `onRollback` accepted replaces the remembered state. If false, the earlier state stays
-   * remembered. `check` then reports the same difference for each further response, and for other clients with the same
-   * store. Default: true.
+   * If true, the client remembers a response that `onRollback` accepted. If false, the client keeps the earlier state.
+   * `check` then reports the same difference for each further response, and for other clients with the same store.
+   * Default: true.
    */
   rememberRollbacks?: boolean
   /**
    * Called for changes that are normal, such as a new layer of an environment. `isTold` of `@skerry/sdk/rollback` tells
-   * which changes are normal. Each change is reported once, except changes of personal overrides.
+   * which changes are normal. `check` reports each change once. It reports a change of a personal override for each
+   * response.
    */
   onChanged?: (changes: readonly Rollback[]) => void
   /**
-   * Called with the label of an environment and the names of its secrets that no longer exist. Each secret is reported
-   * once. `check` throws no error for a missing secret, because people delete secrets.
+   * Called with the label of an environment and the names of its secrets that no longer exist. `check` reports each
+   * secret once. `check` throws no error for a missing secret, because people delete secrets.
    */
   onGone?: (label: string, names: string[]) => void
 }
@@ -114,9 +117,9 @@ const writtenMax = 10_000
  *
  * A ciphertext does not show whether it is the newest one. A wrapped key does not show who wrapped it. The server also
  * decides which environment belongs to a name. A hostile server can therefore answer with older values, or with a false
- * environment. A client notices a wrong answer if it remembers the right state from an earlier answer. One attack stays
- * possible. The server can bring back an old value, and add a false restore to the history of the secret. People can
- * see this restore in the history.
+ * environment. A client notices a wrong answer if the client remembers the right state from an earlier answer. One
+ * attack stays possible. The server can bring back an old value, and add a false restore to the history of the secret.
+ * People can see this restore in the history.
  *
  * The known state contains names, fingerprints of keys and ciphertexts, and settings of lease targets. It contains no
  * values.

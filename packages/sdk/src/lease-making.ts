@@ -35,18 +35,21 @@ export interface LeaseWish {
   roleName?: string | undefined
   /** The login names for which an SSH certificate is valid. Required for SSH. Not allowed for other targets. */
   principals?: readonly string[] | undefined
-  /** Aborts the call. A lease that the server has already made is then revoked, or expires by itself. */
+  /**
+   * Aborts the call. If the function has already received the lease, it revokes the lease. A lease that it has not
+   * received expires by itself.
+   */
   signal?: AbortSignal | undefined
 }
 
 /** The databases for which the SDK makes the password itself. */
 type DatabaseTag = 'postgres' | 'mysql' | 'redis'
-/** The address of a database, and the name of the account that was made. */
+/** The address of a database, and the name of the new account. */
 type LeaseConnection = LeaseResult<'postgres'>
 
 /**
- * A lease with the credential that a program needs to use it. The fields depend on the `provider` of the target.
- * Neither the SDK nor the server stores the secret parts.
+ * A lease with the credential that a program needs to sign in to the target. The fields depend on the `provider` of the
+ * target. Neither the SDK nor the server stores the secret parts.
  *
  * - `postgres`, `mysql`, `redis`, `mongodb`: the address and the account in `connection`, and the `password`.
  * - `ssh`: the `certificate`, the login names in `principals`, and the `key` for which the certificate is valid.

@@ -24,10 +24,10 @@ const pageLimit = 100
  *
  * `config` can name a provisioner, a program in your own network. The function then wraps the credential for the token
  * of the provisioner, and the server cannot read it. The target has the status `untested` until the provisioner has
- * signed in.
+ * signed in to the target.
  *
- * @param settings.provisionerKeyJwk the public key of the provisioner's token, a JWK as a JSON string. Compare its
- *   words first. Required if `config` names a provisioner.
+ * @param settings.provisionerKeyJwk the public key of the provisioner's token, a JWK as a JSON string. Compare the
+ *   words of this key first. Required if `config` names a provisioner.
  * @param settings.adminSecret the admin credential of the target, for example a connection string or a private key. Its
  *   form depends on the kind of the target. `docs/leases.md` describes each kind.
  * @throws RefusedError `invalid_request`, `forbidden`, `conflict` if the target refused the credential or cannot be
@@ -53,7 +53,7 @@ export async function createLeaseTarget(
 
 /**
  * Replaces the admin credential of a target. The server uses the new credential only after a successful sign-in to the
- * target. The credential is wrapped for the same key as in `createLeaseTarget`.
+ * target. As in `createLeaseTarget`, the function wraps the credential for the broker or for the provisioner.
  *
  * @param settings.knownState if you give a known state, the function refuses a target whose settings have changed since
  *   this client saw it last.
@@ -93,10 +93,10 @@ async function wrapAdminSecret(client: Client, { orgId, config, adminSecret, pro
 
 /**
  * Finds the service token of a provisioner by its id. The result contains the public key of the token. The key comes
- * from the server, so compare its words before you use it.
+ * from the server, so compare the words of the key before you use it.
  *
- * @throws SkerryError `not_found` if no such token exists, or if it is revoked; RefusedError `forbidden`;
- *   UnavailableError.
+ * @throws SkerryError `not_found` if the organization has no token with this id, or if the token is revoked;
+ *   RefusedError `forbidden`; UnavailableError.
  * @example const { publicKeyJwk } = await findProvisioner(client, orgId, tokenId)
  */
 export async function findProvisioner(client: Client, orgId: string, tokenId: string): Promise<ServiceToken> {
@@ -139,13 +139,13 @@ export async function findLeaseTarget(client: Client, orgId: string, wanted: str
  * the target, names, addresses and the lifetime. For SSH, it also compares the key, the login names and the certificate
  * authority. If something differs, the function revokes the lease and throws an error.
  *
- * For PostgreSQL, MySQL and Redis, this machine makes the password. For SSH, it makes the private key. The server gets
- * neither the password nor the private key. For AWS, Google Cloud and MongoDB, the target or the lease executor makes
- * the credential. The server sends the credential, encrypted with a key that exists only during this call. If a
- * provisioner makes the account, the function waits for the account, at most 90 seconds.
+ * For PostgreSQL, MySQL and Redis, the function makes the password on this machine. For SSH, it makes the private key
+ * here. The server gets neither the password nor the private key. For AWS, Google Cloud and MongoDB, the target or the
+ * lease executor makes the credential. The server sends the credential, encrypted with a key that exists only during
+ * this call. If a provisioner makes the account, the function waits for the account, at most 90 seconds.
  *
- * @param wish.knownState if you give a known state, the function refuses a target whose settings have changed, such as
- *   the address. Without a known state, a hostile server could choose the address to which you send the password.
+ * @param wish.knownState if you give a known state, the function refuses a target whose address or other settings have
+ *   changed. Without a known state, a hostile server could choose the address to which you send the password.
  * @throws RollbackError if a setting of the target has changed; RefusedError `invalid_request` (if the lifetime is too
  *   long, the message says the limit), `conflict` (with the message of the target), `forbidden`; SkerryError
  *   `malformed_answer` if the response differs from the request, `invalid_request` if `wish` is wrong;

@@ -13,19 +13,20 @@ export interface FollowOptions {
   onChange?: (change: LiveChange) => void
   /**
    * Called if the list of people who look at an application in the dashboard has changed. If an installation runs
-   * several servers, each server lists only the people who are connected to it.
+   * several servers, each server lists only the people who are connected to this server.
    */
   onPresence?: (presence: Presence) => void
   /**
-   * Called when the stream begins, and when it begins again after an interruption. The server does not send changes
-   * that you missed, so read again all data that you show.
+   * Called when the stream begins, and when the stream begins again after an interruption. The server does not send
+   * changes from before the stream began. Therefore fetch everything that you show from the server.
    */
   onGap: () => void
   /**
-   * Called when the stream is interrupted, before the next attempt. The error is null if the server ended the stream.
+   * Called when the stream is interrupted, before `follow` opens the stream again. The error is null if the server
+   * ended the stream.
    */
   onLost?: (error: UnavailableError | null) => void
-  /** Ends `follow`. */
+  /** If you abort this signal, `follow` returns. */
   signal?: AbortSignal
 }
 

@@ -274,7 +274,8 @@ export interface Withheld {
  * Divides secrets into two parts: `env` and `withheld`. Use `env` as the environment variables of a program. `withheld`
  * has the secrets whose names can make programs load code or trust somebody, for example `NODE_OPTIONS`.
  *
- * @param allowNames names of secrets that `env` includes in any case, spelt as they are stored.
+ * @param allowNames names of secrets that the function puts into `env`, although it would withhold them. Write each
+ *   name exactly as it is stored, with the same upper and lower case.
  * @returns `env`, an object without a prototype, and `withheld`, sorted by name.
  * @example
  * const { values } = await skerry.resolve()

@@ -11,7 +11,7 @@ import { DecryptionError, invalid, RefusedError } from './errors.ts'
 /** A personal override in a response of the server, encrypted. */
 type Row = Answer<typeof overrides.list>['overrides'][number]
 
-/** An environment, and the person whose overrides you use. The client must be signed in as this person. */
+/** An environment, and the person whose overrides you use. The credential of the client must belong to this person. */
 export interface OverridesPlace extends EnvironmentPlace {
   /** The id of the person. */
   userId: string
@@ -80,8 +80,8 @@ async function openReadable(rows: Parameters<typeof openOverrides>[0], holder: K
 
 /**
  * Lists your own overrides in an environment, sorted by name. If `holder` has a known state, the known state reports
- * each override that is missing, or that has a lower revision than before. Overrides that cannot be decrypted are not
- * in the list. `listUnreadableOverrides` lists them.
+ * each override that is missing, or that has a lower revision than before. The list does not contain overrides that
+ * cannot be decrypted. `listUnreadableOverrides` lists those overrides.
  *
  * @throws RefusedError `forbidden` if the caller does not have the key of the environment; RollbackError if the known
  *   state is strict, and an override is missing or has a lower revision; SkerryError `old_server` if the server has no
@@ -106,8 +106,8 @@ async function fetchOverrides(client: Client, place: OverridesPlace, holder: Rem
 
 /**
  * Lists your overrides in an environment that your key pair cannot decrypt, for example because they were encrypted
- * with an earlier key pair. If you have such an override, `skerry run` does not start programs. Remove the override
- * with `removeOverrideById`.
+ * with an earlier key pair. While you have such an override, `skerry run` starts no program in this environment. Remove
+ * the override with `removeOverrideById`.
  *
  * @throws The errors of `listOverrides`.
  * @example const unreadable = await listUnreadableOverrides(client, { orgId, envId, userId }, privateKey)
@@ -124,10 +124,10 @@ export async function listUnreadableOverrides(
 
 /**
  * Stores your own value of a secret, a personal override. Your programs then get this value, and not the value that
- * everyone else gets. The value is encrypted with your own key, so only you can read it. It replaces your earlier
- * override of the same name.
+ * everyone else gets. The function encrypts the value with your own key, so only you can read the value. The value
+ * replaces your earlier override of the same name.
  *
- * @throws RefusedError `conflict` if your overrides were changed at the same time (call the function again),
+ * @throws RefusedError `conflict` if another program changed your overrides at the same time (call the function again),
  *   `quota_exceeded`; SkerryError `invalid_request` if the value is too long; the errors of `listOverrides`.
  * @example await setOverride(client, { orgId, envId, userId }, { name: 'PORT', value: '3001' }, privateKey)
  */

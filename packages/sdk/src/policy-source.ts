@@ -32,7 +32,7 @@ export interface PolicySourceSettings {
    * it.
    */
   store?: Cache | undefined
-  /** The clock, in milliseconds since 1970. */
+  /** A function that returns the present time, in milliseconds since 1970. Default: the clock of this machine. */
   now?: (() => number) | undefined
   warn?: ((message: string) => void) | undefined
   /**

@@ -56,7 +56,8 @@ export async function newRecoveryKey(plan: {
  * Wraps the keys of environments for the recovery key, so that custodians can recover them.
  *
  * @param environments the environments, each with its key (32 bytes).
- * @param recoveryPublicKeyJwk the public key of the recovery key, a JWK as a JSON string. Compare its words first.
+ * @param recoveryPublicKeyJwk the public key of the recovery key, a JWK as a JSON string. Compare the words of this key
+ *   first.
  * @returns a wrapped key for each environment.
  * @throws CryptoError `malformed_key`.
  * @example
@@ -163,7 +164,7 @@ export async function recoverKeys(
  * Does the same as `recoverKeys`, but sends no request. You give the wrapped keys in `covered`. Unwraps keys that were
  * wrapped for the recovery key, and wraps them for the person who recovers them (the target).
  *
- * @param covered the environments, each with its key as it was wrapped for the recovery key.
+ * @param covered the environments, each with its key, wrapped for the recovery key.
  * @param targetPublicKeyJwk the public key of the target, a JWK as a JSON string.
  * @param recoveryKey the private key from `gatherRecoveryKey`.
  * @returns `grants`: a wrapped key for each environment. `unreadable`: the ids of the environments whose key was

@@ -18,14 +18,17 @@ import { clientError, DecryptionError, invalid, RefusedError, SkerryError } from
 import { resealDetails } from './secret-details.ts'
 import { sealFor } from './secrets.ts'
 
-/** A reader of an environment, as the server lists it. A new key is wrapped for the public key of the reader. */
+/**
+ * A reader of an environment, in a response of the server. The SDK wraps a new key for the public key of the reader
+ * (`publicKeyJwk`).
+ */
 export type ParentGrantee = Answer<typeof envs.grantees>['grantees'][number]
 
 /** The settings of a re-key: the environment, and a function that decides who keeps access. */
 export interface Rekeying extends EnvironmentPlace {
   /**
-   * The recovery key of the organization, if it has one. The new environment key is also wrapped for the recovery key.
-   * The server sends you the recovery key, so give only a key whose words somebody has compared.
+   * The recovery key of the organization, if the organization has one. The function also wraps the new environment key
+   * for the recovery key. The server sends you the recovery key, so give only a key whose words somebody has compared.
    */
   recoveryPublicKeyJwk?: string
   /**
@@ -33,16 +36,20 @@ export interface Rekeying extends EnvironmentPlace {
    * server, and a hostile server could add a reader of its own. Accept only readers whose id and public key you know.
    *
    * The list includes readers that are part of the server (rotator, sync connections). `isReader` of
-   * `@skerry/contract/grants/readers` recognises these readers. If one of them gets the new key, the server can read
-   * the environment. The function is not called for you, because you always keep access.
+   * `@skerry/contract/grants/readers` recognises these readers. If such a reader gets the new key, the server can read
+   * the environment. The SDK does not call `keeps` for you, because you always keep access.
    */
   keeps: (grantee: ParentGrantee) => boolean
   /**
-   * If true, the function also renews the manifests of the environment's branches. Clients need a manifest to verify a
-   * branch against the signed directory. Set this to true if the organization has a signed directory. Default: false.
+   * If true, the re-key also renews the manifests of the environment's branches. The signed directory does not list
+   * branches, so a client verifies a branch with its manifest. Set this to true if the organization has a signed
+   * directory. Default: false.
    */
   manifests?: boolean
-  /** The maximum number of attempts. A new attempt starts if somebody changes the environment meanwhile. Default: 5. */
+  /**
+   * The maximum number of attempts. If somebody changes the environment during an attempt, the SDK starts another
+   * attempt. Default: 5.
+   */
   attempts?: number
 }
 

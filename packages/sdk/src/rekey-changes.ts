@@ -19,7 +19,10 @@ export interface ProposedRekey {
   secrets: number
   /** The principals who get the new key, including the caller. */
   kept: Holder[]
-  /** The principals in `kept` that are part of the server (rotation, sync). The server can read what they can read. */
+  /**
+   * The principals in `kept` that are part of the server (rotation, sync). With such a principal, the server can read
+   * the environment.
+   */
   readers: Holder[]
   /** The principals who have the old key, and do not get the new key. */
   lost: Holder[]
@@ -28,13 +31,14 @@ export interface ProposedRekey {
 /**
  * Proposes a new key for a protected environment. If the environment is not protected, use `rekeyEnvironment`. The
  * environment keeps its key until enough admins approve. If a secret, a description or a grant changes before the last
- * approval, the proposal is stale. The next approval of a stale proposal only closes it, so you must propose again. An
- * environment can have only one waiting re-key. A new proposal replaces a stale proposal.
+ * approval, the proposal is stale. The next approval of a stale proposal closes the proposal and does not replace the
+ * key, so you must propose again. An environment can have only one re-key that waits for approval. A new proposal
+ * replaces a stale proposal.
  *
  * @param own the caller's key pair. The caller must be an admin and have the key of the environment.
  * @param options.note the reason for the re-key, for the people who approve it. At most 2,000 characters.
- * @throws the errors of `rekeyEnvironment`; RefusedError `conflict` also if the environment is not protected, or if
- *   another re-key of it waits for approval; SkerryError `old_server`.
+ * @throws the errors of `rekeyEnvironment`; RefusedError `conflict` if the environment is not protected, or if another
+ *   re-key of the environment waits for approval; SkerryError `old_server`.
  * @example
  * const keeps = (one: ParentGrantee) => one.principalId === userId && one.publicKeyJwk === remembered
  * const { changeRequest } = await proposeRekey(client, { orgId, envId, keeps }, { privateKey, publicKeyJwk })
@@ -54,10 +58,14 @@ export async function proposeRekey(
 
 /** The result of `compareRekey`. */
 export interface ComparedRekey {
-  /** True if something in the environment has changed since the proposal. An approval then only closes the proposal. */
+  /**
+   * True if a secret, a description or a grant of the environment has changed since the proposal. An approval then
+   * closes the proposal and does not replace the key.
+   */
   stale: boolean
   /**
-   * The readers who have the present key and get the new one. Compare their public keys with the keys that you know.
+   * The readers who have the present key and get the new key. Compare their public keys with the public keys that you
+   * know.
    */
   keeps: ParentGrantee[]
   /** The readers who have the present key and lose access. */
@@ -67,7 +75,10 @@ export interface ComparedRekey {
    * such a proposal.
    */
   strangers: Holder[]
-  /** True if the new key is also wrapped for the organization's recovery key. */
+  /**
+   * True if the new key is also wrapped for the organization's recovery key. The custodians can then recover the new
+   * key.
+   */
   covered: boolean
   /**
    * The comparison of all values and descriptions. `key` is the new key. `same` is the number of secrets whose value
@@ -78,15 +89,15 @@ export interface ComparedRekey {
 }
 
 /**
- * Compares a proposed re-key with the present state of the environment. Call it before you approve. The function
- * decrypts the present values with the present key, and the proposed values with the new key. A correct re-key changes
- * no value. `values.problems` lists each difference. A difference means that the proposer or the server has put in
- * another value, or that a value was already unreadable.
+ * Compares a proposed re-key with the present state of the environment. Call this function before you approve the
+ * re-key. The function decrypts the present values with the present key, and the proposed values with the new key. A
+ * correct re-key changes no value. `values.problems` lists each difference. A difference means that the proposer or the
+ * server has put in another value, or that a value was already unreadable.
  *
  * @param place the ids of the organization, the environment and the change request.
  * @param privateKey the caller's private key.
- * @throws RefusedError `not_found` if the change is already decided, or is not a re-key; SkerryError `old_server`;
- *   CryptoError if the caller cannot unwrap the new key; UnavailableError.
+ * @throws RefusedError `not_found` if the change request is already approved, rejected or closed, or is not a re-key;
+ *   SkerryError `old_server`; CryptoError if the caller cannot unwrap the new key; UnavailableError.
  * @example
  * const { values, loses } = await compareRekey(client, { orgId, envId, changeRequestId }, privateKey)
  * if (values?.problems.length === 0) await client.changes.approve({ params: { orgId, changeRequestId }, body: { rekey: true } })

@@ -11,7 +11,8 @@ import { type Dek, openSecret } from '@skerry/crypto/secret'
  * - `missing`: the proposal does not contain the text, so the re-key would delete it.
  * - `added`: the environment does not have this secret or description now.
  * - `unreadable`: the new key does not decrypt the text in the proposal.
- * - `unreadable_now`: the present key does not decrypt the present text, so nobody can compare it.
+ * - `unreadable_now`: the present key does not decrypt the present text, so nobody can compare the present text with
+ *   the proposal.
  */
 export interface RekeyProblem {
   /** `secret` for the value of a secret, `description` for its description and tags. */

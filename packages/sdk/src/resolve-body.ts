@@ -3,7 +3,10 @@ import { secretNamePattern, slugPattern } from '@skerry/contract/patterns'
 import type { resolve } from '@skerry/contract/resolve/endpoints'
 import { clientError, invalid } from './errors.ts'
 
-/** The answer of `GET /v1/resolve`: ciphertext and wrapped keys of the layers, lowest precedence first. */
+/**
+ * The answer of `GET /v1/resolve`: ciphertext and wrapped keys of the layers. The layer with the lowest precedence is
+ * first.
+ */
 export type ResolveBody = Answer<typeof resolve.get>
 export type Layer = ResolveBody['layers'][number]
 export type Scope = ResolveBody['scope']

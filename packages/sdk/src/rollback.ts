@@ -37,16 +37,18 @@ export interface Rollback {
  * - `value_came_back`: an old ciphertext of a secret is current again, although nobody restored it.
  * - `version_went_back`: the version of a secret is lower than before.
  * - `override_missing`: a personal override that this client saw is missing. The person removed it on another machine,
- *   or the server leaves it out. The client reports this for each response, until it stores or removes the override.
+ *   or the server leaves it out. The client reports this for each response, until the client stores or removes the
+ *   override.
  * - `override_went_back`: a personal override has a lower revision than before. The person removed it and stored it
  *   again on another machine, or the server sends an earlier override. The client reports this for each response, until
- *   it stores or removes the override.
+ *   the client stores or removes the override.
  * - `layer_added`: a response to this query has a new layer. For example, somebody added a group to the environment.
  * - `name_moved`: a secret comes from another layer than before. For example, somebody stored a secret of the same name
  *   in a later layer.
  *
- * For the last four kinds, the client only reports the difference, and accepts the response. If the known state is
- * strict, the client refuses the response.
+ * For `override_missing`, `override_went_back`, `layer_added` and `name_moved`, the client reports the difference, and
+ * accepts the response. If the known state is strict, the client refuses the response. For all other kinds, the client
+ * refuses the response unless `onRollback` accepts it.
  */
 export type RollbackKind =
   | 'environment_replaced'
@@ -97,14 +99,14 @@ const rows: Record<RollbackKind, Row> = {
 }
 
 /**
- * Returns true if a known name now belongs to another object, or if a lease target has other settings. A deployment
- * must then stop.
+ * Returns true if a known name now belongs to another object, or if a lease target has other settings. Do not use the
+ * response then, because it can be about another environment, organization or lease target than you expect.
  */
 export const isSwap = ({ kind }: Rollback): boolean => rows[kind].swaps === true
 
 /**
- * Returns true for a change that people often make themselves, such as a new layer. The client reports this change, but
- * does not refuse the response, unless the known state is strict.
+ * Returns true for a change that people often make themselves, such as a new layer. The client reports this change, and
+ * accepts the response. If the known state is strict, the client refuses the response.
  */
 export const isTold = ({ kind }: Rollback): boolean => rows[kind].told === true
 

@@ -11,9 +11,12 @@ import type { SecretPlace } from './secrets.ts'
 /** The details of a secret in a response of the server. The description and the tags are encrypted in `sealed`. */
 type Row = Answer<typeof secretDetails.list>['details'][number]
 
-/** The details of a secret: notes that people write about it, for one environment. The texts are decrypted. */
+/**
+ * The details of a secret: notes that people write about the secret, for one environment. The description and the tags
+ * are decrypted.
+ */
 export interface SecretDetails extends Omit<Row, 'sealed'>, DescribedSecret {
-  /** False if the key does not decrypt the description and the tags. `description` and `tags` are then empty. */
+  /** False if the given key does not decrypt the description and the tags. `description` and `tags` are then empty. */
   isReadable: boolean
 }
 
@@ -41,8 +44,8 @@ async function opened({ sealed, ...row }: Row, dek: Dek): Promise<SecretDetails>
 }
 
 /**
- * A change of the details of a secret. If you leave a field out, it does not change. Null, an empty text or an empty
- * list clears the field.
+ * A change of the details of a secret. A field that you leave out does not change. Null, an empty text or an empty list
+ * clears a field.
  */
 export interface DetailsChange {
   /** The description of the secret, at most 500 characters. */
@@ -64,8 +67,8 @@ export interface DetailsChange {
  * @returns the details after the change, or undefined if all of them are empty.
  * @throws RefusedError `conflict` if somebody else changed the details at the same time, `forbidden`, `quota_exceeded`,
  *   `invalid_request` if the owner is not a member; SkerryError `invalid_request` if a text is too long, `old_server`
- *   if the server has no details; DecryptionError if only one of `description` and `tags` is given, and the stored
- *   texts cannot be decrypted; UnavailableError.
+ *   if the server has no details; DecryptionError if you give only one of `description` and `tags`, and the function
+ *   cannot decrypt the other one, which it must keep; UnavailableError.
  * @example await describeSecret(client, { orgId, envId, name: 'API_KEY' }, { description: 'Reads the bucket' }, key.dek)
  */
 export async function describeSecret(
@@ -101,7 +104,7 @@ function checkLengths({ description = '', tags = [] }: Pick<DetailsChange, 'desc
 
 /**
  * Decrypts the descriptions and tags of all secrets of an environment with the old key, and encrypts them with the new
- * key, for a re-key. Texts that cannot be decrypted are lost.
+ * key, for a re-key. If the function cannot decrypt a text, it leaves the text out, so the re-key deletes the text.
  *
  * @param old the present key of the environment.
  * @param key the new key of the environment.

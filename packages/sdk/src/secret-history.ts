@@ -39,7 +39,7 @@ interface Place {
 type ShownVersion = StoredVersion & { formerName?: string | null }
 
 /**
- * Returns a function that decrypts the versions of a secret, also versions from before a rename.
+ * Returns a function that decrypts the versions of a secret, including versions from before a rename.
  *
  * A value is encrypted for one name, so a version from before a rename can be decrypted only with the former name.
  * After a rename, the client stores an encrypted record of the former names. For each former name, the record has
@@ -50,9 +50,9 @@ type ShownVersion = StoredVersion & { formerName?: string | null }
  * the versions that the record does not prove.
  *
  * @param history a page of `client.secrets.versions`.
- * @returns a function that decrypts a version. It throws a DecryptionError if the version was encrypted with a key from
- *   before a re-key, if it was changed, or if the record does not prove its former name. The record has at most 1,000
- *   versions: the newest versions before the rename.
+ * @returns a function that decrypts a version. It throws a DecryptionError if the version was encrypted before a
+ *   re-key, or if somebody changed the version. It also throws this error if the record does not prove the former name
+ *   of the version. The record has at most 1,000 versions: the newest versions before the rename.
  * @example
  * const page = await client.secrets.versions({ params: { orgId, envId, name: 'API_KEY' } })
  * const open = await versionOpener(page, { envId, name: 'API_KEY' }, key.dek)
@@ -79,8 +79,8 @@ export async function versionOpener(
  * belong to another version.
  *
  * @param history a page of `client.secrets.versions`.
- * @returns the numbers of the versions that are not proven. A version that was encrypted with a key from before a re-key is
- *   not among them if it cannot be decrypted, because nobody can tell whether it is proven.
+ * @returns the numbers of the versions that are not proven. The list leaves out a version that `dek` cannot decrypt
+ *   because it was encrypted before a re-key. Nobody can tell whether such a version is proven.
  * @example
  * const page = await client.secrets.versions({ params: { orgId, envId, name: 'API_KEY' } })
  * const unproven = await unprovenVersions(page, { envId, name: 'API_KEY' }, key.dek)
@@ -168,8 +168,8 @@ const versionsOf = (client: Client, { orgId, envId, name }: Place): AsyncGenerat
   )
 
 /**
- * The data that `sealRenaming` needs to rename a secret. `readRenaming` returns this data without the key of the
- * environment. You can pass the data to another process that has the key.
+ * The data that `sealRenaming` needs to rename a secret. `readRenaming` returns this data, and does not need the key of
+ * the environment. You can pass the data to another process that has the key.
  */
 export interface Renaming {
   /** The secret with its present name, version and ciphertext. */
@@ -290,11 +290,11 @@ function namesAfter(versions: NamedVersion[]): FormerName[] {
  * `namedBy` in the result lists the uses that the server knows. `referringTo` finds values of the environment that
  * refer to the old name.
  *
- * @param secret a row of `client.secrets.list`. If somebody has changed the secret since you listed it, the rename is
- *   refused.
+ * @param secret a row of `client.secrets.list`. If somebody has changed the secret since you listed it, the function
+ *   throws an error and does not rename the secret.
  * @returns the answer of the server, and `unproven`: the numbers of the earlier versions that the record of former
- *   names does not prove. If there are such versions, the record is wrong, or the server hides it. The new record does
- *   not contain these versions.
+ *   names does not prove. If there are such versions, the record is wrong, or the server hides the record. The new
+ *   record does not contain these versions.
  * @throws DecryptionError if the value or the description cannot be decrypted; RefusedError `conflict` if the secret
  *   has changed or the new name exists; RefusedError `conflict` if the environment is protected or a rotation writes
  *   the old or the new name; RefusedError `forbidden`, `quota_exceeded`, `invalid_request` if the new name is not
@@ -338,7 +338,7 @@ export async function sendRenaming(
 
 /**
  * Returns the names of the secrets whose values refer to the secret `name`, sorted. A value refers to the secret
- * API_KEY if it contains the text `${API_KEY}`. A secret that cannot be decrypted is left out.
+ * API_KEY if it contains the text `${API_KEY}`. The function leaves out a secret that it cannot decrypt.
  *
  * @example const names = await referringTo((await client.secrets.list({ params: { orgId, envId } })).secrets, 'API_KEY', key.dek)
  */

@@ -29,8 +29,8 @@ export {
 } from './environment-key.ts'
 
 /**
- * Encrypts a value, and returns the ciphertext: `sc1.<iv>.<ciphertext>`. The ciphertext can be decrypted only as the
- * secret of this name in this environment.
+ * Encrypts a value, and returns the ciphertext: `sc1.<iv>.<ciphertext>`. The ciphertext can be decrypted only with this
+ * name and this environment, so the server cannot show it as another secret.
  *
  * @throws CryptoError `malformed_text` if the value is not valid Unicode, `invalid_argument` if the id of the
  *   environment or the name is empty.
@@ -48,8 +48,8 @@ export interface SecretPlace extends EnvironmentPlace {
 /** The options of a function that changes a secret. */
 export interface WriteOptions extends RequestOptions {
   /**
-   * The version that you expect the secret to have. If it has another version, the server refuses the change with
-   * `conflict`. 0 means that the secret must not exist yet. Default: no check.
+   * The version that you expect the secret to have. If the secret has another version, the server refuses the change
+   * with `conflict`. 0 means that the secret must not exist yet. Default: no check.
    */
   expectedVersion?: number
   /**
@@ -62,14 +62,15 @@ export interface WriteOptions extends RequestOptions {
 /** The options of `deleteSecret`. */
 export interface DeleteOptions extends WriteOptions {
   /**
-   * How long you can restore the deleted secret: `1d` (one day) to `30d`. Without it, the secret is deleted for good.
+   * How long you can restore the deleted secret: `1d` (one day) to `30d`. Without `keepFor`, nobody can restore the
+   * secret.
    */
   keepFor?: string
 }
 
 /**
- * A proposed change of one secret, or a proposed re-key. `isSecretChange` of `@skerry/sdk/secret-change` tells them
- * apart.
+ * A proposed change of one secret, or a proposed re-key. `isSecretChange` of `@skerry/sdk/secret-change` returns true
+ * for a change of a secret.
  */
 export type ChangeRequest = Answer<typeof changes.approve>['changeRequest']
 
@@ -82,8 +83,8 @@ export type ShownChange = Answer<typeof changes.get>['changeRequest']
 export type SecretChange = Answer<typeof changes.propose>['changeRequests'][number]
 
 /**
- * The result of `putSecret`, `restoreSecret` and `deleteSecret` in a protected environment. Nothing is changed yet, and
- * a change request waits for approval. Check for this result with `if ('queued' in answer)`.
+ * The result of `putSecret`, `restoreSecret` and `deleteSecret` in a protected environment. The server has not changed
+ * the secret yet, and a change request waits for approval. Check for this result with `if ('queued' in answer)`.
  */
 export interface Queued {
   readonly queued: true
@@ -129,11 +130,11 @@ export interface RestoreOptions extends WriteOptions {
  * rename.
  *
  * @param version the number of the version whose value you want.
- * @throws RefusedError `not_found` if the version does not exist, `forbidden`, `conflict`, `invalid_request` if the
- *   secret already has this value, or if it was renamed and `openKey` is missing; DecryptionError if a version from
- *   before a rename cannot be decrypted, or if nothing proves that the version is real (see `openProven` of
- *   `@skerry/sdk/secret-history`); SkerryError `invalid_request` if the note is too long; UnavailableError; the errors
- *   of `openKey`.
+ * @throws RefusedError `not_found` if the version does not exist, `forbidden`, `conflict`; RefusedError
+ *   `invalid_request` if the secret already has this value, or if the version is from before a rename and `openKey` is
+ *   missing; DecryptionError if a version from before a rename cannot be decrypted, or if the record of former names
+ *   does not prove the version (see `openProven` of `@skerry/sdk/secret-history`); SkerryError `invalid_request` if the
+ *   note is too long; UnavailableError; the errors of `openKey`.
  * @example const answer = await restoreSecret(client, { orgId, envId, name: 'API_KEY' }, 3)
  */
 export async function restoreSecret(
@@ -274,8 +275,8 @@ const expected = ({ expectedVersion }: WriteOptions) => (expectedVersion === und
 const kept = ({ keepFor }: { keepFor?: string | undefined }) => (keepFor === undefined ? {} : { keepFor })
 
 /**
- * Makes the request options for a change with a note. Puts the note into a header. The note is percent-encoded, because
- * some proxies accept only ASCII characters.
+ * Makes the request options for a change with a note. The function puts the note into a header. It percent-encodes the
+ * note, because some proxies accept only ASCII characters in headers.
  *
  * @throws SkerryError `invalid_request` if the note is too long or is not valid Unicode.
  */
@@ -299,13 +300,14 @@ export interface WrittenSecret {
  * Repairs values that you wrote while somebody re-keyed the environment. Call this function after every write.
  *
  * If somebody re-keys the environment after you got the key and before you write, your values are encrypted with the
- * old key. Readers cannot decrypt them, and the server cannot notice this. This function writes the values again with
- * the present key.
+ * old key. Readers cannot decrypt these values, and the server cannot notice this. If this has happened, this function
+ * encrypts the values with the present key and writes them again.
  *
  * @param used the key with which you encrypted the values.
  * @param written the values that you wrote, with their versions.
  * @returns the same values. A value that the function wrote again has a new version.
- * @throws RefusedError `conflict` if somebody has written one of the secrets meanwhile; the errors of `environmentKey`.
+ * @throws RefusedError `conflict` if somebody has changed one of the secrets since you wrote it; the errors of
+ *   `environmentKey`.
  * @example
  * const [place, name] = [{ orgId, envId }, 'API_KEY']
  * const answer = await putSecret(client, { ...place, name }, value, key.dek)

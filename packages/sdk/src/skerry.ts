@@ -20,8 +20,8 @@ import { sleep } from './transport.ts'
 
 /**
  * The credentials with which a program reads secrets: a service token, or a bearer (the text in the header
- * Authorization) and the private key that belongs to it. The SDK sends only a part of a service token to the server.
- * The private key can be in another process, for example in an agent that only unwraps keys.
+ * Authorization) and the private key that belongs to it. If the token has the default format, the SDK sends only a part
+ * of the token to the server. The private key can be in another process, which unwraps keys for the SDK.
  */
 export type Reader = { token: string } | { bearer: string; privateKey: KeyHolder }
 
@@ -37,11 +37,12 @@ export type SkerrySettings = Reader &
      */
     with?: Readonly<Record<string, string>> | readonly string[] | undefined
     /**
-     * Uses the personal overrides of this person in `env` and its branches. Give the bearer and the private key of the
-     * same person. Without this setting, no overrides are used.
+     * `resolve` uses the personal overrides of this person in `env` and its branches. Also set `env`, `bearer` and
+     * `privateKey`. The bearer and the private key must be those of this person. Without this setting, `resolve` uses
+     * no overrides.
      */
     overrides?: { orgId: string; userId: string } | undefined
-    /** Whether the text `${NAME}` in a value is replaced with the value of NAME. Default: true. */
+    /** If true, `resolve` replaces the text `${NAME}` in a value with the value of NAME. Default: true. */
     interpolate?: boolean | undefined
     /**
      * If true, `resolve` leaves out each value whose references form a cycle or make the value too large. `unexpanded`
@@ -65,37 +66,39 @@ export type SkerrySettings = Reader &
     /** If true, `resolve` never asks the server, and uses only the copy in `cache`. */
     offline?: boolean | undefined
     /**
-     * Remembers earlier responses, so that `resolve` notices a server that shows an older or a different state. None by
-     * default.
+     * Remembers earlier responses. `resolve` then notices a server that sends older values or another environment than
+     * before. None by default.
      */
     knownState?: KnownState | undefined
     /**
      * Checks every response against the signed directory of the organization. For this check, `resolve` needs a pin, or
-     * a memory of a directory that it has checked before. Without a pin or a memory, `resolve` does not check. If the
-     * token contains a pin, leave this setting out.
+     * a memory of a directory that it has checked before. Without a pin or a memory, `resolve` does not make this
+     * check. If the token contains a pin, you need no setting.
      */
     directory?: DirectorySettings | undefined
     /** Called if a cache fails. `resolve` then continues without the cache. The message never contains a value. */
     warn?: ((message: string) => void) | undefined
-    /** The clock, in milliseconds since 1970. */
+    /** A function that returns the present time, in milliseconds since 1970. Default: the clock of this machine. */
     now?: (() => number) | undefined
   }
 
-/** The result of `resolve`. The records have no prototype, so that a secret can have the name `__proto__`. */
+/**
+ * The result of `resolve`. `values` and `provenance` have no prototype, so that a secret can have the name `__proto__`.
+ */
 export interface Resolved {
   values: Record<string, string>
   /**
-   * For each value, the layer (environment, group or branch) from which it comes. If the value is a personal
-   * override, this field shows the layers of the value that everyone else gets.
+   * For each value, the layer (environment, group or branch) from which it comes. For a personal override, the field
+   * shows the layer of the value that everyone else gets.
    */
   provenance: Record<string, Provenance>
   /** The names whose value is a personal override, sorted. */
   overridden: string[]
-  /** Names that do not exist, although a value refers to them, sorted. The reference stays in the value as text. */
+  /** Names to which values refer, but which no secret has, sorted. The text `${NAME}` stays in the value. */
   unresolved: string[]
   /**
-   * With `partial`: the names of the secrets that were left out, because references in their values cannot be replaced.
-   * Each name has its error.
+   * With `partial`: the secrets that `resolve` left out, because it cannot replace the references in their values. The
+   * map gives the error for each name.
    */
   unexpanded: ReadonlyMap<string, CryptoError>
   scope: Scope
@@ -105,13 +108,18 @@ export interface Resolved {
   fetchedAt: string
   /** The seconds since `fetchedAt`. */
   ageSeconds: number
-  /** A text that changes if the response changes. A new proof from the signed directory does not change this text. */
+  /**
+   * A text that changes if the response of the server changes. If only the proof from the signed directory changes, the
+   * text stays the same.
+   */
   revision: string
 }
 
 export interface Skerry {
   /**
-   * Returns all secrets, merged and expanded.
+   * Returns the secrets of the environment, its groups and its branch, decrypted. If two layers have a secret of the
+   * same name, `resolve` returns the value of the later layer. It replaces references in the values, unless
+   * `interpolate` is false.
    *
    * @throws UnavailableError, RefusedError, DecryptionError, RollbackError (with `knownState`), SkerryError
    *   `malformed_answer` or `not_found` (a name in `only` does not exist), CryptoError `malformed_token`,
@@ -159,9 +167,9 @@ interface Session {
  *
  * Each call of `resolve` asks the server, unless `reuse` has a copy. With `cache`, `resolve` stores the last valid
  * response, and uses this copy if the server cannot be reached. If the server refuses a request, `resolve` deletes the
- * copy of this request. After the error `unauthorized`, it no longer uses any copy that it stored for this token. If
- * a token was revoked and the program cannot reach the server, `resolve` still returns the stored values, for at most
- * `maxAgeSeconds`.
+ * copy of this request. After the error `unauthorized`, `resolve` no longer uses any copy in `cache` that it stored for
+ * this token. If a token was revoked and the program cannot reach the server, `resolve` still returns the stored
+ * values, for at most `maxAgeSeconds`.
  *
  * @throws SkerryError `invalid_request` if a setting is wrong.
  * @example

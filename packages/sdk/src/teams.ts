@@ -23,7 +23,7 @@ export { listMissingGrants, type MissingFilter, type MissingGrant } from './gran
  * - `already`: the person already had the key, for example because another client granted it.
  * - `uncompared`: `isCompared` returned false, because nobody has compared the person's public key.
  * - `without_keyring`: the person has no key pair yet.
- * - `not_held`: you do not have the key of the environment, or you have it only until a set time.
+ * - `not_held`: you do not have the key of the environment, or your own access to the environment ends at a set time.
  * - `conflict`: the server refused the grant. `reason` says why.
  */
 export type GrantOutcome = 'done' | 'already' | 'uncompared' | 'without_keyring' | 'not_held' | 'conflict'
@@ -32,7 +32,7 @@ export type GrantOutcome = 'done' | 'already' | 'uncompared' | 'without_keyring'
 export interface GrantedRow {
   missing: MissingGrant
   outcome: GrantOutcome
-  /** For `conflict`, the reason why the server refused the grant. Otherwise null. */
+  /** For `conflict`, the reason why the server refused the grant. Null for all other outcomes. */
   reason: SentGrant<MissingGrant>['reason']
 }
 
@@ -51,18 +51,21 @@ export interface GrantMissingSettings extends MissingFilter {
    */
   isCompared: (missing: ReadyGrant) => boolean | Promise<boolean>
   /**
-   * True if you have checked yourself that the signed directory lists the people with their public keys. If false, the
-   * function checks the list itself, provided that `holder.directory` has a pin or a memory. It then throws an error
-   * for a person who is not listed. Default: false.
+   * True if you have checked yourself that the signed directory lists the people with their public keys. If false, and
+   * if `holder.directory` has a pin or a memory, the function makes this check. It throws an error for a person whom
+   * the directory does not list. Default: false.
    */
   areListed?: boolean
-  /** Called after each batch, with the number of keys that are done, and the number of all keys that can be granted. */
+  /**
+   * Called after each batch. `done` is the number of missing keys in the finished batches. `all` is the number of
+   * missing keys in all batches.
+   */
   onProgress?: (done: number, all: number) => void
   /** Called for each missing key that a person now has (`done` or `already`), with the environment key (32 bytes). */
   onGranted?: (missing: ReadyGrant, key: Uint8Array<ArrayBuffer>) => void | Promise<void>
   /**
-   * If you abort it, the function throws the reason of the signal before the next batch. The keys of earlier batches
-   * stay granted. To grant the rest, call the function again.
+   * If you abort this signal, the function throws the reason of the signal before the next batch. The keys of earlier
+   * batches stay granted. To grant the rest, call the function again.
    */
   signal?: AbortSignal
 }

@@ -54,8 +54,8 @@ export interface CreatedServiceToken {
 
 /**
  * Makes a service token on this machine, and registers it on the server. The server gets the id of the token, the hash
- * of its bearer and its public key. The token cannot read an environment until you grant it the key with
- * `grantEnvironment`.
+ * of its bearer and its public key. The token cannot read an environment until you grant the key of the environment to
+ * the token with `grantEnvironment`.
  *
  * @throws RefusedError `forbidden`, `not_found`, `invalid_request`; UnavailableError. The server may have registered
  *   the token, but nobody has its text. You can delete the token.
@@ -90,8 +90,8 @@ export interface OpenedToken {
  * a pin, or if `directory` has a pin or a memory, the returned `holder` accepts only keys that the signed directory of
  * the organization lists. The `holder` is the private key of the token.
  *
- * @param directory settings for the signed directory. Set `name` if the token is not bound to the environment that you
- *   use.
+ * @param directory settings for the signed directory. If the token is not bound to the environment that you use, set
+ *   `name` to the name of this environment.
  * @throws CryptoError `malformed_token`, `malformed_pin`; SkerryError `invalid_request` if the token is for another
  *   environment than `directory.name`.
  * @example const { bearer, holder } = await openToken(token) // `holder` is for `environmentKey`
@@ -109,7 +109,7 @@ export async function openToken(token: string, directory: DirectorySettings = {}
   return { ...opened, holder: { ...privateKey, directory: settings } }
 }
 
-/** The data with which a token is registered on the server. They are not secret. */
+/** The data with which a token is registered on the server. None of this data is secret. */
 export interface TokenRegistration {
   /** The id of the token. */
   tokenId: string
@@ -136,8 +136,9 @@ export async function registrationOf(token: string): Promise<TokenRegistration> 
 }
 
 /**
- * Registers a token again after its organization was restored from an archive. This is necessary because archives
- * contain no hashes of tokens. The name, the role and the environment of the token stay the same.
+ * Registers a token again after its organization was restored from an archive. You must do this because an archive
+ * contains no hashes of tokens, so the server does not accept the token after the restore. The name, the role and the
+ * environment of the token stay the same.
  *
  * @throws SkerryError `not_found` if the organization has no such token; RefusedError `conflict` if the token is
  *   already registered, or had another public key before, `forbidden`; UnavailableError.
@@ -163,9 +164,9 @@ async function findToken(client: Client, orgId: string, tokenId: string): Promis
 }
 
 /**
- * Makes the first admin token of an organization. Use it in a program that signed up, and has only the client id and
- * the client secret of a machine client. A machine client has no key pair, so it cannot create an environment. The
- * program uses the admin token instead.
+ * Makes the first admin token of an organization. Use this function in a program that has only the client id and the
+ * client secret of a machine client. A machine client has no key pair, so it cannot create an environment. With the
+ * admin token, the program can create environments.
  *
  * @param machine a client whose credential is `{ clientId, clientSecret }`.
  * @param settings.orgId the id of the organization. Default: the organization of the machine client.
@@ -189,7 +190,8 @@ export async function bootstrapAdmin(
  * works. If somebody uses the decoy, the server tells the admins. Put the text (`token` in the result) where a thief
  * would look for tokens. Neither the SDK nor the server stores the text.
  *
- * The server gets the id of the decoy and the hash of its bearer. It recognises the decoy by the id or by the hash.
+ * The server gets the id of the decoy and the hash of its bearer. If somebody uses the decoy, the server recognises the
+ * decoy by the id or by the hash.
  *
  * @param settings.placement a note for the admins that says where you put the decoy.
  * @throws RefusedError `forbidden`, `invalid_request`; UnavailableError.

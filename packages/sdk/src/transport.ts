@@ -1,6 +1,6 @@
 import { clientError, errorOf, invalid, SkerryError } from './errors.ts'
 
-/** The `fetch` of the platform, or one that behaves like it. */
+/** The `fetch` of the platform, or a function that behaves like it. */
 export type Fetch = (url: string, init: RequestInit) => Promise<FetchAnswer>
 
 /** The part of `Response` that this package uses. */

@@ -15,11 +15,11 @@ interface VaultRequest {
    * the provider requires it.
    */
   headers?: Record<string, string>
-  /** The body as a text. It may contain the same placeholders. */
+  /** The body as a text. It may contain the same placeholders as a header. */
   body?: string
 }
 
-/** A request to a provider, and the connection whose credential it uses. */
+/** A request to a provider, and the connection whose credential the request uses. */
 export interface VaultFetch {
   /**
    * The product's own id of the person. If the connection belongs to another person, the executor refuses the request.
@@ -28,7 +28,10 @@ export interface VaultFetch {
   /** The id of the connection. */
   connectionId: string
   request: VaultRequest
-  /** Aborts the request. If the response has already begun, aborts its body. */
+  /**
+   * If you abort this signal, the client aborts the request. If the response has already begun, the client stops
+   * reading the body.
+   */
   signal?: AbortSignal
 }
 
@@ -36,9 +39,9 @@ export interface VaultFetch {
 interface VaultLease {
   /** The id of the open browser, `vls_...`. Pass it to the other functions of `VaultBrowsers`. */
   leaseId: string
-  /** The DevTools session of the browser. Programs that use the DevTools protocol themselves need it. */
+  /** The id of the DevTools session of the browser, for programs that use the DevTools protocol themselves. */
   sessionId: string
-  /** The DevTools target of the page. */
+  /** The id of the DevTools target of the page, for the same programs. */
   targetId: string
   /** The time at which the browser closes by itself: ISO 8601, UTC. */
   expiresAt: string
@@ -46,7 +49,9 @@ interface VaultLease {
   signedIn: boolean
 }
 
-/** An open browser: the product's own id of its person, and the `leaseId` from `open`. */
+/**
+ * An open browser: the product's own id of the person whose account the browser uses, and the `leaseId` from `open`.
+ */
 type OfLease = { userRef: string; leaseId: string }
 
 /** The functions with which the backend of a product uses a browser in the vault executor. */
@@ -58,13 +63,14 @@ export interface VaultBrowsers {
    */
   open(call: { userRef: string; connectionId: string; keepAliveMs?: number }): Promise<VaultLease>
   /**
-   * Fills a field of the sign-in page with the stored login of the connection. Works only on pages of the origins where
-   * people sign in to the provider.
+   * Fills a field of the sign-in page with the stored login of the connection. This works only on pages of the origins
+   * where people sign in to the provider.
    */
   fill(call: OfLease & { field: 'username' | 'password' | 'totp' }): Promise<{ filled: true }>
   /**
-   * Closes the browser. The session is saved if the settings of the site allow it, unless `save` is false. `signedIn`
-   * says whether the browser was still signed in. `signedIn` is null if the executor did not check the sign-in.
+   * Closes the browser. The executor saves the session if the settings of the site allow it. If `save` is false, the
+   * executor does not save the session. `signedIn` says whether the browser was still signed in. `signedIn` is null if
+   * the executor did not check the sign-in.
    */
   release(call: OfLease & { save?: boolean }): Promise<{ saved: boolean; signedIn: boolean | null }>
   /**
@@ -95,7 +101,8 @@ export interface VaultExecutor {
 }
 
 /**
- * The address and the key of a vault executor, for a link. They come from the executor itself, and not from the server.
+ * The address of a vault executor and the fingerprint of its key, for a link. The client gets both from the executor
+ * itself, and not from the server.
  */
 export interface VaultIdentity {
   /** The origin at which browsers reach the executor: `https://executor.example.com`. */

@@ -15,7 +15,7 @@ import {
 
 /** A vault connection: one account that a user of the product has connected. It does not contain the credential. */
 export type VaultConnection = Answer<typeof vaultPlatform.connection>['connection']
-/** The state of a link that the vault made for a person. */
+/** The state of a link to the Connect page that `Vault` created for a person. */
 export type VaultSession = Answer<typeof vaultPlatform.session>['session']
 
 /** A URL to which the server sends webhooks. */
@@ -48,7 +48,10 @@ export interface VaultLink {
   executor: VaultIdentity
 }
 
-/** The settings of a link, without the executor: the client adds the executor itself. */
+/**
+ * The settings of a link, without the executor. The client adds the address of the executor and the fingerprint of its
+ * key.
+ */
 type NewSession = Omit<Body<typeof vaultPlatform.createSession>, 'executor'>
 /** Limits a list of connections to one person (`userRef`) or one status. `limit` is the length of a page. */
 type Filter = { userRef?: string; status?: VaultConnection['status']; cursor?: string; limit?: number }
@@ -69,12 +72,13 @@ export interface Vault {
   /** Returns the state of a link. */
   session(sessionId: string): Promise<VaultSession>
   /**
-   * Lists connections, one page at a time. `nextCursor` is the `cursor` of the next page, and null on the last page.
+   * Lists connections, one page at a time. To get the next page, pass `nextCursor` as `cursor`. On the last page,
+   * `nextCursor` is null.
    */
   connections(filter?: Filter): Promise<{ connections: VaultConnection[]; nextCursor: string | null }>
   /** Returns one connection. */
   connection(connectionId: string): Promise<VaultConnection>
-  /** Revokes a connection. After this, requests with the connection are refused. */
+  /** Revokes a connection. The vault executor then refuses requests with this connection. */
   revoke(connectionId: string): Promise<VaultConnection>
   /**
    * Deletes all data of one person: connections with their credentials, links, and webhooks that are not delivered yet.
@@ -88,9 +92,9 @@ export interface Vault {
   eraseUser(userRef: string): Promise<Answer<typeof vaultPlatform.eraseUser>>
   /**
    * Makes the vault executor send a request to a provider, with the credential of a connection. Returns the response of
-   * the provider, whatever its status is. The body is a stream, so you can read it only once. If the response contains
-   * the credential, the executor removes it. The request is sent only once. `timeoutMs` limits the time until the
-   * response begins.
+   * the provider, even if its status is an error. The body is a stream, so you can read it only once. If the response
+   * contains the credential, the executor removes the credential. The client sends the request once, and does not
+   * repeat it after an error. `timeoutMs` limits the time until the response begins.
    *
    * @throws RefusedError of the executor: `invalid_request`, `not_allowed`, `user_mismatch`, `not_found`,
    *   `connection_revoked`, `reauth_required`, `body_too_large`, `unauthorized`. UnavailableError: `provider_failed` if
@@ -113,8 +117,9 @@ export interface Vault {
   /**
    * Opens browsers that are signed in to the account of a connection, for sites that have no API.
    *
-   * @throws The errors of `fetch`; `conflict` if the page or the login has no such field, or if a person is signing in
-   *   on this page. UnavailableError `limit_reached` if the executor cannot open more browsers now.
+   * @throws The errors of `fetch`; `conflict` if the page or the stored login does not have the field that you want to
+   *   fill, or if a person is signing in on this page. UnavailableError `limit_reached` if the executor cannot open
+   *   more browsers now.
    */
   browser: VaultBrowsers
   /** Registers the URLs to which the server sends webhooks. */
@@ -133,7 +138,7 @@ export interface VaultWebhooks {
   list(): Promise<Answer<typeof vaultPlatform.webhooks>>
   /** Registers a URL. The result contains the secret of the webhook, which the server does not show again. */
   create(webhook: Body<typeof vaultPlatform.createWebhook>): Promise<Answer<typeof vaultPlatform.createWebhook>>
-  /** Deletes a URL. The server sends no more webhooks to it. */
+  /** Deletes a URL. The server then sends no more webhooks to this URL. */
   delete(webhookId: string): Promise<void>
   /** Makes the server send a webhook of the type `ping` to the URL at once. Returns the result. */
   test(webhookId: string): Promise<Answer<typeof vaultPlatform.testWebhook>>
@@ -145,9 +150,9 @@ export interface VaultWebhooks {
  * credentials never pass through this client.
  *
  * A link contains the address of the executor and the fingerprint of its key. The client gets both from the executor,
- * so that the server cannot put in its own key. The client caches them for a minute. If the server refuses them, the
- * client asks the executor again. Therefore you need not restart the backend after somebody replaces the executor or
- * its key.
+ * so that the server cannot put in its own key. The client caches both for a minute. If the server refuses the address
+ * or the fingerprint, the client asks the executor again. Therefore you need not restart the backend after somebody
+ * replaces the executor or its key.
  *
  * @throws SkerryError `invalid_request` if a setting is wrong. The functions of the vault throw RefusedError,
  *   UnavailableError, SkerryError `malformed_answer`.

@@ -10,9 +10,12 @@ export interface WatchOptions {
    * so that many clients do not ask at the same time. Default: 30.
    */
   intervalSeconds?: number
-  /** Ends `watch`. */
+  /** If you abort this signal, `watch` returns. */
   signal?: AbortSignal
-  /** The `revision` of the values that you already have. If it is missing, the first response counts as a change. */
+  /**
+   * The `revision` of the values that you already have. If you leave it out, `watch` calls `onChange` after the first
+   * response.
+   */
   revision?: string
   /**
    * Called with the new values after a change. The next request waits until your function returns. An error that your

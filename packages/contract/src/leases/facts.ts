@@ -80,5 +80,7 @@ export const leaseFacts = {
   },
 } satisfies Record<string, Facts>
 
-/** A kind of lease target, as the API names it. Two tags stand for AWS and for Google Cloud. */
+/**
+ * A kind of lease target, as the API names it. The tags of AWS and Google Cloud are not the names of these providers.
+ */
 export type LeaseTag = keyof typeof leaseFacts

@@ -1,7 +1,7 @@
 import { CryptoError } from '../errors.ts'
 import { hashPattern } from './shape.ts'
 
-/** A root that a client trusts, and the oldest head that it accepts. */
+/** A root that a client trusts, and the oldest head that the client accepts. */
 export interface RootPin {
   /** The SHA-256 hash of a root, base64url. */
   root: string

@@ -28,7 +28,7 @@ export interface KnownDirectory {
   pins: readonly string[]
 }
 
-/** What a client trusts before it verifies a directory. The client needs a pin or a known directory. */
+/** The facts that a client trusts before it verifies a directory. The client needs a pin or a known directory. */
 export interface DirectoryTrust {
   /** The roots that the client trusts. */
   pins: readonly RootPin[]
@@ -38,11 +38,11 @@ export interface DirectoryTrust {
   org?: string | undefined
   /** The format of the caller's service token, if the caller has one. A root can forbid the format `classic`. */
   token?: TokenFormat | undefined
-  /** The time in seconds since 1970. */
+  /** The present time, in seconds since 1970. */
   now: number
   /**
    * `write` before writing, wrapping a key or approving, because other people rely on the result. The newest head may
-   * then be at most 14 days old. Otherwise `read`: the newest head may be at most 30 days old.
+   * then be at most 14 days old. `read` in all other cases. The newest head may then be at most 30 days old.
    */
   purpose: 'read' | 'write'
 }

@@ -16,7 +16,7 @@ export interface Wanted {
   branch: string | undefined
   query: ResolveQuery
   strict: boolean
-  /** Called with the name of each layer that is left out. */
+  /** Called with a message that names a layer, for each layer that the client leaves out. */
   warn: (message: string) => void
 }
 

@@ -18,10 +18,11 @@ export interface OrgTrust {
   token?: TokenFormat | undefined
   /**
    * `write` if other people will rely on the result, for example when the client grants a key. The newest head of the
-   * directory may then be at most 14 days old. Otherwise `read`: the newest head may be at most 30 days old.
+   * directory may then be at most 14 days old. `read` in all other cases. The newest head may then be at most 30 days
+   * old.
    */
   purpose: DirectoryTrust['purpose']
-  /** The clock, in milliseconds since 1970. */
+  /** A function that returns the present time, in milliseconds since 1970. Default: the clock of this machine. */
   now?: (() => number) | undefined
 }
 

@@ -3,7 +3,10 @@ import type { KnownDirectory } from '@skerry/crypto/directory/verify'
 /** Stores the newest directory that a client has verified, for each organization. */
 export interface DirectoryMemory {
   read(orgId: string): Promise<KnownDirectory | null>
-  /** Stores `known`. If another process has stored a later head meanwhile, the memory must keep the later head. */
+  /**
+   * Stores `known`. If another process has already stored a directory with a later head, this function must not replace
+   * that directory.
+   */
   write(orgId: string, known: KnownDirectory): Promise<void>
 }
 
@@ -15,12 +18,14 @@ export interface DirectorySettings {
   memory?: DirectoryMemory | undefined
   /**
    * The id of the organization. Set this id if you give a memory and no pin. Without the id, the server names the
-   * organization. A hostile server could then name an organization that the memory does not know.
+   * organization. A hostile server could then name an organization that the memory does not know, and the client would
+   * not check the response.
    */
   org?: string | undefined
   /**
-   * The environment that the caller asked for: `app/env`, or `app/env@branch`. A token can contain this name. If
-   * neither this setting nor the token has a name, the signed entry of the token names the environment.
+   * The name of the environment that you want to read: `app/env`, or `app/env@branch`. A token can contain this name.
+   * If neither this setting nor the token has a name, the client uses the name in the entry of the token in the signed
+   * directory.
    */
   name?: string | undefined
   /**
@@ -28,7 +33,7 @@ export interface DirectorySettings {
    * leaves out such a layer and calls `warn`. Default: false.
    */
   strict?: boolean | undefined
-  /** Called with the name of each layer that is left out. */
+  /** Called with a message that names a layer, for each layer that the client leaves out. */
   warn?: ((message: string) => void) | undefined
 }
 

@@ -4,16 +4,16 @@ import { invalid } from '../errors.ts'
 import type { OrgTrust } from './entries.ts'
 import { type DirectorySettings, processMemory } from './memory.ts'
 
-/** Settings for the signed directory, for a caller who uses or grants keys of environments. */
+/** Settings for checking keys against the signed directory, for a caller who uses or grants keys of environments. */
 export interface WriterDirectory extends DirectorySettings {
   /** The id and the format of the caller's service token, if the caller has one. */
   token?: { id: string; format: TokenFormat } | undefined
   /**
-   * How old the newest head of the directory may be: 14 days for `write`, 30 days for `read`. Use `read` only if the
-   * caller only decrypts values. Default: `write`.
+   * The purpose determines the maximum age of the newest head of the directory: 14 days for `write`, 30 days for
+   * `read`. Use `read` for a caller who decrypts values, but writes and grants nothing. Default: `write`.
    */
   purpose?: OrgTrust['purpose'] | undefined
-  /** The clock, in milliseconds since 1970. */
+  /** A function that returns the present time, in milliseconds since 1970. Default: the clock of this machine. */
   now?: (() => number) | undefined
 }
 

@@ -10,9 +10,12 @@ export interface DiskCacheSettings {
    * The directory for the files. Default: `$XDG_CACHE_HOME/skerry`, or `~/.cache/skerry` if the variable is not set.
    */
   directory?: string
-  /** A copy is deleted if it was not written again for this number of seconds. Default: 2,592,000 (30 days). */
+  /**
+   * The number of seconds after which the cache deletes a copy, unless `resolve` has stored the copy again. Default:
+   * 2,592,000 (30 days).
+   */
   keepSeconds?: number
-  /** The maximum number of copies. The oldest ones are deleted. Default: 200. */
+  /** The maximum number of copies. If there are more copies, the cache deletes the oldest copies. Default: 200. */
   entriesMax?: number
 }
 
@@ -25,11 +28,11 @@ const temporarySeconds = 3600
 
 /**
  * Stores copies of responses on disk, for the setting `cache` of `createSkerry`. Each copy is a file of mode 0600 in a
- * directory of mode 0700. A copy is first written to a temporary file, which then replaces the old file. After a crash,
- * either the old or the new copy exists. Symbolic links are not followed.
+ * directory of mode 0700. The cache first writes a copy to a temporary file, which then replaces the old file. After a
+ * crash, either the old or the new copy exists. The cache does not follow symbolic links.
  *
- * Writing throws an error if the directory belongs to another user, or if other users can enter it. All functions of
- * the cache throw the errors of the file system.
+ * `write` throws an error if the directory belongs to another user, or if other users can enter the directory. All
+ * functions of the cache throw the errors of the file system.
  *
  * @example const skerry = createSkerry({ baseUrl, token, cache: diskCache(), maxAgeSeconds: 3600 })
  */

@@ -9,7 +9,8 @@ const entriesMax = 10_000
 /**
  * Stores the known state of a client in files, in the same way as `diskCache` stores copies. A client that loses its
  * known state cannot notice an older or false response. Therefore choose a directory that still exists when the program
- * starts again. Each entry is kept for 10 years. There can be at most 10,000 entries.
+ * starts again. The store deletes a file that no client has written again for 10 years. If there are more than 10,000
+ * files, it deletes the oldest files.
  *
  * @param settings.directory the directory for the files. Default: `$XDG_STATE_HOME/skerry/seen`, or
  *   `~/.local/state/skerry/seen` if the variable is not set.
