@@ -45,7 +45,7 @@ export function register(command: Command): void {
     'reason',
     'reason for the admins and the audit log; the server can read it',
   )
-    .option('--for <duration>', 'how long you need it, for example 8h or 7d; access ends by itself then')
+    .option('--for <duration>', 'how long you need access, for example 8h or 7d; the server then ends it')
     .action(signedIn(askFor, parseSpan))
   explained(leaf(command, 'ls', 'List requests for access'), 'An admin sees those of everyone, a member their own.')
     .addOption(
@@ -72,7 +72,7 @@ export function register(command: Command): void {
     ),
     'Name environments as app/env or group:env. With --yes, name the environments and the people.',
   )
-    .option('--member <member>', 'only the keys for this person; repeatable', gather)
+    .option('--member <member>', 'give only the keys for this person; repeatable', gather)
     .action(inOrg(complete, checkComplete))
   explained(
     leaf(command, 'plan <member> [environments...]', 'Show or change the keys that a person should get without a team'),
@@ -89,7 +89,7 @@ export function register(command: Command): void {
     leaf(command, 'map [holder]', 'List who can read which environment, or only the environments of one holder'),
     'For admins. A holder is the e-mail address of a member or the name of a token; without one, everyone is listed.',
   )
-    .option('--branches', 'with branches')
+    .option('--branches', 'also list branches')
     .action(inOrg(map))
   leaf(command, 'withdraw <request>', 'Withdraw your own request for access').action(inOrg(withdraw))
 }
