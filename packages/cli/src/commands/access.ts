@@ -35,7 +35,7 @@ interface Span {
 export function register(command: Command): void {
   explained(
     command,
-    'A member asks for environments. An admin who can read them answers: with `grant` on this machine, in the dashboard, or with any `skerry grant`. The server gives nobody a key.',
+    'A member asks for environments. An admin who can read them grants the request: with `skerry access grant`, in the dashboard, or with any `skerry grant`. The server gives nobody a key.',
   )
   reasoned(
     explained(
@@ -47,7 +47,10 @@ export function register(command: Command): void {
   )
     .option('--for <duration>', 'how long you need access, for example 8h or 7d; the server then ends it')
     .action(signedIn(askFor, parseSpan))
-  explained(leaf(command, 'ls', 'List requests for access'), 'An admin sees those of everyone, a member their own.')
+  explained(
+    leaf(command, 'ls', 'List requests for access'),
+    'An admin sees the requests of everyone. A member sees their own requests.',
+  )
     .addOption(
       new Option('--status <status>', 'only requests with this status')
         .choices(['open', 'closed', 'any'])

@@ -121,7 +121,7 @@ function registerWrites(command: Command): void {
     .action(atPlace(remove, parseRemove))
   explained(
     addressed(leaf(command, 'rename <NAME> <NEW_NAME>', 'Rename a secret; it keeps its versions and its description')),
-    'Programs get the value under the new name alone. References to the old name are listed, and are not changed.',
+    'Programs get the value under the new name alone. The command lists references to the old name, and does not change them.',
   )
     .alias('mv')
     .option(...expectedVersion)
@@ -129,14 +129,14 @@ function registerWrites(command: Command): void {
     .action(atPlace(rename, parseRename))
   explained(
     queueing(addressed(leaf(command, 'restore <NAME> [version]', 'Restore an earlier version, or a deleted secret'))),
-    'A version is written again, as a new version. Without a version, the secret that was deleted comes back with its history.',
+    'With a version, the command writes the value of this version again, as a new version. Without a version, the command restores a deleted secret with its history.',
   )
     .option(...expectedVersion)
     .option('--deleted <id>', 'which deleted secret, if several had the name (default: the one deleted last)')
     .action(atPlace(restore, parseRestore))
   explained(
     addressed(leaf(command, 'describe <NAME>', 'Store the description and other details of a secret, or show them')),
-    'The description and the tags are encrypted. The server reads the rest, and reminds the owner two weeks before the date.',
+    'The description and the tags are encrypted. The server can read the other details, and mails the owner two weeks before the date.',
   )
     .option(
       '--description <text>',
