@@ -35,7 +35,7 @@ interface Span {
 export function register(command: Command): void {
   explained(
     command,
-    'A member asks for environments. An admin who can read them answers: with `grant` on this machine, in the dashboard, or with any `skerry grant`. The server gives nobody a key.',
+    'A member asks for environments. An admin who can read them grants the request: with `skerry access grant`, in the dashboard, or with any `skerry grant`. The server gives nobody a key.',
   )
   reasoned(
     explained(
@@ -45,9 +45,12 @@ export function register(command: Command): void {
     'reason',
     'reason for the admins and the audit log; the server can read it',
   )
-    .option('--for <duration>', 'how long you need it, for example 8h or 7d; access ends by itself then')
+    .option('--for <duration>', 'how long you need access, for example 8h or 7d; the server then ends it')
     .action(signedIn(askFor, parseSpan))
-  explained(leaf(command, 'ls', 'List requests for access'), 'An admin sees those of everyone, a member their own.')
+  explained(
+    leaf(command, 'ls', 'List requests for access'),
+    'An admin sees the requests of everyone. A member sees their own requests.',
+  )
     .addOption(
       new Option('--status <status>', 'only requests with this status')
         .choices(['open', 'closed', 'any'])
@@ -72,7 +75,7 @@ export function register(command: Command): void {
     ),
     'Name environments as app/env or group:env. With --yes, name the environments and the people.',
   )
-    .option('--member <member>', 'only the keys for this person; repeatable', gather)
+    .option('--member <member>', 'give only the keys for this person; repeatable', gather)
     .action(inOrg(complete, checkComplete))
   explained(
     leaf(command, 'plan <member> [environments...]', 'Show or change the keys that a person should get without a team'),
@@ -89,7 +92,7 @@ export function register(command: Command): void {
     leaf(command, 'map [holder]', 'List who can read which environment, or only the environments of one holder'),
     'For admins. A holder is the e-mail address of a member or the name of a token; without one, everyone is listed.',
   )
-    .option('--branches', 'with branches')
+    .option('--branches', 'also list branches')
     .action(inOrg(map))
   leaf(command, 'withdraw <request>', 'Withdraw your own request for access').action(inOrg(withdraw))
 }

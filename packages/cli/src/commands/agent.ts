@@ -30,7 +30,11 @@ export function register(command: Command): void {
     signedIn((agent: string, work: SignedIn) => update(agent, true, work)),
   )
   confirmable(
-    leaf(command, 'disable <agent>', 'Stop an agent: its tasks end, and proxies stop at their next refresh'),
+    leaf(
+      command,
+      'disable <agent>',
+      'Stop an agent: its tasks end, and proxies refuse its requests from their next refresh on',
+    ),
   ).action(signedIn((agent: string, work: SignedIn<Confirmable>) => update(agent, false, work)))
   confirmable(leaf(command, 'rm <agent>', 'Delete an agent with its policy, tasks and activity')).action(
     signedIn(remove),

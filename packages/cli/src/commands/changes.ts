@@ -18,7 +18,7 @@ const reviewed = (command: Command) =>
 const unasked = (command: Command) => command.addOption(new Option('-y, --yes').hideHelp())
 
 export function register(command: Command): void {
-  explained(command, 'An admin who is signed in as a person approves and rejects. A token cannot.')
+  explained(command, 'Only an admin who is signed in as a person can approve or reject a change. A token cannot.')
   addressed(leaf(command, 'ls', 'List open proposed changes, newest first; with --env, only those of one environment'))
     .addOption(new Option('--status <status>', 'only changes with this status').choices(statuses).default('open'))
     .option('--limit <number>', 'at most this many', '50')

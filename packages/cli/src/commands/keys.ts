@@ -40,7 +40,7 @@ export function register(command: Command): void {
     .option('--remove-kit', 'also remove your recovery kit')
     .action(signedIn(changePassphrase))
   confirmable(leaf(command, 'kit', 'Make a recovery kit: a printed code that opens your keyring'))
-    .option('--remove', 'remove your recovery kit instead')
+    .option('--remove', 'remove your recovery kit, and make no new one')
     .action(signedIn(kit, checkKit))
   confirmable(leaf(command, 'replace', 'Replace your key pair; you lose access until somebody grants it again'))
     .option('--new-file <path>', 'file with the new passphrase (default: ask)')

@@ -67,7 +67,7 @@ function registerTargets(command: Command): void {
     .option('--file <path>', 'file with the new credential; use - for stdin (default: ask)')
     .action(inOrg(replace))
   confirmable(leaf(command, 'rm <target>', 'Delete a target'))
-    .option('--force', 'even if it has live leases; their accounts are not deleted')
+    .option('--force', 'delete the target even if it has live leases; their accounts are not deleted')
     .action(inOrg(remove))
 }
 

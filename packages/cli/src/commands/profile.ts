@@ -20,7 +20,7 @@ import { type Confirmable, type Flags, namedProfile } from '../settings.ts'
 import { shownMoment } from '../times.ts'
 
 export function register(command: Command): void {
-  leaf(command, 'ls', 'List stored credentials, and show which is used here').action(withoutSession(list))
+  leaf(command, 'ls', 'List stored credentials, and show which one commands use here').action(withoutSession(list))
   leaf(command, 'show [name]', 'Show a stored credential (default: the one that is used here)').action(
     withoutSession(show),
   )

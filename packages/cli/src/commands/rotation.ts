@@ -60,11 +60,11 @@ export function register(command: Command): void {
   addressed(leaf(command, 'pause <rotation>', 'Stop a rotation until you resume it')).action(
     signedIn((id: string, work: SignedIn) => setStatus(id, 'paused', work)),
   )
-  addressed(leaf(command, 'resume <rotation>', 'Continue a paused rotation, and reset its errors')).action(
+  addressed(leaf(command, 'resume <rotation>', 'Continue a paused rotation, and forget its failed runs')).action(
     signedIn((id: string, work: SignedIn) => setStatus(id, 'active', work)),
   )
   confirmable(addressed(leaf(command, 'rm <rotation>', 'Delete a rotation; the secret and its versions stay')))
-    .option('--force', 'even if an interrupted run cannot be resolved')
+    .option('--force', 'rotate even if an interrupted run cannot be resolved')
     .action(signedIn(remove))
   confirmable(leaf(command, 'trust', 'Accept the new key of the rotator, after the operator replaced it')).action(
     inOrg(trust),
@@ -79,7 +79,7 @@ const settings = (command: Command) =>
     .option('--alphabet <characters>', 'generated: alphanumeric, hex, base64url, ascii, or a list of characters')
     .option('--username <name>', 'account with the password')
     .option('--alternate-username <name>', 'second account; rotations alternate between both')
-    .option('--username-secret <secret>', 'second account: secret that holds the name of the current one')
+    .option('--username-secret <secret>', 'second account: secret in which the name of the current account is stored')
     .option('--user-host <pattern>', 'mysql: host of the account; % is any')
     .option('--statement <sql>', 'SQL to run instead of the default; repeatable', repeat)
 

@@ -117,11 +117,11 @@ function registerWrites(command: Command): void {
   )
     .option(...expectedVersion)
     .option('--dry-run', 'check everything and delete nothing')
-    .option('--purge', 'delete for good, and also what earlier deletions of the name kept')
+    .option('--purge', 'delete for good, and also delete the deleted secrets of this name')
     .action(atPlace(remove, parseRemove))
   explained(
     addressed(leaf(command, 'rename <NAME> <NEW_NAME>', 'Rename a secret; it keeps its versions and its description')),
-    'Programs get the value under the new name alone. References to the old name are listed, and are not changed.',
+    'Programs get the value under the new name alone. The command lists references to the old name, and does not change them.',
   )
     .alias('mv')
     .option(...expectedVersion)
@@ -129,24 +129,27 @@ function registerWrites(command: Command): void {
     .action(atPlace(rename, parseRename))
   explained(
     queueing(addressed(leaf(command, 'restore <NAME> [version]', 'Restore an earlier version, or a deleted secret'))),
-    'A version is written again, as a new version. Without a version, the secret that was deleted comes back with its history.',
+    'With a version, the command writes the value of this version again, as a new version. Without a version, the command restores a deleted secret with its history.',
   )
     .option(...expectedVersion)
-    .option('--deleted <id>', 'the deleted secret, if several had the name (default: the latest)')
+    .option('--deleted <id>', 'which deleted secret, if several had the name (default: the one deleted last)')
     .action(atPlace(restore, parseRestore))
   explained(
     addressed(leaf(command, 'describe <NAME>', 'Store the description and other details of a secret, or show them')),
-    'The description and the tags are encrypted. The server reads the rest, and reminds the owner two weeks before the date.',
+    'The description and the tags are encrypted. The server can read the other details, and mails the owner two weeks before the date.',
   )
-    .option('--description <text>', 'what it is for, at most 500 characters; use - for stdin, an empty text clears it')
-    .option('--tag <tag,...>', 'tags, instead of those before; repeatable', gather)
+    .option(
+      '--description <text>',
+      'what the secret is for, at most 500 characters; use - for stdin, an empty text clears it',
+    )
+    .option('--tag <tag,...>', 'tags, in place of all earlier tags; repeatable', gather)
     .option('--no-tags', 'remove all tags')
-    .option('--owner <member>', 'who is reminded before it expires')
+    .option('--owner <member>', 'member who gets a mail before the secret expires')
     .option('--no-owner', 'remove the owner')
-    .option('--expires <date>', 'when it must be replaced: 2026-12-08, or 90d from now')
+    .option('--expires <date>', 'when the secret must be replaced: 2026-12-08, or 90d from now')
     .option('--no-expires', 'remove the date')
     .option('--not-needed', 'note that it is missing in this environment on purpose')
-    .option('--needed', 'take that back')
+    .option('--needed', 'remove the note of --not-needed')
     .action(atPlace(describe, parseDescribe))
   addressed(leaf(command, 'deleted', 'List the deleted secrets, and until when each can be restored')).action(
     atPlace(deleted),
@@ -165,7 +168,7 @@ function registerOverrides(command: Command): void {
     .option('--trim', 'remove one line break from the end')
     .option('--empty', 'allow an empty value')
     .option('--literal', 'keep ${NAME} as text instead of a reference')
-    .option('--remove', 'remove your value; the shared value counts again')
+    .option('--remove', 'remove your value; programs then get the shared value')
     .addOption(new Option('--rm', 'the same as --remove').implies({ remove: true }).hideHelp())
     .action(atPlace(override, parseOverride))
   addressed(leaf(command, 'overrides', 'List the values that you stored for yourself alone'))

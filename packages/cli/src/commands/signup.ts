@@ -15,7 +15,7 @@ import { type Flags, readSettingsToStore, type Settings } from '../settings.ts'
 export function register(command: Command): void {
   explained(
     common(command),
-    'This machine gets a credential and the first key. --profile stores the credential under a name of your choice.',
+    'This machine gets a service token, which gets the keys of the environments that you make with it. --profile stores the token under a name of your choice.',
   )
     .argument('<organization>', 'display name of the organization')
     .option('--slug <slug>', 'short name, which never changes (default: made from the name)')

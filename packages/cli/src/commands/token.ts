@@ -77,8 +77,8 @@ export function register(command: Command): void {
     leaf(command, 'register', 'Make a token work again after its organization was restored'),
     'The token is read from stdin.',
   )
-    .option('--request', 'print what an admin needs for it, without a server; it contains no secret')
-    .option('--from <path>', 'output of `--request` to use instead of the token; use - for stdin')
+    .option('--request', 'print what an admin needs to register the token, without a server; it contains no secret')
+    .option('--from <path>', 'file with the output of `--request`, to use instead of the token; use - for stdin')
     .action(withoutSession(registerAgain))
 }
 

@@ -64,7 +64,7 @@ function registerExecutor(command: Command): void {
     atProject(executor.registerCode),
   )
   confirmable(
-    inProject(command, 'disable', 'End the executor; nobody can use credentials until another executor registers'),
+    inProject(command, 'disable', 'Disable the executor; nobody can use credentials until another executor registers'),
   ).action(atProject(executor.disable))
 }
 
@@ -83,13 +83,13 @@ function registerConnections(command: Command): void {
 function registerWebhooks(command: Command): void {
   const types = vaultEventTypes.join(', ')
   inProject(command, 'ls', 'List webhooks, and whether deliveries arrive').action(atProject(webhooks.list))
-  inProject(command, 'create <url>', 'Create a webhook: print its signing secret once, to stdout')
+  inProject(command, 'create <url>', 'Create a webhook, and print its signing secret once, to stdout')
     .option('--event <type>', `event to send: ${types} (default: all); repeatable`, gather)
     .option('--description <text>', 'description for people')
     .action(atProject(webhooks.create, webhooks.parseCreate))
   inProject(command, 'show <webhook>', 'Show a webhook').action(atProject(webhooks.show))
   inProject(command, 'edit <webhook> [url]', 'Change settings of a webhook; the signing secret stays')
-    .option('--event <type>', `event to send, instead of the present ones: ${types}; repeatable`, gather)
+    .option('--event <type>', `event to send, in place of the events until now: ${types}; repeatable`, gather)
     .option('--description <text>', 'description for people; an empty one deletes it')
     .action(atProject(webhooks.update, webhooks.parseUpdate))
   inProject(command, 'enable <webhook>', 'Send events to a disabled webhook again, first the waiting ones').action(

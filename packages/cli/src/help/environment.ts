@@ -18,7 +18,7 @@ export const environmentHelp = [
 Options come first, then variables, then skerry.json, then the stored credential.`,
   `
 Exit codes:
-  0  done                       5    conflict: it changed in the meantime, or exists
+  0  done                       5    conflict: the object has changed, or exists already
   1  failed                     6    the server is unavailable
   2  wrong command line         126  the program cannot be executed
   3  not signed in or allowed   127  the program was not found

@@ -29,11 +29,11 @@ export function registerOffboarding(command: Command): void {
     'Name a row as the column WHAT shows it: shop/production for a re-key, shop/production/API_KEY for a value, `recovery` for the recovery share. A report ends in .csv or .md.',
   )
     .option('--done', 'the rows’ values were replaced at their source')
-    .option('--not-needed', 'leave the rows out')
+    .option('--not-needed', 'mark the rows as not needed')
     .option('--reopen', 'open the rows again')
     .option('--hand-to <admin>', 'hand the rows to this admin, who gets a mail')
     .option('--remind', 'mail the admins again to whom the rows were handed')
-    .option('--note <text>', 'note of the rows; empty to delete it')
+    .option('--note <text>', 'note of the rows; an empty text deletes the note')
     .option('--report <file>', 'write the offboarding to this file')
     .option('--finish', 'finish the offboarding; rows that are open stay open')
     .action(inOrg(show, checkShow))

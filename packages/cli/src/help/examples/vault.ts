@@ -61,8 +61,8 @@ export const vault = {
     ['skerry vault executor register-code --project planner --no-browser', 'Print the address of the dashboard page'],
   ],
   'vault executor disable': [
-    ['skerry vault executor disable', 'End the executor of your only project'],
-    ['skerry vault executor disable --project planner --yes', 'End an executor without a question'],
+    ['skerry vault executor disable', 'Disable the executor of your only project'],
+    ['skerry vault executor disable --project planner --yes', 'Disable an executor without a question'],
   ],
   'vault connection': [
     ['skerry vault connection ls --user-ref customer-17', 'List the accounts that a person has connected'],
