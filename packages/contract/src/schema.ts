@@ -140,7 +140,7 @@ export const NextCursor = Nullable(Type.String())
 export const ErrorBody = Type.Object({
   error: Type.Object({
     code: Type.String({ description: 'Code for programs. It does not change between releases' }),
-    message: Type.String({ description: 'Message for people. It names the wrong field' }),
+    message: Type.String({ description: 'Message for people. If a field is wrong, the message names the field' }),
   }),
 })
 export type ErrorBody = Static<typeof ErrorBody>

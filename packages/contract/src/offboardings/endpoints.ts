@@ -70,7 +70,7 @@ export const offboardings = {
             'Use `done` only for a value that you replaced at its source. The server itself marks a re-key or a recovery share as done',
         }),
       ),
-      note: Type.Optional(Nullable(FreeText)),
+      note: Type.Optional(Nullable({ ...FreeText, description: 'A note for other admins' })),
       assigneeId: Type.Optional({
         ...Nullable(Id('user')),
         description: 'The admin to whom you hand the row. null: nobody',

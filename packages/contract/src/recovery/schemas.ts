@@ -28,7 +28,7 @@ export const EnvironmentGrant = Strict({ environmentId: Id('environment'), wrapp
 
 export const Grants = Type.Array(EnvironmentGrant, {
   maxItems: limits.recoveryGrantsMax,
-  description: 'The environments, each with its wrapped key',
+  description: 'The environments, each with its key',
 })
 
 export const Recovery = Strict({
