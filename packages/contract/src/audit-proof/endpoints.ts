@@ -55,7 +55,7 @@ export const auditProof = {
   }),
   consistency: get('/v1/orgs/:orgId/audit/proof/consistency', {
     summary:
-      'Get a proof that the audit log with `to` entries begins with the audit log that had `from` entries, unchanged. Default of `to`: the current number of entries',
+      'Get a proof that the first `from` entries are unchanged in the audit log of `to` entries. Default of `to`: the current number of entries',
     query: Strict({
       from: { ...Size, description: 'Number of entries in the earlier Merkle tree' },
       to: Type.Optional({ ...Size, description: 'Number of entries in the later Merkle tree' }),

@@ -135,7 +135,7 @@ export const changes = {
   }),
   proposeRekey: post('/v1/orgs/:orgId/envs/:envId/change-requests/rekey', {
     summary:
-      'Propose a new key for a protected environment. An environment can have only one open proposal for a re-key. If the open proposal can no longer be applied, because the environment has changed, the new proposal replaces it. If not, the answer is 409',
+      'Propose a new key for a protected environment. An environment can have only one open proposal for a re-key. If the environment has changed since the open proposal, the new proposal replaces the open one. If the environment has not changed, the answer is 409',
     body: Rekey,
     headers: changeNote,
     responses: { 202: Strict({ queued: Type.Literal(true), changeRequest: ChangeRequest }) },
@@ -154,7 +154,7 @@ export const changes = {
   }),
   approve: post('/v1/orgs/:orgId/change-requests/:changeRequestId/approve', {
     summary:
-      'Approve a change request and all changes that were proposed together with it. When enough admins have approved, the server applies the changes. It stores the proposed ciphertext unchanged',
+      'Approve a change request and all changes that were proposed together with it. When enough admins have approved, the server applies the changes. The server stores the proposed ciphertext unchanged',
     body: Approval,
     responses: {
       200: Strict({

@@ -46,7 +46,7 @@ const conventions = [
     'with every other credential.',
   'Each operation says under “Access” who may call it. A caller who does not belong to the organization gets `not_found`.',
   'The server refuses a request with a field or query parameter that the operation does not have.',
-  'Operations that list many rows answer one page at a time, with at most `limit` rows. To get the next page, send the `nextCursor` of the answer as `cursor`. On the last page, `nextCursor` is null.',
+  'Operations with long lists have the parameters `limit` (the most rows of one page) and `cursor`. To get the next page, send the `nextCursor` of the answer as `cursor`. On the last page, `nextCursor` is null.',
   'An instant is a time in ISO 8601, in UTC with milliseconds.',
   'Every answer has the header `x-request-id`. With this id, you find the request in the server’s log and in the audit log.',
 ]

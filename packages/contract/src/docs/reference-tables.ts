@@ -78,7 +78,7 @@ export function referenceTables(): Table[] {
       anchor: 'credentials',
       title: 'Credentials',
       about:
-        'Most credentials that a caller sends as `Bearer` begin with one of these prefixes. Only the token of a browser session, a JWT, has no prefix.',
+        'Most credentials that a caller sends as `Bearer` begin with one of these prefixes. Only the session token of a person, a JWT, has no prefix.',
       columns: ['Prefix', 'Credential'],
       rows: Object.entries(credentialPrefixes).map(([kind, prefix]) => [code(prefix), kindOf(kind)]),
     },

@@ -97,7 +97,7 @@ export const GivenGrant = Strict({
   direct: Type.Optional(
     Type.Boolean({
       description:
-        'true: the person keeps the key after leaving a team. false: the grant fails if neither a team nor a plan of the person includes the environment. Default: true if no team includes the environment',
+        'true: the person keeps the key after leaving a team. false: the grant fails if neither a team nor a plan of the person includes the environment. Default: true if no team of the person includes the environment',
     }),
   ),
 })

@@ -117,7 +117,7 @@ export const recoveryRequests = {
   }),
   open: post('/v1/orgs/:orgId/recovery/requests', {
     summary:
-      'Ask the custodians for their shares. The target of the request is the person or service token that should get access. A drill has no target, because it only tests the recovery. A repeated call returns the open request',
+      'Ask the custodians for their shares. The target of the request is the person or service token that should get access. A drill has no target, because it only tests the recovery. If you repeat the call for the same target, the answer has the open request',
     body: Strict({
       targetPublicKeyJwk: {
         ...PublicKeyJwk,

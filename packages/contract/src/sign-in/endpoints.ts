@@ -85,8 +85,7 @@ export const signIn = {
     unaudited: 'the server does not know the caller yet',
   }),
   passkey: post('/v1/sign-in/passkeys', {
-    summary:
-      'Sign in with a passkey. The passkey is at the same time the second factor. The answer sets the refresh cookie',
+    summary: 'Sign in with a passkey. The person then needs no other second factor. The answer sets the refresh cookie',
     surface: 'none',
     body: Strict({ challengeId: ChallengeId, response: WebAuthnResponse }),
     responses: { 200: SignedIn },

@@ -172,7 +172,7 @@ export const sync = {
   }),
   plan: post('/v1/orgs/:orgId/sync/bindings/:bindingId/plan', {
     summary:
-      'List the secrets at the destination that the next run would create, change or delete, by name. The body can have settings that you want to try. The call writes nothing',
+      'List the secrets at the destination that the next push would create, change or delete, by name. The body can have settings that you want to try. The call changes nothing',
     unit: 'manual',
     unaudited: 'the call reads names at the destination and changes nothing',
     body: Strict(settings),

@@ -69,7 +69,7 @@ export const limited = <S extends object>(rate: RateName, base: Access<S>): Acce
 /** Any valid credential, even of a person who has not yet entered the second factor. */
 export const authenticated = accessOf<Caller>(
   'authenticated',
-  'A person, a service token or a machine client. A person need not have entered their second factor in this session',
+  'A person, a service token or a machine client. A person can call this operation even before they have entered their second factor',
   async ({ principal }) => {
     if (!principal || isVaultPrincipal(principal)) throw fail('unauthorized', 'send an Authorization header')
     return { principal }
@@ -101,7 +101,7 @@ export function isHalfSignedIn({ oidc }: Context, principal: Principal): boolean
 /** A signed-in person: no machine client, no service token. */
 export const person = accessOf<{ principal: UserPrincipal }>(
   'person',
-  'A signed-in person. The server refuses a service token or a machine client',
+  'A signed-in person. The server refuses service tokens and machine clients',
   async (call, params) => {
     const { principal } = await signedIn.resolve(call, params)
     if (principal.type !== 'user') throw fail('forbidden', 'only a signed-in person may do this')
@@ -112,7 +112,7 @@ export const person = accessOf<{ principal: UserPrincipal }>(
 /** A person in a browser. A CLI session acts for that person too, but cannot approve other CLI sessions. */
 export const browser = accessOf<{ principal: UserPrincipal }>(
   'browser',
-  'A person in a browser. The server refuses a CLI session, a service token or a machine client',
+  'A person in a browser. The server refuses CLI sessions, service tokens and machine clients',
   async (call, params) => {
     const scope = await person.resolve(call, params)
     if (scope.principal.session.kind !== 'browser') throw fail('forbidden', 'this needs a browser session')
