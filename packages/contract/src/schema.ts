@@ -92,7 +92,7 @@ export const ExpectedVersion = Type.Integer({
   minimum: 0,
   maximum: 2_147_483_647,
   description:
-    'The version that the caller read. If it is not the current version, the answer is 409. 0: the secret must not exist',
+    'The version that the caller read. If the secret has another version now, the answer is 409. 0: the secret must not exist yet',
 })
 
 export const CliLoginCode = Type.String({

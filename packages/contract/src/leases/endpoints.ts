@@ -48,7 +48,8 @@ export const leases = {
     audits: ['lease_target.updated'],
   }),
   verifyTarget: post('/v1/orgs/:orgId/leases/targets/:targetId/verify', {
-    summary: 'Sign in to a target again, and record the result',
+    summary:
+      'Verify a target: the server or the provisioner signs in to the target again, and the server records the result',
     unit: 'manual',
     responses: { 200: Strict({ target: LeaseTarget }) },
     refuses: ['conflict'],

@@ -34,7 +34,7 @@ export const offboardings = {
   }),
   start: post('/v1/orgs/:orgId/offboardings', {
     summary:
-      'Remove a member, revoke the service tokens and machine clients that they made, and list the remaining work. This also works for a person who is no longer a member',
+      'Remove a member, revoke the service tokens and machine clients that they made, and list the remaining work. The call also works for a person who is no longer a member',
     body: Strict({ ...trusted, userId: Id('user'), confirmEmail: ConfirmEmail }),
     responses: { 201: One },
     refuses: ['conflict'],

@@ -64,7 +64,7 @@ export const recovery = {
     audits: ['recovery.rotated', 'recovery_request.cancelled'],
   }),
   disable: del('/v1/orgs/:orgId/recovery', {
-    summary: 'End recovery. This deletes all environment keys that are wrapped for the recovery key',
+    summary: 'End recovery. The server deletes its copies of environment keys that are wrapped for the recovery key',
     body: Strict({ ...trusted }),
     responses: { 200: Ok },
     audits: ['recovery.disabled', 'recovery_request.cancelled'],

@@ -7,7 +7,7 @@ import { Id, Instant, Nullable, PrincipalType, PublicKeyJwk, Strict } from '../s
 export const ShareIndex = Type.Integer({
   minimum: 1,
   maximum: limits.recoverySharesMax,
-  description: 'Number of the share. Each share has a different number',
+  description: 'Number of the share. Each custodian’s share has a different number',
 })
 
 export const Threshold = Type.Integer({

@@ -13,12 +13,12 @@ import {
 
 const OwnName = Type.Unsafe<string>({
   ...DisplayName,
-  description: 'The person’s name. A person who already has a name keeps it',
+  description: 'The person’s name. If the person already has a name, the server does not change it',
 })
 
 export const signIn = {
   get: get('/v1/sign-in', {
-    summary: 'Show how people sign in on this server, and whether nobody has signed in yet',
+    summary: 'Show how people sign in on this server, and whether anybody has signed in yet',
     surface: 'none',
     responses: {
       200: Strict({

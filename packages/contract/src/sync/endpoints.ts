@@ -125,7 +125,7 @@ export const sync = {
     audits: ['sync_connection.deleted', 'sync_binding.deleted'],
   }),
   bindings: get('/v1/orgs/:orgId/sync/bindings', {
-    summary: 'List sync bindings with their last run',
+    summary: 'List sync bindings, each with its last push',
     query: Page,
     responses: { 200: Strict({ bindings: Type.Array(SyncBinding), nextCursor: NextCursor }) },
   }),

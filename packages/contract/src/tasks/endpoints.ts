@@ -47,7 +47,7 @@ const dimensions = {
  */
 export const tasks = {
   dispatch: post('/v1/agents/:agentRef/dispatch', {
-    summary: 'Register a task of an agent. The caller makes the token of the task, and sends its hash',
+    summary: 'Register a task of an agent. The caller makes the token of the task, and sends the hash of the token',
     body: Strict({
       taskRef: { ...Id('taskRef'), description: 'The `skd_...` part of the token' },
       tokenHash: Type.String({ pattern: '^[A-Za-z0-9_-]{43}$', description: 'SHA-256 of the token, in base64url' }),

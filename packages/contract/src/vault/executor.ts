@@ -115,7 +115,8 @@ export const vaultExecutor = {
   }),
   release: get('/v1/vault/executor/connections/:vaultConnectionId/credentials/:slot', {
     surface,
-    summary: 'Get the current revision of a credential. The executor must have registered the key that can unwrap it',
+    summary:
+      'Get the current revision of a credential. The executor must have registered the wrapping key of this credential',
     responses: { 200: Strict({ credential: VaultCredential }) },
     refuses: ['not_found', 'forbidden', 'quota_exceeded'],
     audits: ['vault.credential.release_denied'],
