@@ -92,7 +92,7 @@ export const ExpectedVersion = Type.Integer({
   minimum: 0,
   maximum: 2_147_483_647,
   description:
-    'The version that the caller read. If it is not the current version, the answer is 409. 0: the secret must not exist',
+    'The version that the caller read. If the secret has another version now, the answer is 409. 0: the secret must not exist yet',
 })
 
 export const CliLoginCode = Type.String({
@@ -140,7 +140,7 @@ export const NextCursor = Nullable(Type.String())
 export const ErrorBody = Type.Object({
   error: Type.Object({
     code: Type.String({ description: 'Code for programs. It does not change between releases' }),
-    message: Type.String({ description: 'Message for people. It names the wrong field' }),
+    message: Type.String({ description: 'Message for people. If a field is wrong, the message names the field' }),
   }),
 })
 export type ErrorBody = Static<typeof ErrorBody>

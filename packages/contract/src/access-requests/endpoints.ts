@@ -6,7 +6,7 @@ import { FreeText, Id, NextCursor, Page, Strict } from '../schema.ts'
 import { AccessRequest } from './schemas.ts'
 
 const One = Strict({ request: AccessRequest })
-const Reason = { reason: Type.Optional(FreeText) }
+const reasonOf = (description: string) => ({ reason: Type.Optional({ ...FreeText, description }) })
 
 /**
  * A member asks for environments. An admin who holds their keys answers with ordinary key grants, and the last one closes
@@ -15,7 +15,7 @@ const Reason = { reason: Type.Optional(FreeText) }
 export const accessRequests = {
   list: get('/v1/orgs/:orgId/access-requests', {
     summary:
-      'List requests for access, oldest first. Admins see the requests of all people. Other callers see only their own',
+      'List requests for access, oldest first. Admins see the requests of all people. Other callers see only their own requests',
     query: Strict({
       ...Page.properties,
       status: Type.Optional(
@@ -41,10 +41,11 @@ export const accessRequests = {
         maxItems: limits.accessRequestEnvironmentsMax,
         uniqueItems: true,
       }),
-      ...Reason,
+      ...reasonOf('Why you need the access. The admins see this text'),
       forSeconds: Type.Optional({
         ...GrantSeconds,
-        description: 'For how many seconds the person needs the access. Default: without an end',
+        description:
+          'For how many seconds the person needs the access. Default: the person needs the access permanently',
       }),
     }),
     responses: { 201: One },
@@ -58,7 +59,7 @@ export const accessRequests = {
   decline: post('/v1/orgs/:orgId/access-requests/:accessRequestId/decline', {
     summary:
       'Decline a request for access. The person who asked sees the reason. If an admin has already granted some of the keys, the person keeps these keys',
-    body: Strict(Reason),
+    body: Strict(reasonOf('Why you decline the request. The person who asked sees this text')),
     responses: { 200: One },
     refuses: ['conflict'],
     audits: ['access_request.declined'],

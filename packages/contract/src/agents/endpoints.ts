@@ -28,7 +28,7 @@ export const agents = {
   }),
   create: post('/v1/orgs/:orgId/agents', {
     summary:
-      'Make an agent. An agent has no key. A service token that is bound to an environment must send this environment as `environmentId`',
+      'Make an agent. An agent has no key pair, so it cannot decrypt secrets. A service token that is bound to an environment must send this environment as `environmentId`',
     body: Strict({ name: DisplayName, slug: Slug, environmentId: Type.Optional(Environment) }),
     responses: { 201: Strict({ agent: Agent }) },
     refuses: ['conflict', 'quota_exceeded'],
@@ -36,7 +36,7 @@ export const agents = {
   }),
   signer: get('/v1/orgs/:orgId/agents/signers/me', {
     summary:
-      'Get the thumbprint of the caller’s public key. Proxies need this key to verify the policies that the caller signs. `signer` is null for a service token, a machine client, or a person without a keyring',
+      'Get the thumbprint of the caller’s public key. With this thumbprint in its settings, a proxy accepts policies that the caller signs. `signer` is null for a service token, a machine client, or a person without a keyring',
     responses: {
       200: Strict({ signer: Nullable(Strict({ userId: Id('user'), thumbprint: Thumbprint })) }),
     },
@@ -50,7 +50,7 @@ export const agents = {
       'Rename an agent, bind it to an environment, or enable or disable it. A service token that is bound to an environment can bind agents only to this environment',
     body: Strict({
       name: Type.Optional(DisplayName),
-      enabled: Type.Optional(Type.Boolean({ description: 'False: the server gives proxies no policy of this agent' })),
+      enabled: Type.Optional(Type.Boolean({ description: 'false: the server gives proxies no policy of this agent' })),
       environmentId: Type.Optional(Environment),
     }),
     responses: { 200: Strict({ agent: Agent }) },
@@ -63,23 +63,23 @@ export const agents = {
     audits: ['agent.deleted'],
   }),
   policies: get('/v1/orgs/:orgId/agents/:agentId/policies', {
-    summary: `List the newest ${limits.agentPoliciesListed} versions of the policy, newest first`,
+    summary: `List the newest ${limits.agentPoliciesListed} policy versions of an agent, newest first`,
     responses: { 200: Strict({ policies: Type.Array(AgentPolicy) }) },
   }),
   publish: post('/v1/orgs/:orgId/agents/:agentId/policies', {
-    summary: 'Publish a policy that the caller has signed',
+    summary: 'Publish a new policy version of an agent. The caller must have signed the policy',
     body: Strict({ bundle: Bundle }),
     responses: { 201: Strict({ policy: AgentPolicy }) },
     refuses: ['conflict', 'quota_exceeded'],
     audits: ['agent.policy_published'],
   }),
   rollback: post('/v1/orgs/:orgId/agents/:agentId/policies/:version/rollback', {
-    summary: 'Publish an earlier policy again, as a new version. The earlier policy must still be valid',
+    summary: 'Publish an earlier policy again, as a new version. The earlier policy must not have expired',
     responses: { 201: Strict({ policy: AgentPolicy }) },
     audits: ['agent.policy_rolled_back'],
   }),
   policy: get('/v1/agents/:agentRef/policy', {
-    summary: 'Get the policy that a proxy enforces for the agent',
+    summary: 'Get the newest policy of an agent, which a proxy then enforces',
     unit: 'transaction',
     unaudited: 'proxies call this every few seconds. The agent has the time of the last call, to the minute',
     tagged: true,

@@ -55,7 +55,7 @@ export const auditProof = {
   }),
   consistency: get('/v1/orgs/:orgId/audit/proof/consistency', {
     summary:
-      'Get a proof that the log of `from` entries is the beginning of the log of `to` entries. Default of `to`: the current number of entries',
+      'Get a proof that the first `from` entries are unchanged in the audit log of `to` entries. Default of `to`: the current number of entries',
     query: Strict({
       from: { ...Size, description: 'Number of entries in the earlier Merkle tree' },
       to: Type.Optional({ ...Size, description: 'Number of entries in the later Merkle tree' }),
@@ -65,7 +65,7 @@ export const auditProof = {
   }),
   leaves: get('/v1/orgs/:orgId/audit/leaves', {
     summary:
-      'List sealed audit entries in the order of the Merkle tree, each with its hash. `entry` is null if the database no longer has the entry',
+      'List the audit entries that are in the Merkle tree, in the order of the tree, each with its hash. `entry` is null if the database no longer has the entry',
     query: Strict({
       from: Type.Optional({ ...LeafIndex, description: 'Index of the first entry. Default: 0' }),
       limit: Type.Optional(

@@ -14,7 +14,7 @@ export const billing = {
     responses: { 200: BillingView },
   }),
   checkout: post('/v1/orgs/:orgId/billing/checkout', {
-    summary: 'Begin to buy a plan. The answer has the address of a page at the payment provider',
+    summary: 'Begin to buy a plan. The answer has the address of a page at the payment provider, where a person pays',
     unit: 'manual',
     body: Strict({
       family: Family,
@@ -22,7 +22,7 @@ export const billing = {
         Type.String({
           maxLength: limits.planIdCharacters,
           pattern: '^[a-z]+$',
-          description: 'The plan to buy. Default: the lowest plan for sale above the current plan',
+          description: 'The plan to buy. Default: the next higher plan that the server sells',
         }),
       ),
     }),
@@ -39,7 +39,7 @@ export const billing = {
     audits: ['billing.portal_opened'],
   }),
   cancel: post('/v1/orgs/:orgId/billing/cancel', {
-    summary: 'End all paid plans at once',
+    summary: 'Cancel all paid plans of the organization immediately',
     unit: 'manual',
     responses: { 200: Ok },
     refuses: ['conflict'],

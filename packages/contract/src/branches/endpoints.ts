@@ -16,7 +16,8 @@ export const branches = {
     body: Strict({
       id: Type.Optional({
         ...Id('environment'),
-        description: 'Id of the branch. The client chooses it, because the manifest of the branch contains it',
+        description:
+          'The id of the new branch, which the client chooses. The manifest of the branch also contains this id',
       }),
       slug: Slug,
       name: Type.Optional({ ...DisplayName, description: 'Default: the slug' }),

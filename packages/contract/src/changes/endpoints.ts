@@ -35,13 +35,16 @@ const Review = Strict({
   createdAt: Instant,
 })
 
-const Comment = Strict({ comment: Type.Optional(FreeText) })
+const Comment = Strict({
+  comment: Type.Optional({ ...FreeText, description: 'A comment, which other people see with your review' }),
+})
 
 const Approval = Strict({
   ...Comment.properties,
   rekey: Type.Optional(
     Type.Literal(true, {
-      description: 'Must be true to approve a re-key. It shows that the client has told the approver about the re-key',
+      description:
+        'Must be true to approve a re-key. A client sends true only after it has told the approver that the change is a re-key',
     }),
   ),
 })
@@ -56,7 +59,7 @@ export const protection = {
   }),
   put: put('/v1/orgs/:orgId/envs/:envId/protection', {
     summary:
-      'Protect an environment, or change its protection. Waiting changes keep the settings from the time of their proposal',
+      'Protect an environment, or change its protection. Changes that already wait for approval still need the approvals that were required when they were proposed',
     body: Strict({
       requiredApprovals: Type.Optional({
         ...RequiredApprovals,
@@ -132,7 +135,7 @@ export const changes = {
   }),
   proposeRekey: post('/v1/orgs/:orgId/envs/:envId/change-requests/rekey', {
     summary:
-      'Propose a new key for a protected environment. Only one such proposal can be open. A new proposal closes an open one only if the environment has changed since the open one was made. Otherwise the answer is 409',
+      'Propose a new key for a protected environment. An environment can have only one open proposal for a re-key. If the environment has changed since the open proposal, the new proposal replaces the open one. If the environment has not changed, the answer is 409',
     body: Rekey,
     headers: changeNote,
     responses: { 202: Strict({ queued: Type.Literal(true), changeRequest: ChangeRequest }) },
@@ -151,7 +154,7 @@ export const changes = {
   }),
   approve: post('/v1/orgs/:orgId/change-requests/:changeRequestId/approve', {
     summary:
-      'Approve a change request and all changes that were proposed together with it. When enough admins have approved, the server stores the proposed ciphertext unchanged',
+      'Approve a change request and all changes that were proposed together with it. When enough admins have approved, the server applies the changes. The server stores the proposed ciphertext unchanged',
     body: Approval,
     responses: {
       200: Strict({
@@ -175,7 +178,8 @@ export const changes = {
     ],
   }),
   reject: post('/v1/orgs/:orgId/change-requests/:changeRequestId/reject', {
-    summary: 'Reject a change request and all changes that were proposed together with it. One rejection is enough',
+    summary:
+      'Reject a change request and all changes that were proposed together with it. One rejection by an admin is enough',
     body: Comment,
     responses: { 200: One },
     refuses: ['conflict'],

@@ -71,7 +71,7 @@ export const ShownChange = Strict({
   proposerEnded: {
     ...Nullable(Type.Union([Type.Literal('revoked'), Type.Literal('removed')])),
     description:
-      'How the proposer lost access: its token or machine client was `revoked`, or the person was `removed`. null while the proposer has access',
+      'How the proposer lost access: a token or machine client was `revoked`, or a person was `removed`. null while the proposer has access',
   },
   proposerEndedAt: {
     ...Nullable(Instant),
@@ -84,7 +84,7 @@ export const ListedChange = Strict({
   ...ShownChange.properties,
   stale: Type.Boolean({
     description:
-      'The change is open, but a secret or a reader has changed since, so it can no longer be applied. An approval closes it and changes nothing',
+      'True if the change is open, but a secret or a reader has changed since the proposal. The change can then no longer be applied: an approval only closes it',
   }),
 })
 

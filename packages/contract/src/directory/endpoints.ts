@@ -27,7 +27,8 @@ export const directory = {
     },
   }),
   claims: get('/v1/orgs/:orgId/directory/claims', {
-    summary: 'Get the entries as the server would write them now, for a signer who wants to sign them',
+    summary:
+      'List the data of the server for each entry of the signed directory. A signer checks this data, and signs entries that match it',
     query: Strict({
       ...PageOf(limits.directoryEntriesDefault, limits.directoryEntriesMax).properties,
       key: Type.Optional({
@@ -38,7 +39,8 @@ export const directory = {
     responses: { 200: Strict({ claims: Type.Array(Claim), nextCursor: NextCursor }) },
   }),
   put: put('/v1/orgs/:orgId/directory', {
-    summary: 'Start the signed directory, change its root, or store signed entries without another change',
+    summary:
+      'Start the signed directory, change its root, or store signed entries. For entries that another operation changes, use `trust` of that operation instead',
     body: Signed,
     responses: { 200: Strict({ head: Strict({ version: Version, hash: DirectoryHash }) }) },
     refuses: ['conflict'],

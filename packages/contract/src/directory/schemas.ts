@@ -34,12 +34,18 @@ export const Signed = Strict(
     entries: Type.Array(
       Strict({
         key: EntryKey,
-        text: { ...Nullable(EntryText), description: 'The text of the entry. null ends the entry' },
+        text: {
+          ...Nullable(EntryText),
+          description: 'The text of the entry. null removes the entry from the signed directory',
+        },
       }),
-      { maxItems: limits.directoryEntriesAtOnceMax, description: 'The entries that change' },
+      { maxItems: limits.directoryEntriesAtOnceMax, description: 'The entries of the signed directory that change' },
     ),
   },
-  { description: 'Signed documents that record the change in the signed directory. The client of a signer adds them' },
+  {
+    description:
+      'Documents that record this change in the signed directory. If the caller is a signer of the directory, the client signs and adds these documents',
+  },
 )
 
 /**
@@ -69,13 +75,14 @@ export const trustQuery = {
   root: Type.Optional(
     Type.Array(DirectoryHash, {
       maxItems: limits.directoryPinsMax,
-      description: 'Hash of a root of the signed directory that the client trusts. You can repeat the parameter',
+      description:
+        'Hash of a root that the client trusts. A root is a document of the signed directory. You can repeat the parameter',
     }),
   ),
   head: Type.Optional(
     Type.Integer({
       minimum: 1,
-      description: 'Version of the newest head of the signed directory that the client knows',
+      description: 'Version of the newest head that the client knows. A head is a document of the signed directory',
     }),
   ),
 }

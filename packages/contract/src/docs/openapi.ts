@@ -242,7 +242,15 @@ function parameter(name: string, place: 'query' | 'header', schema: TSchema, req
 const headerParameters = ({ headers, tagged }: Endpoint): Parameter[] => [
   ...Object.entries(headers).map(([name, schema]) => parameter(name, 'header', schema)),
   ...(tagged
-    ? [parameter('If-None-Match', 'header', Type.String({ description: 'The ETag of an earlier answer' }))]
+    ? [
+        parameter(
+          'If-None-Match',
+          'header',
+          Type.String({
+            description: 'The ETag of an earlier answer. If nothing has changed since then, the answer is 304',
+          }),
+        ),
+      ]
     : []),
 ]
 

@@ -44,11 +44,11 @@ const conventions = [
   'Bodies and answers are JSON in UTF-8, with `content-type: application/json`.',
   'Send the credential in the `Authorization` header. Use `Basic` with the id and secret of a machine client, and `Bearer` ' +
     'with every other credential.',
-  'Each operation says under “Access” who may call it. A caller outside the organization gets `not_found`.',
-  'The server refuses a field or query parameter that an operation does not name.',
-  'Long lists have pages, with the parameters `limit` and `cursor`. Send `nextCursor` of a page as the `cursor` of the next page. `nextCursor` is null on the last page.',
+  'Each operation says under “Access” who may call it. A caller who does not belong to the organization gets `not_found`.',
+  'The server refuses a request with a field or query parameter that the operation does not have.',
+  'Operations with long lists have the parameters `limit` (the most rows of one page) and `cursor`. To get the next page, send the `nextCursor` of the answer as `cursor`. On the last page, `nextCursor` is null.',
   'An instant is a time in ISO 8601, in UTC with milliseconds.',
-  'Every answer has an `x-request-id`. You find the request under this id in the server’s log and in the audit log.',
+  'Every answer has the header `x-request-id`. With this id, you find the request in the server’s log and in the audit log.',
 ]
 
 /**

@@ -18,6 +18,28 @@ const code = (text: string | number) => `\`${text}\``
 
 const spaced = (name: string) => name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
 
+/** The words for kinds of ids and credentials whose name in the code does not say enough. */
+const kindWords: Readonly<Record<string, string>> = {
+  audit: 'entry of the audit log',
+  cliSession: 'CLI session',
+  changeGroup: 'group of change requests that were proposed together',
+  kmsKey: 'managed key',
+  machineAccess: 'access token of a machine client',
+  override: 'personal override',
+  passkey: 'passkey that unlocks the keyring',
+  review: 'review of a change request',
+  session: 'browser session',
+  signInPasskey: 'passkey for signing in',
+  taskRef: 'reference of an agent task',
+  vaultClaim: 'claim token of a Connect link or manage link',
+  vaultExecutor: 'vault executor',
+  vaultKey: 'platform key of a vault project',
+  vaultPlatform: 'platform key of a vault project',
+  vaultSession: 'session of a Connect link or manage link',
+}
+
+const kindOf = (kind: string) => kindWords[kind] ?? spaced(kind)
+
 /**
  * Builds the tables that apply to all operations: errors, limits, ids, credentials, blobs, audit actions.
  *
@@ -41,7 +63,7 @@ export function referenceTables(): Table[] {
       anchor: 'limits',
       title: 'Limits',
       about:
-        'If a request is above a limit, the server refuses it with `invalid_request`. The table also has lifetimes and defaults.',
+        'If a value is above a limit, the server refuses the request with `invalid_request`. If too many objects are stored already, the code is `conflict` or `quota_exceeded`. The table also has lifetimes and defaults.',
       columns: ['Limit', 'Value'],
       rows: Object.entries(limits).map(([name, value]) => [code(name), amount(name, value)]),
     },
@@ -50,22 +72,22 @@ export function referenceTables(): Table[] {
       title: 'Ids',
       about: `An id is a prefix, followed by ${idLength} characters of A-Z, a-z and 0-9.`,
       columns: ['Prefix', 'Object'],
-      rows: Object.entries(idPrefixes).map(([kind, prefix]) => [code(prefix), spaced(kind)]),
+      rows: Object.entries(idPrefixes).map(([kind, prefix]) => [code(prefix), kindOf(kind)]),
     },
     {
       anchor: 'credentials',
       title: 'Credentials',
       about:
-        'A credential that a caller sends as `Bearer` begins with one of these prefixes. The session of a person is a JWT, which has no such prefix.',
+        'Most credentials that a caller sends as `Bearer` begin with one of these prefixes. Only the session token of a person, a JWT, has no prefix.',
       columns: ['Prefix', 'Credential'],
-      rows: Object.entries(credentialPrefixes).map(([kind, prefix]) => [code(prefix), spaced(kind)]),
+      rows: Object.entries(credentialPrefixes).map(([kind, prefix]) => [code(prefix), kindOf(kind)]),
     },
     {
       anchor: 'blobs',
       title: 'Blobs',
       about:
         'A blob is a text that a client has encrypted or signed. The server checks its prefix and the number of its ' +
-        'segments. It can decrypt a blob only if a client encrypted the blob or its key for the server. The segments ' +
+        'segments. The server can decrypt a blob only if a client encrypted the blob or its key for the server. The segments ' +
         'are in base64url, with dots between them.',
       columns: ['Prefix', 'Number of segments', 'Content'],
       rows: Object.entries(blobKinds).map(([prefix, kind]) => [code(`${prefix}.`), String(kind.segments), kind.what]),
@@ -73,7 +95,7 @@ export function referenceTables(): Table[] {
     {
       anchor: 'audit-actions',
       title: 'Audit actions',
-      about: 'The audit log records these actions. The second column has the type of the entry’s resource.',
+      about: 'The audit log records these actions. The second column names the type of object that an entry is about.',
       columns: ['Action', 'Type of the resource'],
       rows: Object.entries(auditActions).map(([action, { about }]) => [code(action), code(about)]),
     },

@@ -25,7 +25,7 @@ export const BranchManifest = Type.String({
   maxLength: limits.branchManifestCharacters,
   pattern: '^bm1\\.[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]+$',
   description:
-    'A text that tells the readers of the parent which branch this is. A client with the parent’s key makes it',
+    'A text that describes the branch. A client with the parent’s key makes it, so that readers of the parent can verify the branch',
 })
 
 export const Branch = Strict({ ...environmentFields, manifest: Nullable(BranchManifest) })
@@ -43,7 +43,7 @@ export const OwnWrappedDek = Type.String({
 export const RecoveryWrappedDek = Type.String({
   ...WrappedKey,
   description:
-    'The environment’s key, encrypted with the recovery key of the organization. Stored only if there is one',
+    'The environment’s key, encrypted with the recovery key of the organization. The server stores it only if the organization has a recovery key',
 })
 
 export const CreateEnvironment = Strict({
@@ -56,7 +56,7 @@ export const CreateEnvironment = Strict({
 export const PrincipalId = Type.String({
   maxLength: 64,
   pattern: '^[A-Za-z0-9_]+$',
-  description: 'The id of the holder of the key: a person, a service token, the rotator or a sync connection',
+  description: 'The id of the person, service token, rotator or sync connection',
 })
 
 export const WrappedDek = Type.String({

@@ -36,7 +36,8 @@ const ArchiveSignature = Strict({
 /** Everything that an organization has on this server, in one file that can be checked without the server. */
 export const exporting = {
   create: post('/v1/orgs/:orgId/export', {
-    summary: 'Stream an archive of the organization at one moment: structure, ciphertext, wrapped keys and audit log',
+    summary:
+      'Get an archive of the organization, as a stream. The archive has the structure, ciphertext, wrapped keys and audit log, all from the same moment',
     unit: 'manual',
     body: Strict({
       includeVersions: Type.Optional(

@@ -33,7 +33,7 @@ export const grants = {
   }),
   readers: get('/v1/orgs/:orgId/envs/:envId/readers', {
     summary:
-      'List the readers of an environment with their grants, and the custodians who could recover its key together',
+      'List the readers of an environment with their grants, and the custodians who together could recover the environment’s key',
     responses: { 200: Strict({ readers: Type.Array(Reader), recovery: Nullable(RecoveryReaders) }) },
   }),
   overview: get('/v1/orgs/:orgId/grants', {
@@ -50,7 +50,7 @@ export const grants = {
   }),
   create: post('/v1/orgs/:orgId/envs/:envId/keys', {
     summary:
-      'Grant an environment’s key to a principal. The body has the key, wrapped for this principal. The caller must be an admin who has the key. With `seconds`, the access is temporary. If this is the last missing key of a request for access, the grant closes the request',
+      'Grant an environment’s key to a principal. The body has the key, wrapped for this principal. The caller must be an admin who has the key. With `seconds`, the access is temporary. If somebody asked for this access, and no other key of that request is missing, the grant closes the request',
     body: Strict({ ...trusted, ...BranchGrant.properties, seconds: Type.Optional(GrantSeconds) }),
     responses: { 201: Strict({ grant: KeyGrant }) },
     refuses: ['conflict'],
@@ -64,7 +64,7 @@ export const grants = {
   }),
   missing: get('/v1/orgs/:orgId/missing-grants', {
     summary:
-      'List the environment keys that people should have, but do not have yet. The reason is a team, or a plan of an admin (`grants.plan`). Admins see the keys of all people. Other callers see only their own',
+      'List the environment keys that people should have, but do not have yet. A person should have a key because of a team, or because of a plan that an admin made (`grants.plan`). Admins see the missing keys of all people. Other callers see only their own missing keys',
     query: Strict({
       ...PageOf(limits.missingGrantsDefault).properties,
       teamId: Type.Optional({ ...Id('team'), description: 'Only keys that people should have because of this team' }),
@@ -74,7 +74,7 @@ export const grants = {
   }),
   createMany: post('/v1/orgs/:orgId/grants', {
     summary:
-      'Grant keys of several environments. The caller must be an admin who has each key. Each grant has its own result. If one grant fails, the others still succeed',
+      'Grant keys of several environments. The caller must be an admin who has each key. Each grant has its own result. If one grant fails, the server still stores the other grants',
     body: Strict({ ...trusted, grants: Type.Array(GivenGrant, { minItems: 1, maxItems: limits.grantsAtOnceMax }) }),
     responses: {
       200: Strict({ results: Type.Array(GrantResult, { description: 'In the order of `grants` in the body' }) }),
@@ -82,12 +82,13 @@ export const grants = {
     audits: ['key.granted', 'access_request.granted'],
   }),
   planned: get('/v1/orgs/:orgId/members/:userId/planned-grants', {
-    summary: 'List the environments whose keys a person should get without a team',
+    summary:
+      'List the environments in a person’s plan. The person should get the keys of these environments, even without a team',
     responses: { 200: Planned },
   }),
   plan: put('/v1/orgs/:orgId/members/:userId/planned-grants', {
     summary:
-      'Set the environments whose keys a person should get without a team. This replaces the person’s earlier plan',
+      'Set a person’s plan: the environments whose keys the person should get, even without a team. The new plan replaces the earlier plan',
     body: Strict({
       environmentIds: Type.Array(Id('environment'), { maxItems: limits.plannedGrantsMax, uniqueItems: true }),
     }),

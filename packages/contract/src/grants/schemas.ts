@@ -97,7 +97,7 @@ export const GivenGrant = Strict({
   direct: Type.Optional(
     Type.Boolean({
       description:
-        'true: the grant stays when the person leaves a team. false: the key is granted only if a team or a plan asks for it. Default: true if no team asks for it',
+        'true: the person keeps the key after leaving a team. false: the grant fails if neither a team nor a plan of the person includes the environment. Default: true if no team of the person includes the environment',
     }),
   ),
 })

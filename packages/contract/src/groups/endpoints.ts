@@ -54,12 +54,13 @@ export const groups = {
 
 export const composition = {
   list: get('/v1/orgs/:orgId/envs/:envId/groups', {
-    summary: 'List the groups that an environment includes, lowest precedence first. The value of a later group wins',
+    summary:
+      'List the groups that an environment includes, lowest precedence first. If two groups have a secret of the same name, the value of the later group wins',
     responses: { 200: Strict({ groups: Type.Array(Composition) }) },
   }),
   set: post('/v1/orgs/:orgId/envs/:envId/groups', {
     summary:
-      'Include a group in an environment of an application, or change the position of an included group. A branch uses the groups of its parent',
+      'Include a group in an environment of an application, or change the position of an included group. You cannot include a group in a branch, because a branch uses the groups of its parent',
     body: Strict({
       ...trusted,
       groupId: Id('group'),

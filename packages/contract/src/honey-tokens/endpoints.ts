@@ -11,7 +11,7 @@ import { HoneyToken } from './schemas.ts'
 export const honeyTokens = {
   list: get('/v1/orgs/:orgId/honey-tokens', {
     summary:
-      'List decoys. For each decoy, the answer has the number of uses and the IP address of the last use. It has no hashes',
+      'List decoys. For each decoy, the answer has the number of uses and the IP address of the last use, but not the hash of the decoy',
     query: Page,
     responses: { 200: Strict({ honeyTokens: Type.Array(HoneyToken), nextCursor: NextCursor }) },
     refuses: ['quota_exceeded'],
@@ -39,7 +39,8 @@ export const honeyTokens = {
     audits: ['honey_token.created'],
   }),
   delete: del('/v1/orgs/:orgId/honey-tokens/:honeyTokenId', {
-    summary: 'Delete a decoy permanently. Afterwards, the server refuses its token like any unknown token',
+    summary:
+      'Delete a decoy permanently. Afterwards, the server refuses the decoy like any unknown token, and does not tell the admins',
     responses: { 200: Ok },
     refuses: ['quota_exceeded'],
     audits: ['honey_token.deleted'],

@@ -41,7 +41,7 @@ export const identityLinks = {
   }),
   confirm: post('/v1/sign-in/identity-link/confirm', {
     summary:
-      'Confirm the mailbox with the token of the mailed link, which works once. If the person needs no second factor, this links the sign-in',
+      'Confirm the mailbox with the token of the mailed link, which works once. If the person needs no second factor, the server then links the sign-in to the existing account',
     surface: 'none',
     body: Strict({ token: LinkToken }),
     responses: {
@@ -63,7 +63,7 @@ export const identityLinks = {
   }),
   enterSecondFactor: post('/v1/sign-in/identity-link/second-factor', {
     summary:
-      'Enter the second factor of the existing person: a code, a recovery code or a passkey. This links the sign-in',
+      'Enter the second factor of the existing person: a code, a recovery code or a passkey. The server then links the sign-in to the existing account',
     surface: 'none',
     body: EnteredFactor,
     responses: { 200: Strict({ session: StartedSession, returnTo: ReturnTo }) },
@@ -71,7 +71,7 @@ export const identityLinks = {
     audits: ['user.recovery_code_used', 'user.identity_linked', 'session.started'],
   }),
   decline: post('/v1/sign-in/identity-link/decline', {
-    summary: 'Continue with a separate account. The sign-in is not linked to the existing account',
+    summary: 'Continue with a separate account. The server does not link the sign-in to the existing account',
     surface: 'none',
     responses: { 200: Strict({ session: StartedSession, returnTo: ReturnTo }) },
     refuses: ['unauthorized', 'forbidden', 'conflict'],

@@ -48,7 +48,7 @@ export const kms = {
   }),
   own: get('/v1/orgs/:orgId/kms/keys/:kmsKeyId/key', {
     summary:
-      'Get the versions of a managed key that were granted to the caller, wrapped for the caller. The server refuses this while the key is disabled',
+      'Get the versions of a managed key that were granted to the caller, wrapped for the caller. While the key is disabled, the server refuses the call',
     responses: {
       200: Strict({
         purpose: Purpose,
@@ -60,7 +60,7 @@ export const kms = {
   }),
   public: get('/v1/orgs/:orgId/kms/keys/:kmsKeyId/public', {
     summary:
-      'Get the public keys of a signing key. This also works while the key is disabled, so that you can verify old signatures',
+      'Get the public keys of a signing key. The call also works while the key is disabled, so that you can verify old signatures',
     responses: {
       200: Strict({
         purpose: Purpose,
@@ -117,7 +117,7 @@ export const kms = {
   }),
   disable: post('/v1/orgs/:orgId/kms/keys/:kmsKeyId/disable', {
     summary:
-      'Disable a managed key: nobody can use, grant or rotate it. The server keeps its grants. You can repeat the call',
+      'Disable a managed key: nobody can use, grant or rotate it. Its grants work again after `kms.enable`. You can repeat the call',
     responses: {
       200: Strict({ key: Strict({ ...KmsKey.properties, disabled: Type.Unsafe<boolean>(Type.Literal(true)) }) }),
     },
@@ -129,7 +129,7 @@ export const kms = {
     audits: ['kms_key.enabled'],
   }),
   delete: del('/v1/orgs/:orgId/kms/keys/:kmsKeyId', {
-    summary: 'Delete a managed key. It is no longer listed, and its name can be used again',
+    summary: 'Delete a managed key. Another managed key can then have the same name',
     body: Strict({ ...trusted }),
     responses: { 200: Ok },
     audits: ['kms_key.deleted'],

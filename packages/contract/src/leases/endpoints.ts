@@ -31,7 +31,7 @@ export const leases = {
   }),
   createTarget: post('/v1/orgs/:orgId/leases/targets', {
     summary:
-      'Register a target. The server or the provisioner first signs in with the credential. If the sign-in of a provisioner takes longer than 20 seconds, the target has the status `untested`',
+      'Register a target. The server first signs in to the target with the credential, or lets the provisioner in your network do this. If the provisioner needs longer than 20 seconds, the target has the status `untested`',
     unit: 'manual',
     body: Strict({ name: Type.Optional(DisplayName), config: Config, wrappedAdminSecret: AdminSecret }),
     responses: { 201: Strict({ target: LeaseTarget }) },
@@ -39,7 +39,8 @@ export const leases = {
     audits: ['lease_target.created'],
   }),
   updateTarget: patch('/v1/orgs/:orgId/leases/targets/:targetId', {
-    summary: 'Rename a target, or replace its credential. The server first signs in with the new credential',
+    summary:
+      'Rename a target, or replace its credential. The server or the provisioner first signs in to the target with the new credential',
     unit: 'manual',
     body: Strict({ name: Type.Optional(DisplayName), wrappedAdminSecret: Type.Optional(AdminSecret) }),
     responses: { 200: Strict({ target: LeaseTarget }) },
@@ -47,7 +48,8 @@ export const leases = {
     audits: ['lease_target.updated'],
   }),
   verifyTarget: post('/v1/orgs/:orgId/leases/targets/:targetId/verify', {
-    summary: 'Sign in to a target again, and record the result',
+    summary:
+      'Verify a target: the server or the provisioner signs in to the target again, and the server records the result',
     unit: 'manual',
     responses: { 200: Strict({ target: LeaseTarget }) },
     refuses: ['conflict'],
@@ -55,7 +57,7 @@ export const leases = {
   }),
   deleteTarget: del('/v1/orgs/:orgId/leases/targets/:targetId', {
     summary:
-      'Delete a target that no rotation policy uses. If the target has live leases, add `force=true`. The accounts of these leases then stay on the target',
+      'Delete a target that no rotation policy uses. If the target has live leases, the server deletes it only with `force=true`. The accounts of these leases then stay on the target',
     query: Strict({
       force: Type.Optional(
         Type.Union([Type.Literal('true'), Type.Literal('false')], {
@@ -143,7 +145,8 @@ export const leases = {
     audits: ['lease.revoked'],
   }),
   forget: post('/v1/orgs/:orgId/leases/:leaseId/forget', {
-    summary: 'Close an orphaned lease, without removing its account. The account may still exist on the target',
+    summary:
+      'Close an orphaned lease: a lease whose account Skerry could not remove. The account may still exist on the target',
     responses: { 200: Strict({ lease: Lease }) },
     refuses: ['conflict'],
     audits: ['lease.forgotten'],

@@ -38,7 +38,7 @@ export const CaCertificate = Type.String({
 
 export const RoleName = Type.String({
   pattern: roleNamePattern,
-  description: 'Name of the account that the lease creates. The target must not have an account of this name.',
+  description: 'Name of the account that the lease creates. The target must not have an account of this name',
 })
 
 export const AccessLevel = Type.Union([Type.Literal('readonly'), Type.Literal('readwrite'), Type.Literal('custom')], {

@@ -85,7 +85,7 @@ export const provisioner = {
       }),
       server: Type.Optional(Type.String({ ...Told, description: 'Version of the target, as the target reported it' })),
       notes: Type.Optional(Type.Array(Told, { maxItems: 20, description: 'Notes for an admin' })),
-      dropped: Objects('Objects of the account that were deleted, because they ran with its rights'),
+      dropped: Objects('Objects of the account that were deleted, because they ran with the rights of the account'),
       reassigned: Objects('Objects of the account that now belong to a role that cannot sign in'),
     }),
     responses: { 200: Ok },

@@ -9,12 +9,12 @@ const unaudited = `the call changes no stored data. The server remembers in memo
 export const live = {
   events: get('/v1/orgs/:orgId/events', {
     summary:
-      'Stream server-sent events about the changes that the caller may see, and about the people who have an application open. After each `hello`, load your data again, because the server does not repeat missed events',
+      'Stream server-sent events about the changes that the caller may see, and about the people who have an application open. After each event `hello`, load your data again, because the server does not repeat events that you missed',
     mediaType: 'text/event-stream',
     responses: { 200: Type.Union([Hello, LiveChange, Presence]) },
   }),
   look: put('/v1/orgs/:orgId/apps/:appId/presence', {
-    summary: `Show other people that you have an application open. Repeat the call within ${limits.presenceSeconds} seconds`,
+    summary: `Show other people that you have an application open. The server shows this for ${limits.presenceSeconds} seconds after each call`,
     responses: { 200: Ok },
     unit: 'manual',
     unaudited,

@@ -15,7 +15,7 @@ export const logSink = {
   }),
   set: put('/v1/orgs/:orgId/log-sink', {
     summary:
-      'Send the audit log to a collector from now on. Without `headers`, the stored headers stay. With `headers: {}`, the server deletes the stored headers',
+      'Send the audit log to a collector from now on. Without `headers`, the server does not change the stored headers. With `headers: {}`, the server deletes the stored headers',
     body: Strict({
       endpoint: Type.String({
         maxLength: limits.urlCharacters,
@@ -49,7 +49,7 @@ export const logSink = {
     unit: 'manual',
     responses: {
       200: Strict({
-        ok: Type.Boolean({ description: 'False also if the collector rejected the record' }),
+        ok: Type.Boolean({ description: 'True if the collector accepted the record' }),
         status: Nullable(Type.Integer()),
         error: Nullable(Type.String()),
       }),

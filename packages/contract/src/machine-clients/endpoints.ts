@@ -22,7 +22,8 @@ export const machineClients = {
     audits: ['machine_client.created'],
   }),
   renewSecret: post('/v1/orgs/:orgId/clients/:clientId/secret', {
-    summary: 'Give a machine client a new secret. The old secret and its access tokens stop working at once',
+    summary:
+      'Give a machine client a new secret. The old secret, and all access tokens that were made with it, stop working at once',
     responses: { 200: WithSecret },
     refuses: ['conflict'],
     audits: ['machine_client.secret_renewed'],

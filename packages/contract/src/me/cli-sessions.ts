@@ -27,7 +27,8 @@ export const cliSessions = {
     refuses: ['forbidden'],
   }),
   revoke: del('/v1/me/cli-sessions/:cliSessionId', {
-    summary: 'Revoke a CLI session. The server refuses it from now on. You can repeat the call',
+    summary:
+      'Revoke a CLI session. From now on, the server refuses the credential of this session. You can repeat the call',
     responses: { 200: Ok },
     refuses: ['forbidden', 'not_found'],
     audits: ['cli_session.revoked'],

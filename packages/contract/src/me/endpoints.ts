@@ -38,7 +38,7 @@ export const me = {
     refuses: ['forbidden'],
   }),
   putKeys: put('/v1/me/keys', {
-    summary: 'Upload the caller’s keys. This works only once',
+    summary: 'Upload the caller’s keys for the first time. Later, change them with `me.patchKeys` or `me.replaceKeys`',
     body: Strict({ publicKeyJwk: PublicKeyJwk, encryptedPrivateKey: SealedPrivateKey }),
     responses: { 200: Ok },
     refuses: ['forbidden', 'conflict'],
@@ -59,13 +59,14 @@ export const me = {
     audits: ['user.keys_resealed'],
   }),
   keyHoldings: get('/v1/me/keys/holdings', {
-    summary: 'List the environments whose keys the caller has, and who could grant these keys again',
+    summary:
+      'List the environments whose keys the caller has. For each environment, the answer names who could grant the key to the caller again',
     responses: { 200: Strict({ holdings: Type.Array(KeyHolding) }) },
     refuses: ['forbidden'],
   }),
   replaceKeys: post('/v1/me/keys/replacement', {
     summary:
-      'Replace the caller’s key pair. This deletes the caller’s key grants, recovery shares, keyring passkeys and recovery kit. The server tells the admins. If you have a second factor, you must have entered it within the last ten minutes',
+      'Replace the caller’s key pair. The server deletes the caller’s key grants, recovery shares, keyring passkeys and recovery kit, and tells the admins. If you have a second factor, you must have entered it within the last ten minutes',
     body: Strict({ publicKeyJwk: PublicKeyJwk, encryptedPrivateKey: SealedPrivateKey }),
     responses: { 200: Strict({ lost: Type.Array(KeyHolding) }) },
     refuses: ['forbidden', 'mfa_required', 'conflict'],

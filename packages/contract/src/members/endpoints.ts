@@ -8,7 +8,7 @@ import { Invite, Joining, Member } from './schemas.ts'
 export const members = {
   update: patch('/v1/orgs/:orgId/members/:userId', {
     summary:
-      'Change a member’s role. Only an owner can give or take away the role owner. The last owner keeps the role. In an organization without an owner, the first member who is made an admin becomes its owner',
+      'Change a member’s role. Only an owner can give or take away the role owner. Nobody can take this role away from the last owner. In an organization without an owner, the first member who is made an admin becomes its owner',
     body: Strict({ ...trusted, role: Role }),
     responses: { 200: Strict({ member: Member }) },
     refuses: ['conflict'],
@@ -16,7 +16,7 @@ export const members = {
   }),
   remove: del('/v1/orgs/:orgId/members/:userId', {
     summary:
-      'Remove a member, and delete their key grants. Members can remove themselves. Nobody can remove the last owner',
+      'Remove a member, and delete their key grants. Admins can remove other members, and every member can remove themselves. Only an owner can remove another owner. Nobody can remove the last owner',
     body: Strict({ ...trusted }),
     responses: { 200: Ok },
     refuses: ['conflict'],
@@ -66,7 +66,8 @@ export const invites = {
     audits: ['invite.created'],
   }),
   resend: post('/v1/orgs/:orgId/invites/:inviteId/resend', {
-    summary: 'Mail a pending invitation again, for another seven days. The link in the earlier mail stops working',
+    summary:
+      'Mail a pending invitation again. It is then valid for another seven days. The link in the earlier mail stops working',
     body: Strict({ joining: Type.Optional(Joining) }),
     responses: { 200: Strict({ invite: Invite }) },
     audits: ['invite.resent'],

@@ -1,10 +1,10 @@
 /** Every type of mail about an event: whether it is sent by default, and when. */
 export const notificationTypes = {
   invitation: { byDefault: true, when: 'you are invited to an organization' },
-  change_request_opened: { byDefault: true, when: 'a change waits for your review' },
+  change_request_opened: { byDefault: true, when: 'a change request waits for your review' },
   change_request_decided: { byDefault: true, when: 'a change that you proposed is applied, rejected or superseded' },
   protection_disabled: { byDefault: true, when: 'an environment that you administer is no longer protected' },
-  honey_token_tripped: { byDefault: true, when: 'someone presents a decoy of an organization that you administer' },
+  honey_token_tripped: { byDefault: true, when: 'somebody uses a decoy of an organization that you administer' },
   token_exposed: {
     byDefault: true,
     when: 'a program sends a service token together with the seed of its key, in an organization that you administer',
@@ -13,16 +13,16 @@ export const notificationTypes = {
   rotation_failed: { byDefault: true, when: 'a rotation fails in an organization that you administer' },
   secret_expiring: {
     byDefault: true,
-    when: 'a secret expires that you own, or that has no owner in an organization that you administer',
+    when: 'a secret that you own expires, or a secret without an owner in an organization that you administer',
   },
-  sync_failed: { byDefault: true, when: 'a sync needs a person in an organization that you administer' },
+  sync_failed: { byDefault: true, when: 'a sync fails and an admin must act, in an organization that you administer' },
   lease_orphaned: {
     byDefault: true,
-    when: 'the account of a lease cannot be removed in an organization that you administer',
+    when: 'Skerry cannot remove the account of a lease, in an organization that you administer',
   },
   lease_target_paused: {
     byDefault: true,
-    when: 'a lease target crashes its driver again and again, and is paused',
+    when: 'the server pauses a lease target, because the target crashes its driver again and again',
   },
   log_sink_disabled: {
     byDefault: true,
@@ -30,7 +30,7 @@ export const notificationTypes = {
   },
   vault_webhook_disabled: {
     byDefault: true,
-    when: 'a webhook of the vault fails for a long time in an organization that you administer',
+    when: 'the server disables a webhook of the vault in an organization that you administer, because the webhook failed for a long time',
   },
   cli_session_approved: { byDefault: true, when: 'a CLI session is approved in your name' },
   recovery_opened: {

@@ -34,7 +34,7 @@ export const offboardings = {
   }),
   start: post('/v1/orgs/:orgId/offboardings', {
     summary:
-      'Remove a member, revoke the service tokens and machine clients that they made, and list the remaining work. This also works for a person who is no longer a member',
+      'Remove a member, revoke the service tokens and machine clients that they made, and list the remaining work. The call also works for a person who is no longer a member',
     body: Strict({ ...trusted, userId: Id('user'), confirmEmail: ConfirmEmail }),
     responses: { 201: One },
     refuses: ['conflict'],
@@ -70,7 +70,7 @@ export const offboardings = {
             'Use `done` only for a value that you replaced at its source. The server itself marks a re-key or a recovery share as done',
         }),
       ),
-      note: Type.Optional(Nullable(FreeText)),
+      note: Type.Optional(Nullable({ ...FreeText, description: 'A note for other admins' })),
       assigneeId: Type.Optional({
         ...Nullable(Id('user')),
         description: 'The admin to whom you hand the row. null: nobody',

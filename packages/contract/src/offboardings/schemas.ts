@@ -101,7 +101,8 @@ export const OffboardingPreview = Strict({
       secrets: Type.Integer(),
       rotated: Type.Integer({ description: 'Number of secrets with a rotation' }),
       deleted: Type.Integer({
-        description: 'Number of deleted secrets that can still be restored. A re-key of the environment ends this',
+        description:
+          'Number of deleted secrets that can still be restored. After a re-key of the environment, they can no longer be restored',
       }),
     }),
   ),

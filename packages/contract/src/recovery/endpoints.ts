@@ -40,7 +40,7 @@ const Configured = Strict({ recovery: Nullable(Recovery), coverage: RecoveryCove
  */
 export const recovery = {
   get: get('/v1/orgs/:orgId/recovery', {
-    summary: 'Get the recovery key, its custodians and the covered environments',
+    summary: 'Get the public recovery key, its custodians, and the environments whose keys are wrapped for it',
     responses: { 200: Configured },
   }),
   publicKey: get('/v1/orgs/:orgId/recovery/public-key', {
@@ -56,20 +56,21 @@ export const recovery = {
     audits: ['recovery.enabled'],
   }),
   rotate: post('/v1/orgs/:orgId/recovery/rotate', {
-    summary: 'Replace the recovery key and its shares. The new recovery key covers only the environments in `grants`',
+    summary:
+      'Replace the recovery key and its shares. The new recovery key can recover only the environments in `grants`',
     body: KeyAndShares,
     responses: { 200: Configured },
     refuses: ['conflict'],
     audits: ['recovery.rotated', 'recovery_request.cancelled'],
   }),
   disable: del('/v1/orgs/:orgId/recovery', {
-    summary: 'End recovery. This deletes all environment keys that are wrapped for the recovery key',
+    summary: 'End recovery. The server deletes its copies of environment keys that are wrapped for the recovery key',
     body: Strict({ ...trusted }),
     responses: { 200: Ok },
     audits: ['recovery.disabled', 'recovery_request.cancelled'],
   }),
   cover: post('/v1/orgs/:orgId/recovery/grants', {
-    summary: 'Cover environments: store their keys, wrapped for the recovery key',
+    summary: 'Cover environments with recovery: store the keys of these environments, wrapped for the recovery key',
     body: Strict({ grants: Grants }),
     responses: { 200: Configured },
     refuses: ['conflict'],
@@ -89,7 +90,7 @@ export const recovery = {
     },
   }),
   envKeys: get('/v1/orgs/:orgId/recovery/env-keys', {
-    summary: 'List every key that is wrapped for the recovery key',
+    summary: 'List all environment keys that are wrapped for the recovery key',
     query: Page,
     responses: { 200: Strict({ grants: Type.Array(EnvironmentGrant), nextCursor: NextCursor }) },
   }),
@@ -110,13 +111,13 @@ const WithShares = Strict({ request: RecoveryRequest, shares: Type.Array(Contrib
 export const recoveryRequests = {
   list: get('/v1/orgs/:orgId/recovery/requests', {
     summary:
-      'List recovery requests, oldest first. Custodians see open requests. The target of a request (who should get access) sees its own requests',
+      'List recovery requests, oldest first. Admins see all requests, and custodians see open requests. The target of a request (the person or service token that should get access) sees its own requests',
     query: Page,
     responses: { 200: Strict({ requests: Type.Array(RecoveryRequest), nextCursor: NextCursor }) },
   }),
   open: post('/v1/orgs/:orgId/recovery/requests', {
     summary:
-      'Ask the custodians for their shares. The target of the request should get access. A drill has no target, and only tests the recovery. A repeated call returns the open request',
+      'Ask the custodians for their shares. The target of the request is the person or service token that should get access. A drill has no target, because it only tests the recovery. If you repeat the call for the same target, the answer has the open request',
     body: Strict({
       targetPublicKeyJwk: {
         ...PublicKeyJwk,
@@ -128,7 +129,7 @@ export const recoveryRequests = {
         ...PrincipalId,
         description: 'The id of the person or service token that should get access. Default: the caller',
       }),
-      reason: Type.Optional(FreeText),
+      reason: Type.Optional({ ...FreeText, description: 'Why the recovery is needed. The custodians see this text' }),
       drill: Type.Optional(Type.Boolean({ description: 'True for a drill. Default: false' })),
     }),
     responses: { 200: One, 201: One },
@@ -136,7 +137,7 @@ export const recoveryRequests = {
     audits: ['recovery_request.opened'],
   }),
   get: get('/v1/orgs/:orgId/recovery/requests/:recoveryRequestId', {
-    summary: 'Get a request, with the shares that custodians have wrapped for its target',
+    summary: 'Get a recovery request, with the shares that custodians have wrapped for its target',
     responses: { 200: WithShares },
   }),
   contribute: post('/v1/orgs/:orgId/recovery/requests/:recoveryRequestId/shares', {
@@ -160,7 +161,7 @@ export const recoveryRequests = {
     audits: ['recovery_request.completed', 'recovery.drilled'],
   }),
   cancel: post('/v1/orgs/:orgId/recovery/requests/:recoveryRequestId/cancel', {
-    summary: 'Cancel an open request',
+    summary: 'Cancel an open recovery request',
     responses: { 200: One },
     refuses: ['conflict'],
     audits: ['recovery_request.cancelled'],

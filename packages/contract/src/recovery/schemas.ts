@@ -7,7 +7,7 @@ import { Id, Instant, Nullable, PrincipalType, PublicKeyJwk, Strict } from '../s
 export const ShareIndex = Type.Integer({
   minimum: 1,
   maximum: limits.recoverySharesMax,
-  description: 'Number of the share. Each share has a different number',
+  description: 'Number of the share. Each custodian’s share has a different number',
 })
 
 export const Threshold = Type.Integer({
@@ -28,7 +28,7 @@ export const EnvironmentGrant = Strict({ environmentId: Id('environment'), wrapp
 
 export const Grants = Type.Array(EnvironmentGrant, {
   maxItems: limits.recoveryGrantsMax,
-  description: 'The environments, each with its wrapped key',
+  description: 'The environments, each with its key',
 })
 
 export const Recovery = Strict({

@@ -24,18 +24,19 @@ export const Rekey = Strict({
     additionalProperties: false,
     maxProperties: limits.rekeySecretsMax,
     description:
-      'By name, the version of every secret that the caller read. If a version has changed since, or a secret was added or deleted, the answer is 409',
+      'The version of each secret when the caller read it, by the name of the secret. If a secret was changed, added or deleted since then, the answer is 409',
   }),
   grants: Type.Array(RekeyGrant, {
     minItems: 1,
     maxItems: limits.rekeyGrantsMax,
-    description: 'The new key, wrapped for each principal that keeps access. All other principals lose access',
+    description:
+      'The new key, wrapped for each principal that should still have access. All other principals lose access',
   }),
   dropReaders: Type.Optional(
     Type.Array(Strict({ principalType: ReaderType, principalId: PrincipalId }), {
       maxItems: limits.rekeyGrantsMax,
       description:
-        'Readers of the server (the rotator, sync connections) that should lose the key. Every such reader with the key must be here or in `grants`. Otherwise the answer is 409',
+        'Readers of the server (the rotator, sync connections) that should lose the key. If a reader of the server has the key, but is neither in this list nor in `grants`, the answer is 409',
     }),
   ),
   secrets: Type.Array(ResealedSecret, {
@@ -54,7 +55,7 @@ export const Rekey = Strict({
     Type.Array(Strict({ environmentId: Id('environment'), manifest: BranchManifest }), {
       maxItems: limits.rekeyManifestsMax,
       description:
-        'The new manifests of the environment’s branches. If the environment is a branch, the list has the new manifest of this branch. The server deletes all other manifests, because they belong to the old key',
+        'The new manifests of the environment’s branches. If the environment is a branch, the list has the new manifest of this branch. The server deletes each manifest for which this list has no new one, because that manifest belongs to the old key',
     }),
   ),
 })
@@ -66,7 +67,7 @@ export const Rekey = Strict({
 export const ProposedRekey = Strict({
   stale: Type.Boolean({
     description:
-      'A secret, a description or a grant has changed since the proposal, so an approval only closes the change',
+      'True if a secret, a description or a grant has changed since the proposal. An approval then only closes the change',
   }),
   grants: Type.Array(Holder, { description: 'The readers who get the new key. Every other reader loses access' }),
   covered: Type.Boolean({ description: 'True if the new key is also wrapped for the recovery key' }),

@@ -8,7 +8,8 @@ import { Layer, Scope } from './schemas.ts'
 
 export const resolve = {
   get: get('/v1/resolve', {
-    summary: 'Get everything that a program needs to start: layers of ciphertext and keys, lowest precedence first',
+    summary:
+      'Get all secrets that a program needs: the layers of an environment with ciphertext and wrapped keys, lowest precedence first',
     tagged: true,
     query: Strict({
       env: Type.Optional({
@@ -27,7 +28,10 @@ export const resolve = {
       ),
       ...trustQuery,
       branch: Type.Optional(
-        Type.String({ pattern: `^(?:${slugForm}|env_[0-9A-Za-z]{22})$`, description: 'Slug or id of a branch' }),
+        Type.String({
+          pattern: `^(?:${slugForm}|env_[0-9A-Za-z]{22})$`,
+          description: 'Slug or id of a branch of the environment. The answer then also has the layer of this branch',
+        }),
       ),
     }),
     responses: {

@@ -54,7 +54,7 @@ export const rotation = {
         description:
           'The environment’s key, wrapped for the rotator. Required if the rotator does not have this key yet',
       }),
-      rotateNow: Type.Optional(Type.Boolean({ description: 'If true, the secret is also rotated now' })),
+      rotateNow: Type.Optional(Type.Boolean({ description: 'true: the server also rotates the secret right away' })),
     }),
     responses: { 200: Configured, 201: Configured },
     refuses: ['conflict', 'quota_exceeded'],
@@ -78,7 +78,7 @@ export const rotation = {
     audits: ['rotation.updated'],
   }),
   rotate: post('/v1/orgs/:orgId/rotation/:rotationId/rotate', {
-    summary: 'Rotate now, even if the rotation is paused',
+    summary: 'Rotate the secret now, even if the rotation is paused',
     unit: 'manual',
     responses: { 200: Strict({ rotation: Rotation, version: Version, rotatedAt: Instant }) },
     refuses: ['conflict'],

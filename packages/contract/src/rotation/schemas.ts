@@ -18,7 +18,7 @@ export const Config = Type.Object(
   {
     additionalProperties: true,
     maxProperties: 10,
-    description: 'How the value is made. The fields depend on the kind',
+    description: 'How the server makes the new value. The fields depend on `kind`',
   },
 )
 

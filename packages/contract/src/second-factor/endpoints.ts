@@ -65,7 +65,8 @@ export const secondFactor = {
     unaudited: 'the call only makes a challenge',
   }),
   stepUp: post('/v1/me/second-factor/enter', {
-    summary: 'Enter a second factor again: a code, a recovery code or a passkey. The session records the time',
+    summary:
+      'Enter a second factor again: a code, a recovery code or a passkey. The server stores the time with the session',
     body: EnteredFactor,
     responses: { 200: SignedIn },
     refuses: ['forbidden', 'conflict'],

@@ -49,7 +49,7 @@ export const secrets = {
   }),
   put: put('/v1/orgs/:orgId/envs/:envId/secrets/:name', {
     summary:
-      'Create or change a secret. This adds a version. In a protected environment, this only proposes the version',
+      'Create or change a secret. The call adds a version to the secret. In a protected environment, this call only makes a change request',
     body: Strict({ ciphertext: Ciphertext, expectedVersion: Type.Optional(ExpectedVersion) }),
     headers: changeNote,
     responses: { 200: One, 201: One, 202: Queued },
@@ -115,7 +115,7 @@ export const secrets = {
   }),
   restore: post('/v1/orgs/:orgId/envs/:envId/secrets/:name/restore', {
     summary:
-      'Store the ciphertext of an earlier version as a new version. If the secret was renamed after this version, the caller encrypts the value again and sends it as `ciphertext`. In a protected environment, this only proposes the change',
+      'Store the ciphertext of an earlier version as a new version. If the secret was renamed after this version, the caller encrypts the value again and sends it as `ciphertext`. In a protected environment, this call only makes a change request',
     body: Strict({
       version: { ...Version, description: 'Number of the version to restore' },
       expectedVersion: Type.Optional(ExpectedVersion),
@@ -131,7 +131,7 @@ export const secrets = {
   }),
   delete: del('/v1/orgs/:orgId/envs/:envId/secrets/:name', {
     summary:
-      'Delete a secret and all its versions. With `keepFor`, you can restore the secret for that time. In a protected environment, this only proposes the deletion',
+      'Delete a secret and all its versions. With `keepFor`, you can restore the secret for the given time. In a protected environment, this call only makes a change request',
     query: Strict({ ...Expected.properties, keepFor: Type.Optional(KeepFor) }),
     body: Expected,
     headers: changeNote,
@@ -150,7 +150,7 @@ export const deletedSecrets = {
   }),
   restore: post('/v1/orgs/:orgId/envs/:envId/deleted-secrets/:secretId/restore', {
     summary:
-      'Restore a deleted secret with its versions. The client encrypts the last value again, for a new version. In a protected environment, this only proposes the change',
+      'Restore a deleted secret with its versions. The client encrypts the last value again, for a new version. In a protected environment, this call only makes a change request',
     body: Strict({ ciphertext: Ciphertext }),
     headers: changeNote,
     responses: { 200: One, 202: Queued },
@@ -159,7 +159,7 @@ export const deletedSecrets = {
   }),
   purge: del('/v1/orgs/:orgId/envs/:envId/deleted-secrets/:secretId', {
     summary:
-      'Delete a deleted secret permanently before the time of `keepFor` is over. In a protected environment, this only proposes the deletion',
+      'Delete a deleted secret permanently before the time of `keepFor` is over. In a protected environment, this call only makes a change request',
     headers: changeNote,
     responses: { 200: Ok, 202: Queued },
     refuses: ['conflict'],

@@ -12,7 +12,7 @@ export const sessions = {
     refuses: ['forbidden'],
   }),
   end: del('/v1/me/sessions/:webSessionId', {
-    summary: 'End a browser session. The server refuses its JWT from now on',
+    summary: 'End a browser session. From now on, the server refuses the JWT of this session',
     responses: { 200: Ok },
     refuses: ['forbidden', 'not_found'],
     audits: ['session.ended'],

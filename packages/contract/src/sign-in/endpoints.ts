@@ -13,12 +13,12 @@ import {
 
 const OwnName = Type.Unsafe<string>({
   ...DisplayName,
-  description: 'The person’s name. A person who already has a name keeps it',
+  description: 'The person’s name. If the person already has a name, the server does not change it',
 })
 
 export const signIn = {
   get: get('/v1/sign-in', {
-    summary: 'Show how people sign in on this server, and whether nobody has signed in yet',
+    summary: 'Show how people sign in on this server, and whether anybody has signed in yet',
     surface: 'none',
     responses: {
       200: Strict({
@@ -47,7 +47,7 @@ export const signIn = {
     audits: ['user.created', 'org.created', 'session.started'],
   }),
   requestLink: post('/v1/sign-in/links', {
-    summary: 'Mail a sign-in link. The answer is the same if nobody has this address',
+    summary: 'Mail a sign-in link. If no person has this address, the answer is the same',
     surface: 'none',
     body: Strict({ email: Email, returnTo: Type.Optional(ReturnTo) }),
     responses: { 200: Ok },
@@ -55,7 +55,8 @@ export const signIn = {
     unaudited: 'the server does not know the caller yet',
   }),
   showInvitation: post('/v1/sign-in/links/invitation', {
-    summary: 'Show the invitation of a mailed link. This does not accept the invitation, and signs nobody in',
+    summary:
+      'Show the invitation to which a mailed link belongs. The call does not accept the invitation, and signs nobody in',
     surface: 'none',
     body: Strict({ token: LinkToken }),
     responses: { 200: Strict({ invitation: LinkedInvitation }) },
@@ -64,7 +65,7 @@ export const signIn = {
   }),
   redeemLink: post('/v1/sign-in/links/redeem', {
     summary:
-      'Sign in with a mailed link, which works once. If the link belongs to an invitation, this accepts the invitation. The answer sets the refresh cookie',
+      'Sign in with a mailed link, which works once. If the link belongs to an invitation, the call also accepts the invitation. The answer sets the refresh cookie',
     surface: 'none',
     body: Strict({ token: LinkToken, name: Type.Optional(OwnName) }),
     responses: {
@@ -84,7 +85,7 @@ export const signIn = {
     unaudited: 'the server does not know the caller yet',
   }),
   passkey: post('/v1/sign-in/passkeys', {
-    summary: 'Sign in with a passkey. The passkey counts as a second factor. The answer sets the refresh cookie',
+    summary: 'Sign in with a passkey. The person then needs no other second factor. The answer sets the refresh cookie',
     surface: 'none',
     body: Strict({ challengeId: ChallengeId, response: WebAuthnResponse }),
     responses: { 200: SignedIn },
@@ -93,7 +94,7 @@ export const signIn = {
   }),
   refresh: post('/v1/sign-in/refresh', {
     summary:
-      'Exchange the refresh cookie for a new session JWT and a new cookie. If somebody uses the old cookie again, the session ends',
+      'Exchange the refresh cookie for a new session JWT and a new cookie. If somebody uses the old cookie again later, the server ends the session, because the cookie may be stolen',
     surface: 'none',
     responses: { 200: SignedIn },
     refuses: ['unauthorized', 'forbidden', 'conflict'],

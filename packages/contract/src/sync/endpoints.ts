@@ -31,14 +31,16 @@ const Credential = Type.String({
 const WrappedDeks = Type.Array(Strict({ environmentId: EnvironmentId, wrappedDek: WrappedKey }), {
   maxItems: limits.syncWrappedDeksMax,
   description:
-    'The keys of the environment, of a branch’s parent and of each composed group, wrapped for the connection',
+    'The keys of the environment, of its parent if it is a branch, and of each included group, wrapped for the connection',
 })
 
 const Acknowledged = Type.Boolean({
   description: 'true: the caller accepts that this server can read the environment through the connection',
 })
 
-const Enabled = Type.Boolean({ description: 'false: nothing is pushed. A new binding is enabled by default' })
+const Enabled = Type.Boolean({
+  description: 'false: the server pushes nothing for this binding. A new binding is enabled by default',
+})
 
 const SyncPlan = Strict({
   create: Type.Array(Name),
@@ -108,7 +110,7 @@ export const sync = {
   }),
   verifyConnection: post('/v1/orgs/:orgId/sync/connections/:connectionId/verify', {
     summary:
-      'Check whether the credential works at a destination, without a change there. If the credential does not work, the answer is 400 with `ok: false`',
+      'Check whether the connection’s credential works at a destination. The call changes nothing there. If the credential does not work, the answer is 400 with `ok: false`',
     unit: 'manual',
     body: Strict({ destination: Destination }),
     responses: { 200: Ok },
@@ -123,12 +125,13 @@ export const sync = {
     audits: ['sync_connection.deleted', 'sync_binding.deleted'],
   }),
   bindings: get('/v1/orgs/:orgId/sync/bindings', {
-    summary: 'List sync bindings with their last run',
+    summary: 'List sync bindings, each with its last push',
     query: Page,
     responses: { 200: Strict({ bindings: Type.Array(SyncBinding), nextCursor: NextCursor }) },
   }),
   createBinding: post('/v1/orgs/:orgId/sync/bindings', {
-    summary: 'Bind an environment to a destination. In mode auto, an enabled binding pushes at once',
+    summary:
+      'Bind an environment to a destination. If the binding is enabled and has the mode `auto`, the server pushes at once',
     unit: 'manual',
     body: Strict({
       ...trusted,
@@ -169,7 +172,7 @@ export const sync = {
   }),
   plan: post('/v1/orgs/:orgId/sync/bindings/:bindingId/plan', {
     summary:
-      'List the secrets at the destination that the next run would create, change or delete, by name. The body can have settings that you want to try. The call writes nothing',
+      'List the secrets at the destination that the next push would create, change or delete, by name. The body can have settings that you want to try. The call changes nothing',
     unit: 'manual',
     unaudited: 'the call reads names at the destination and changes nothing',
     body: Strict(settings),
@@ -193,7 +196,7 @@ export const sync = {
     audits: ['sync.run_succeeded', 'sync.run_failed'],
   }),
   runs: get('/v1/orgs/:orgId/sync/runs', {
-    summary: 'List runs, newest first, with names, counts and errors, but without values',
+    summary: 'List the pushes (runs) of bindings, newest first, with names, counts and errors, but without values',
     query: Type.Object(
       {
         ...PageOf(limits.syncRunsDefault).properties,

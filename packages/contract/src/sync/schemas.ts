@@ -72,7 +72,8 @@ export const Patterns = Type.Array(Type.String({ minLength: 1, maxLength: 255, p
 })
 
 export const OnDelete = Type.Union([Type.Literal('keep'), Type.Literal('delete')], {
-  description: 'What happens to a name that is no longer pushed. `delete` removes only names that this binding wrote',
+  description:
+    'What the server does at the destination with a name that it no longer pushes. `delete` removes the name only if this binding wrote it',
 })
 
 export const Mode = Type.Union([Type.Literal('auto'), Type.Literal('manual')], {
@@ -101,12 +102,13 @@ export const SyncRun = Strict({
   environmentId: EnvironmentId,
   trigger: Type.Union([Type.Literal('request'), Type.Literal('change'), Type.Literal('retry')]),
   status: RunStatus,
-  pushed: Type.Array(Name, { description: 'Names that were written' }),
-  deleted: Type.Array(Name, { description: 'Names that were removed' }),
+  pushed: Type.Array(Name, { description: 'Names that the server wrote at the destination' }),
+  deleted: Type.Array(Name, { description: 'Names that the server removed at the destination' }),
   skipped: Type.Array(Refused, {
-    description: 'Names that the run skipped because somebody else wrote them, and how to push them',
+    description:
+      'Names that the server did not push because somebody else wrote them at the destination, and how to push them',
   }),
-  failures: Type.Array(Refused, { description: 'Names that could not be written or removed, with the reasons' }),
+  failures: Type.Array(Refused, { description: 'Names that the server could not write or remove, with the reasons' }),
   unchanged: Type.Integer({ description: 'Number of names whose value was already right' }),
   error: Nullable(Type.String({ description: 'The error that ended the run early' })),
   startedAt: Instant,
@@ -133,7 +135,8 @@ export const SyncBinding = Strict({
   adopt: Adopt,
   enabled: Type.Boolean(),
   missingEnvironmentIds: Type.Array(EnvironmentId, {
-    description: 'Environments whose key the connection does not have. Every run fails until a PATCH adds the keys',
+    description:
+      'Environments whose key the connection does not have. Every push fails until somebody adds the keys with `sync.updateBinding`',
   }),
   lastRun: Nullable(SyncLastRun),
   lastError: Nullable(Type.String()),

@@ -47,7 +47,7 @@ const dimensions = {
  */
 export const tasks = {
   dispatch: post('/v1/agents/:agentRef/dispatch', {
-    summary: 'Register a task of an agent. The caller makes the token of the task, and sends its hash',
+    summary: 'Register a task of an agent. The caller makes the token of the task, and sends the hash of the token',
     body: Strict({
       taskRef: { ...Id('taskRef'), description: 'The `skd_...` part of the token' },
       tokenHash: Type.String({ pattern: '^[A-Za-z0-9_-]{43}$', description: 'SHA-256 of the token, in base64url' }),
@@ -111,7 +111,7 @@ export const tasks = {
     refuses: ['forbidden', 'not_found', 'mfa_required'],
   }),
   revoke: post('/v1/tasks/:taskId/revoke', {
-    summary: 'End a task. You can repeat the call',
+    summary: 'Revoke a task before it expires. You can repeat the call',
     responses: { 200: Strict({ task: AgentTask }) },
     refuses: ['forbidden', 'not_found', 'mfa_required'],
     audits: ['agent.task_revoked'],
@@ -156,7 +156,8 @@ export const tasks = {
     refuses: ['forbidden', 'not_found', 'conflict'],
   }),
   activity: get('/v1/orgs/:orgId/agents/:agentId/activity', {
-    summary: 'Get the reports of proxies, summed over days, with the permissions of the policy that nobody used',
+    summary:
+      'Get the activity that proxies reported for an agent in the last `days` days, added up. The answer also has the permissions of the policy that nobody used',
     query: Strict({
       days: Type.Optional(
         Type.Integer({
@@ -191,7 +192,9 @@ export const tasks = {
           total: Type.Integer(),
           allowed: Type.Integer(),
           refused: Type.Integer(),
-          redacted: Type.Integer({ description: 'How often an upstream sent a secret back and the proxy replaced it' }),
+          redacted: Type.Integer({
+            description: 'How often the answer of a host had a secret in it, and the proxy removed the secret',
+          }),
           hosts: Type.Integer(),
           unusedRules: Type.Array(Type.Integer()),
           unusedSecrets: Type.Array(Type.String()),

@@ -5,7 +5,9 @@ import { LostKeys, Team, TeamEnvironment, TeamEnvironmentIds, TeamMember, TeamUs
 
 const One = Strict({ team: Team })
 const Lost = Strict({
-  lost: Type.Array(LostKeys, { description: 'Keys that people lost because no team gives them these keys any more' }),
+  lost: Type.Array(LostKeys, {
+    description: 'Keys that people have lost with this call, because no other team gives them these keys',
+  }),
 })
 
 /**
@@ -44,7 +46,8 @@ export const teams = {
     audits: ['team.deleted'],
   }),
   addMembers: post('/v1/orgs/:orgId/teams/:teamId/members', {
-    summary: 'Add people to a team. A person who is locked out of an environment stays locked out',
+    summary:
+      'Add people to a team. If an admin has locked a person out of an environment, the team does not give its key back',
     body: Strict({ userIds: TeamUserIds }),
     responses: { 200: One },
     refuses: ['conflict'],

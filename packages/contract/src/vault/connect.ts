@@ -11,7 +11,8 @@ const managed = Strict({ session: VaultManageView })
 export const vaultConnect = {
   claim: post('/v1/vault/connect/claim', {
     surface: 'none',
-    summary: 'Exchange the token of a link for a claim token, once. The claim token is valid for 30 minutes',
+    summary:
+      'Exchange the token of a Connect link or manage link for a claim token. This works once for each link. The claim token is valid for 30 minutes',
     body: Strict({
       token: Type.String({ pattern: '^(?:vct|vmt)_[A-Za-z0-9_-]{43}$', description: 'The token of a link' }),
     }),
@@ -27,13 +28,14 @@ export const vaultConnect = {
   session: get('/v1/vault/connect/session', {
     surface,
     summary:
-      'Get the provider to connect, the display settings of the project, and the keys for encryption. This also works after the session was completed',
+      'Get the provider to connect, the display settings of the project, and the executor’s keys for encryption. The call also works after the connect session was completed',
     responses: { 200: oneView },
     refuses: ['forbidden'],
   }),
   consent: post('/v1/vault/connect/consent', {
     surface,
-    summary: 'Record that the person agrees to the shown text. Before this, the server accepts no credential',
+    summary:
+      'Record that the person agrees to the text of the provider. Before this call, the server accepts no credential',
     body: Strict({
       consentVersion: Type.Integer({
         minimum: 1,
@@ -47,7 +49,7 @@ export const vaultConnect = {
   }),
   submit: post('/v1/vault/connect/submit', {
     surface,
-    summary: 'Store the credentials that the browser has encrypted. This completes the session',
+    summary: 'Store the credentials that the browser has encrypted. The call completes the connect session',
     body: VaultCapture,
     responses: { 200: VaultCaptured },
     refuses: ['forbidden', 'not_found', 'conflict'],
@@ -55,7 +57,7 @@ export const vaultConnect = {
   }),
   cancel: post('/v1/vault/connect/cancel', {
     surface,
-    summary: 'End the session, because the person does not want to connect anything',
+    summary: 'End the connect session, because the person does not want to connect an account',
     responses: { 200: oneView },
     refuses: ['forbidden', 'not_found', 'conflict'],
     audits: ['vault.connect_session.cancelled'],

@@ -84,7 +84,7 @@ export const vaultExecutor = {
   }),
   verifySession: post('/v1/vault/executor/connect-sessions/verify', {
     surface,
-    summary: 'Check a claim token of a browser, while its session is pending',
+    summary: 'Check the claim token of a browser. The answer has the connect session, which must still be pending',
     body: Strict({
       claimToken: Type.String({ pattern: '^vcl_[A-Za-z0-9_-]{43}$', description: 'A claim token' }),
     }),
@@ -94,7 +94,7 @@ export const vaultExecutor = {
   }),
   complete: post('/v1/vault/executor/connect-sessions/:connectSessionId/complete', {
     surface,
-    summary: 'Store the credentials that the executor has encrypted. This completes the session',
+    summary: 'Store the credentials that the executor has encrypted. The call completes the connect session',
     body: VaultExecutorCapture,
     responses: { 200: VaultCaptured },
     refuses: ['not_found', 'conflict'],
@@ -102,7 +102,7 @@ export const vaultExecutor = {
   }),
   connection: get('/v1/vault/executor/connections/:vaultConnectionId', {
     surface,
-    summary: 'Get a connection of the project, with its person and the key for which each credential is wrapped',
+    summary: 'Get a connection of the project, with the user of the product and the wrapping key of each credential',
     responses: {
       200: Strict({
         connection: VaultConnection,
@@ -115,7 +115,8 @@ export const vaultExecutor = {
   }),
   release: get('/v1/vault/executor/connections/:vaultConnectionId/credentials/:slot', {
     surface,
-    summary: 'Get the current revision of a credential. The executor must have registered the key that can unwrap it',
+    summary:
+      'Get the current revision of a credential. The executor must have registered the wrapping key of this credential',
     responses: { 200: Strict({ credential: VaultCredential }) },
     refuses: ['not_found', 'forbidden', 'quota_exceeded'],
     audits: ['vault.credential.release_denied'],

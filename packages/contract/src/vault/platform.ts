@@ -37,7 +37,11 @@ const VaultSession = Strict({
 
 const linkFields = {
   userRef: UserRef,
-  returnUrl: Type.Optional(Url('The address to which the person returns. The project must list its origin')),
+  returnUrl: Type.Optional(
+    Url(
+      'The address to which the person returns. `display.returnOrigins` of the project must have the origin of this address',
+    ),
+  ),
   expiresInSeconds: Type.Optional(
     Type.Integer({
       minimum: limits.vaultLinkTtlMinSeconds,
@@ -53,7 +57,7 @@ const LinkedExecutor = Type.Object(
   {
     additionalProperties: false,
     description:
-      'Origin and key, as the executor itself reported them. If the project’s executor has a different origin or key, the answer is 409',
+      'The executor’s origin and key, as the executor itself reported them. If the server knows a different origin or key, the answer is 409',
   },
 )
 
@@ -68,7 +72,8 @@ export const vaultPlatform = {
       providerId: ProviderId,
       purpose: Type.Optional({
         ...oneOf(['connect', 'reconnect']),
-        description: 'A new connection, or the repair of one. Default: `connect`',
+        description:
+          '`connect`: a new connection. `reconnect`: the repair of the connection `connectionId`. Default: `connect`',
       }),
       connectionId: Type.Optional({ ...Id('vaultConnection'), description: 'The connection to repair' }),
       executor: Type.Optional(LinkedExecutor),

@@ -70,7 +70,7 @@ export const vaultProjects = {
   }),
   disableExecutor: post('/v1/orgs/:orgId/vault/projects/:projectId/executor/disable', {
     summary:
-      'End the active executor. The server refuses its credential. Nobody can read the credentials of the connections until a new executor has the keys of the old one',
+      'Disable the active executor. The server then refuses the executor’s credential. Nobody can read the credentials of the connections until a new executor has the keys of the old one',
     responses: { 200: Strict({ executor: VaultExecutor }) },
     refuses: ['conflict'],
     audits: ['vault.executor.disabled'],

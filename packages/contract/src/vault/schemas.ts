@@ -47,7 +47,7 @@ export const UserRef = Type.String({
   minLength: 1,
   maxLength: limits.vaultUserRefCharacters,
   pattern: displayNamePattern,
-  description: 'The id that the product itself uses for its user. Never an e-mail address',
+  description: 'The id that the product itself uses for its user. Do not use an e-mail address',
 })
 
 /** How a project appears on the Connect page. */
@@ -211,7 +211,10 @@ export const VaultCapture = Strict({
   slots: Type.Array(
     Strict({
       slot: { ...Slot, description: 'The kind of credential' },
-      revision: { ...Version, description: 'The number of the revision, from `slots` of the session' },
+      revision: {
+        ...Version,
+        description: 'The number of the new revision, as `slots` of the connect session shows it',
+      },
       ...sealed,
     }),
     { minItems: 1, maxItems: 2, description: 'The credentials of the connection' },
@@ -229,7 +232,7 @@ export const VaultExecutorCapture = Strict({
     Type.String({
       pattern: '^[A-Za-z0-9_-]{43}$',
       description:
-        'SHA-256, in base64url, of the account’s id at the provider and the connection’s id. If the session repairs a connection of another account, the answer is 409, unless its link allows another account',
+        'SHA-256, in base64url, of the account’s id at the provider and the connection’s id. If a person repairs a connection with another account, the answer is 409, unless the link was made with `allowAccountChange`',
     }),
   ),
 })

@@ -37,7 +37,7 @@ export const VaultDelivery = Strict({
 })
 
 const url = Url(
-  'An `https` URL. The audit log never has its path, because the path may contain a token of the receiver',
+  'An `https` URL. The server never writes the path of the URL to the audit log, because the path may contain a token of the receiver',
 )
 const events = Type.Array(oneOf(vaultEventTypes), {
   minItems: 1,

@@ -69,7 +69,7 @@ export const limited = <S extends object>(rate: RateName, base: Access<S>): Acce
 /** Any valid credential, even of a person who has not yet entered the second factor. */
 export const authenticated = accessOf<Caller>(
   'authenticated',
-  'Any valid credential, even of a person who has not entered their second factor yet',
+  'A person, a service token or a machine client. A person can call this operation even before they have entered their second factor',
   async ({ principal }) => {
     if (!principal || isVaultPrincipal(principal)) throw fail('unauthorized', 'send an Authorization header')
     return { principal }
@@ -83,7 +83,7 @@ export const authenticated = accessOf<Caller>(
  */
 export const signedIn = accessOf<Caller>(
   'signedIn',
-  'Any valid credential. If a person has a second factor, they must have entered it in this session',
+  'A person, a service token or a machine client. A person with a second factor must have entered it in this session',
   async (call, params) => {
     const scope = await authenticated.resolve(call, params)
     if (isHalfSignedIn(call.context, scope.principal)) throw fail('mfa_required', 'enter your second factor first')
@@ -101,7 +101,7 @@ export function isHalfSignedIn({ oidc }: Context, principal: Principal): boolean
 /** A signed-in person: no machine client, no service token. */
 export const person = accessOf<{ principal: UserPrincipal }>(
   'person',
-  'A signed-in person. A service token or a machine client is refused',
+  'A signed-in person. The server refuses service tokens and machine clients',
   async (call, params) => {
     const { principal } = await signedIn.resolve(call, params)
     if (principal.type !== 'user') throw fail('forbidden', 'only a signed-in person may do this')
@@ -112,7 +112,7 @@ export const person = accessOf<{ principal: UserPrincipal }>(
 /** A person in a browser. A CLI session acts for that person too, but cannot approve other CLI sessions. */
 export const browser = accessOf<{ principal: UserPrincipal }>(
   'browser',
-  'A person in a browser. A CLI session, a service token or a machine client is refused',
+  'A person in a browser. The server refuses CLI sessions, service tokens and machine clients',
   async (call, params) => {
     const scope = await person.resolve(call, params)
     if (scope.principal.session.kind !== 'browser') throw fail('forbidden', 'this needs a browser session')
@@ -170,7 +170,7 @@ export const keyed = <S extends Caller, N extends string>(base: Access<S, N>): A
 
 const keyedWords = (words: Words): Words => ({
   ...withoutClients(words),
-  keyed: 'A machine client is refused, because it cannot hold keys',
+  keyed: 'The server refuses a machine client, because a machine client has no key pair',
 })
 
 export function checkKeyed({ principal }: Caller): void {

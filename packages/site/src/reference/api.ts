@@ -19,7 +19,7 @@ function overview({ version, conventions, sections, tables }: Reference): string
   ])
   return [
     '# HTTP API',
-    `These pages describe version ${version} of the API. They are made from the [OpenAPI document](../openapi.json), which a server sends at \`/openapi.json\`.`,
+    `These pages describe version ${version} of the API. They are generated from the [OpenAPI document](../openapi.json). Every server also sends this document at \`/openapi.json\`.`,
     conventions.map((line) => `- ${line}`).join('\n'),
     '## Operations',
     table(['Heading', 'Operations'], rows),

@@ -63,7 +63,7 @@ export const inReach = <S extends OnAgent, N extends string>(base: Access<S, N>)
     'A service token that is bound to an environment can use only the agents of this environment' +
       ('admin' in base.words || 'dispatcher' in base.words
         ? ''
-        : '. Without the admin role, it can also use the agents that have no environment'),
+        : '. Such a token without the admin role can also use the agents that are bound to no environment'),
     base,
     async (scope) => {
       checkReach(scope)
@@ -81,10 +81,15 @@ function checkReach({ principal, role, agent }: OnAgent): void {
 
 /** Allows callers who may give work to an agent that they can reach. */
 export const dispatcher = <S extends OnAgent, N extends string>(base: Access<S, N>): Access<S, N> =>
-  narrowed('dispatcher', 'The caller must be an admin, an admin token or a machine client', base, async (scope) => {
-    if (!isAdmin(scope)) throw fail('forbidden', 'this needs the admin role')
-    return scope
-  })
+  narrowed(
+    'dispatcher',
+    'The caller must be an owner or admin, an admin service token or a machine client',
+    base,
+    async (scope) => {
+      if (!isAdmin(scope)) throw fail('forbidden', 'this needs the admin role')
+      return scope
+    },
+  )
 
 /** Only a service token enforces a policy, so a person or a machine client cannot report activity. */
 export const reporter = <S extends OnAgent, N extends string>(base: Access<S, N>): Access<S, N> =>

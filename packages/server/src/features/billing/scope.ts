@@ -8,7 +8,7 @@ import { checkFeature, checkQuota } from './quota.ts'
 export const quota = <S extends InOrg, N extends string>(metric: Metric, base: Access<S, N>): Access<S, N> => ({
   ...narrowed(
     'quota',
-    `If plans are enforced, the plan must allow one more of \`${metric}\``,
+    `If the server enforces plans, the organization must be below its limit for \`${metric}\``,
     base,
     async (scope, { context, db }) => {
       await checkQuota(context, db, scope.org, metric)
@@ -22,7 +22,7 @@ export const quota = <S extends InOrg, N extends string>(metric: Metric, base: A
 export const feature = <S extends InOrg, N extends string>(name: Feature, base: Access<S, N>): Access<S, N> => ({
   ...narrowed(
     'feature',
-    `If plans are enforced, the plan must include \`${name}\``,
+    `If the server enforces plans, the organization’s plan must include the feature \`${name}\``,
     base,
     async (scope, { context, db }) => {
       await checkFeature(context, db, scope.org, name)

@@ -81,7 +81,8 @@ export const reachOfBoundTokens = (base: Pick<Access<object>, 'words'>, objects:
     : `. A service token that is bound to an environment can use only ${objects} of this environment’s application` +
       ('admin' in base.words ? '' : ', and of groups that the application’s environments include')
 
-const ofOrganization = 'The environment must belong to the organization, and must not have expired'
+const ofOrganization =
+  'The environment must belong to the organization. If the environment is a branch, it must not have expired'
 
 /** Finds an environment and the caller's own key grant. An expired environment counts as missing. */
 export const env = <S extends InOrg, N extends string>(base: Access<S, N>): Access<S & InEnv, N | 'envId'> =>
@@ -125,7 +126,7 @@ const grantWords = (words: Words, name: string, who: string): Words => ({
   env: ofOrganization,
   [name]: refusesTokens({ words })
     ? who
-    : `${who}. A service token that is bound to an environment can use grants only on this environment and on its parent, branches and groups`,
+    : `${who}. A service token that is bound to an environment can use only the grants on its own environment, and on the parent, branches and groups of its own environment`,
 })
 
 const granteeWords = (words: Words): Words =>
@@ -155,7 +156,7 @@ export const granteeOrMachine = <S extends InEnv, N extends string>(base: Access
 export const branchHolderOrAdmin = <S extends InEnv, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed(
     'branchHolderOrAdmin',
-    'The caller must be an admin. To delete an unprotected branch, a key grant on the branch is enough',
+    'The caller must be an admin. A caller who is not an admin can delete an unprotected branch, but must have a key grant on it',
     base,
     async (scope) => {
       if (isAdmin(scope)) return scope

@@ -31,8 +31,14 @@ export const kmsKey = within<'kmsKey', 'kmsKeyId', KmsKey>(
 
 /** An admin token that is bound to an environment is an admin only there, so it may not manage keys. */
 export const noBoundAdmin = <S extends InOrg, N extends string>(base: Access<S, N>): Access<S, N> =>
-  narrowed('noBoundAdmin', 'The server refuses an admin token that is bound to an environment', base, async (scope) => {
-    const { principal } = scope
-    if (boundTo(principal) !== null && isAdmin(scope)) throw fail('forbidden', 'this token is bound to an environment')
-    return scope
-  })
+  narrowed(
+    'noBoundAdmin',
+    'The server refuses an admin service token that is bound to an environment',
+    base,
+    async (scope) => {
+      const { principal } = scope
+      if (boundTo(principal) !== null && isAdmin(scope))
+        throw fail('forbidden', 'this token is bound to an environment')
+      return scope
+    },
+  )

@@ -81,7 +81,7 @@ export const refusesTokens = ({ words }: Pick<Access<object>, 'words'>): boolean
 /** Admits a member in person, for actions that a token cannot do for them. */
 export const memberInPerson = accessOf<InOrg & { principal: UserPrincipal }, 'orgId'>(
   'memberInPerson',
-  'A signed-in person who belongs to the organization. A service token or a machine client is refused',
+  'A signed-in person who belongs to the organization. The server refuses service tokens and machine clients',
   async (call, params) => {
     const scope = await member.resolve(call, params)
     return { ...scope, ...(await person.resolve(call, {})) }
@@ -91,7 +91,7 @@ export const memberInPerson = accessOf<InOrg & { principal: UserPrincipal }, 'or
 /** Admits an admin in person, for actions for which a person must be responsible. */
 export const userAdmin = accessOf<InOrg & { principal: UserPrincipal }, 'orgId'>(
   'userAdmin',
-  'A signed-in person who is an owner or admin. A service token or a machine client is refused',
+  'A signed-in person who is an owner or admin. The server refuses service tokens and machine clients',
   async (call, params) => {
     const scope = await admin.resolve(call, params)
     return { ...scope, ...(await person.resolve(call, {})) }

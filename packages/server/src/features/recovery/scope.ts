@@ -67,7 +67,7 @@ export const custodian = <S extends InOrg, N extends string>(
 ): Access<S & { custodian: Custodian }, N> =>
   narrowed(
     'custodian',
-    'The caller must be a person who holds a share of the recovery key',
+    'The caller must be a person who has a share of the recovery key',
     base,
     async (scope: S, { db }) => {
       const found = await findCustodian(db, scope.org, scope.principal.id)
@@ -118,7 +118,7 @@ const isAnyTarget = async (db: Sql, org: Org, { type, id }: InOrg['principal']):
 export const party = <S extends OnRequest, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed(
     'party',
-    'The caller must be an admin, the target of the request, or a custodian while the request is open',
+    'The caller must be an admin, the target of the request, or a custodian. A custodian can use the request only while it is open',
     base,
     async (scope, { db }) => {
       const { recoveryRequest: request } = scope
@@ -142,7 +142,7 @@ export const adminOrTarget = <S extends OnRequest, N extends string>(base: Acces
 export const adminOrReadyTarget = <S extends InOrg, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed(
     'adminOrReadyTarget',
-    'The caller must be an admin, or the target of an open request to which enough custodians have contributed',
+    'The caller must be an admin, or the target of an open recovery request to which enough custodians have contributed their shares',
     base,
     async (scope: S, { db, context }) => {
       if (!isOrgAdmin(scope) && !(await isReadyTarget(db, scope, context.now().toISOString())))

@@ -39,7 +39,7 @@ export function checkBound(principal: Principal, environmentId: string): void {
 export const rotation = <N extends string>(base: Access<InOrg, N>): Access<OnRotation, N | 'rotationId'> =>
   narrowed(
     'ofOwnEnv',
-    'A bound service token can use only rotations of its environment',
+    'A service token that is bound to an environment can use only the rotation policies of this environment',
     found(base),
     async (scope) => {
       checkBound(scope.principal, scope.rotation.environmentId)

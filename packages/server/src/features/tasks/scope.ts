@@ -40,7 +40,7 @@ export const task = accessOf<OnTask, 'taskId'>(
 export const dispatcherOrAdmin = <S extends OnTask, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed(
     'dispatcherOrAdmin',
-    'The caller must be an admin, or must have dispatched the task',
+    'The caller must be an admin, or must have registered the task (`tasks.dispatch`)',
     base,
     async (scope) => {
       const { principal, task } = scope

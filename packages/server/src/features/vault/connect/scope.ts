@@ -72,12 +72,12 @@ const claimed = <S extends Session>(word: string, means: string, isOf: (session:
 
 export const connectClaim = claimed<CaptureSession>(
   'connectClaim',
-  'The browser that claimed a link for connecting an account, within the last 30 minutes',
+  'A claim token from `vaultConnect.claim`, at most 30 minutes old. The link must be for connecting an account or repairing a connection',
   (session) => session.purpose !== 'manage',
 )
 
 export const manageClaim = claimed<ManageSession>(
   'manageClaim',
-  'The browser that claimed a link for managing connections, within the last 30 minutes',
+  'A claim token from `vaultConnect.claim`, at most 30 minutes old. The link must be for managing connections',
   (session) => session.purpose === 'manage',
 )

@@ -39,7 +39,7 @@ const findExecutor = (db: Sql, { orgId, id }: ExecutorPrincipal) =>
  */
 export const executorKey = accessOf<{ principal: ExecutorPrincipal }>(
   'executorKey',
-  'The credential of an active executor',
+  'The active executor of a vault project',
   async ({ principal }) => {
     if (principal?.type !== 'vault_executor') throw fail('unauthorized', 'send the credential of an executor')
     return { principal }
@@ -48,13 +48,13 @@ export const executorKey = accessOf<{ principal: ExecutorPrincipal }>(
 
 /** Counts the call against the rate limit for credentials that an executor reads. */
 export const releases = <S extends { principal: ExecutorPrincipal }>(base: Access<S>): Access<S> =>
-  narrowed('releases', 'The server limits how often an executor may get credentials', base, async (scope, call) => {
+  narrowed('releases', 'The server limits how often an executor may call this operation', base, async (scope, call) => {
     call.context.limiter.take('vaultRelease', scope.principal.id, call.counted)
     return scope
   })
 
 /** Finds the active executor of a project. An executor that was just disabled is refused like an unknown one. */
-export const executor = accessOf<ByExecutor>('executor', 'The active executor of a project', async (call) => {
+export const executor = accessOf<ByExecutor>('executor', 'The active executor of a vault project', async (call) => {
   const { principal } = await executorKey.resolve(call, {})
   const found = await findExecutor(call.db, principal)
   if (!found) throw fail('unauthorized', 'unknown executor')

@@ -23,7 +23,7 @@ export const session = <N extends string>(
 ): Access<ByPlatform & { session: Session }, N | 'connectSessionId'> =>
   narrowed(
     'session',
-    'The session must belong to the project',
+    'The connect session must belong to the project',
     base,
     async (scope, { db, context }, { connectSessionId }: Record<N | 'connectSessionId', string>) => {
       const found = await findSession(db, scope.place, connectSessionId, context.now().toISOString())

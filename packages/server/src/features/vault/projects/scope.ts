@@ -60,7 +60,7 @@ export const vaultKey = <S extends OnProject, N extends string>(
 /** Admits only an admin in person, at a browser: the keys and codes made here let programs act for a product. */
 export const browserAdmin = accessOf<InOrg & { principal: UserPrincipal }, 'orgId'>(
   'browserAdmin',
-  'An owner or admin in a browser. A CLI session, a service token or a machine client is refused',
+  'An owner or admin in a browser. The server refuses CLI sessions, service tokens and machine clients',
   async (call, params) => {
     const scope = await admin.resolve(call, params)
     return { ...scope, ...(await browser.resolve(call, {})) }
