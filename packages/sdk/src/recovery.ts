@@ -25,7 +25,8 @@ export type ContributedShare = Answer<typeof recoveryRequests.get>['shares'][num
  * @param plan.environments the environments that custodians can recover, each with its key (32 bytes).
  * @returns the body of the request that enables recovery or replaces the recovery key.
  * @throws CryptoError `invalid_argument` if the threshold is below 2 or above the number of custodians, or if there are
- *   more than 255 custodians, `malformed_key`.
+ *   more than 255 custodians.
+ * @throws CryptoError `malformed_key` if the public key of a custodian has not the right form.
  * @example
  * const body = await newRecoveryKey({ orgId, threshold: 3, custodians, environments })
  * await client.recovery.enable({ params: { orgId }, body })

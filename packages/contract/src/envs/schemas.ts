@@ -25,7 +25,7 @@ export const BranchManifest = Type.String({
   maxLength: limits.branchManifestCharacters,
   pattern: '^bm1\\.[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]+$',
   description:
-    'A text that describes the branch. A client with the parent’s key makes it, so that readers of the parent can verify the branch',
+    'A text that describes the branch. A client authenticates the text with the key of the parent environment. Readers of the parent environment can then verify the branch',
 })
 
 export const Branch = Strict({ ...environmentFields, manifest: Nullable(BranchManifest) })

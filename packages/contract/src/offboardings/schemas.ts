@@ -24,7 +24,7 @@ const Recovery = Nullable(
 
 const Via = Type.Union([Type.Literal('grant'), Type.Literal('token')], {
   description:
-    '`grant`: the person had the key. `token`: only a service token that they made had the key. Keys that they lost since the last re-key also count',
+    '`grant`: the person had the key. `token`: only a service token that they made had the key. Keys that they lost earlier also count, while a value that they may know is unchanged',
 })
 
 export const Offboarding = Strict({
@@ -97,9 +97,9 @@ export const OffboardingPreview = Strict({
       via: Via,
       protected: Type.Boolean(),
       held: Type.Boolean(),
-      rekeyed: Type.Boolean({ description: 'True if the environment was re-keyed after the person was removed' }),
-      secrets: Type.Integer(),
-      rotated: Type.Integer({ description: 'Number of secrets with a rotation' }),
+      rekeyed: Type.Boolean({ description: 'True if the environment was re-keyed after the person lost its key' }),
+      secrets: Type.Integer({ description: 'Number of secrets whose value the person may know' }),
+      rotated: Type.Integer({ description: 'Number of these secrets that have a rotation' }),
       deleted: Type.Integer({
         description:
           'Number of deleted secrets that can still be restored. After a re-key of the environment, they can no longer be restored',

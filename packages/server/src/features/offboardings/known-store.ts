@@ -7,6 +7,7 @@ import { grantInForce } from '../../model/grants/table.ts'
 import { actingFor } from '../../model/people/made.ts'
 import { isRestorable } from '../../model/secrets/deleted.ts'
 import type { InOrg, Org } from '../orgs/scope.ts'
+import { isKnownValue, knownVersion } from './state.ts'
 
 // Facts about the person who leaves. All of them are read before the removal, which deletes their grants.
 
@@ -54,51 +55,70 @@ const losses = `
      and (x.metadata ->> 'userId' = $2 or x.metadata -> 'userIds' ? $2)`
 
 /**
+ * The first re-key of the environment `n` after the person lost its key. With an old key, the person may have read every
+ * value from before the re-key, and no later one.
+ */
+const rekeying = `
+  select min(x.created_at) as at from audit_entries x
+   where x.org_id = $1 and x.action = 'env.rekeyed' and x.resource_id = n.environment_id
+     and not n.granted and x.created_at > n.lost_at`
+
+/** Counts secrets `s` of the environment `e` whose value the person may know. */
+const countKnown = (more = '') =>
+  `(select count(*) from secrets s ${more} where s.org_id = e.org_id and s.environment_id = e.id
+      and ${isKnownValue('s', 'k.at')})`
+
+/**
  * Lists the environments whose key the person may have: by a grant, by a grant to a token that they made, or from a grant
- * that they lost and whose environment has had no re-key since. A person who makes a token knows its key.
+ * that they lost. A person who makes a token knows its key. An environment that was re-keyed since the loss is listed
+ * while a value is as the person may know it, or if the removal of the person was the loss.
  */
 export const listKnown = (db: Sql, { org, principal }: InOrg, userId: string, now: string) =>
-  db.rows<Known>(
+  db.rows<Known & { knownUntil: string | null }>(
     `with removal as (${removal}),
      acting as (${actingFor('$1', '$2')}),
      known as (
-       select k.environment_id::text, k.principal_type = 'user' as direct, true as granted
+       select k.environment_id::text, k.principal_type = 'user' as direct, true as granted, null::timestamptz as lost_at,
+              false as removed
          from key_grants k
         where k.org_id = $1
           and (k.principal_type, k.principal_id) in (select type, id from acting)
        union all
-       select jsonb_array_elements_text(l.metadata -> 'environmentIds'), true, false from removal l
+       select jsonb_array_elements_text(l.metadata -> 'environmentIds'), true, false, l.created_at, true from removal l
        union all
-       select lost.environment_id, lost.direct, false from (${losses}) lost
-        where not exists (
-          select from audit_entries x where x.org_id = $1 and x.action = 'env.rekeyed'
-             and x.resource_id = lost.environment_id and x.created_at > lost.created_at))
+       select lost.environment_id, lost.direct, false, lost.created_at, false from (${losses}) lost)
      select e.id as environment_id, ${environmentLabel} as label, n.via, not (${isUnprotected}) as protected,
             exists (select from key_grants k where k.org_id = e.org_id and k.environment_id = e.id
                        and k.principal_type = $4 and k.principal_id = $5 and ${grantInForce('$3')}) as held,
-            not n.granted and exists (
-              select from audit_entries x, removal l where x.org_id = e.org_id and x.action = 'env.rekeyed'
-                 and x.resource_id = e.id and x.created_at > l.created_at) as rekeyed,
-            (select count(*) from secrets s where s.org_id = e.org_id and s.environment_id = e.id) as secrets,
-            (select count(*) from secrets s join rotation_policies p
-                 on p.org_id = s.org_id and p.environment_id = s.environment_id and p.secret_name = s.name
-              where s.org_id = e.org_id and s.environment_id = e.id) as rotated,
+            k.at is not null as rekeyed, k.at as known_until, ${countKnown()} as secrets,
+            ${countKnown(`join rotation_policies p
+                 on p.org_id = s.org_id and p.environment_id = s.environment_id and p.secret_name = s.name`)} as rotated,
             (select count(*) from deleted_secrets d where d.org_id = e.org_id and d.environment_id = e.id
                 and ${isRestorable('$3')}) as deleted
        from (select environment_id, case when bool_or(direct) then 'grant' else 'token' end as via,
-                    bool_or(granted) as granted from known group by environment_id) n
+                    bool_or(granted) as granted, max(lost_at) as lost_at, bool_or(removed) as removed
+                from known group by environment_id) n
        join environments e on e.org_id = $1 and e.id = n.environment_id
+       cross join lateral (${rekeying}) k
        ${labelJoins}
-      where ${notExpired('$3')}
+      where ${notExpired('$3')} and (k.at is null or n.removed or ${countKnown()} > 0)
       order by label`,
     [org.id, userId, now, principal.type, principal.id],
   )
 
-export const listSecrets = (db: Sql, org: Org, environmentIds: string[]) =>
-  db.rows<{ id: string; environmentId: string; name: string; currentVersion: number }>(
-    `select id, environment_id, name, current_version from secrets
-      where org_id = $1 and environment_id = any($2::text[]) order by environment_id, name`,
-    [org.id, environmentIds],
+/** Lists the secrets whose value the person may know, with the version that they know. */
+export const listSecrets = (
+  db: Sql,
+  org: Org,
+  environments: readonly { environmentId: string; knownUntil: string | null }[],
+) =>
+  db.rows<{ id: string; environmentId: string; name: string; baseVersion: number }>(
+    `select s.id, s.environment_id, s.name, ${knownVersion('s', 'k.at')} as base_version
+       from unnest($2::text[], $3::timestamptz[]) as k (environment_id, at)
+       join secrets s on s.org_id = $1 and s.environment_id = k.environment_id
+      where ${isKnownValue('s', 'k.at')}
+      order by s.environment_id, s.name`,
+    [org.id, environments.map(({ environmentId }) => environmentId), environments.map(({ knownUntil }) => knownUntil)],
   )
 
 /** Finds the sharing of the recovery key in which the person has, or had, a share. */

@@ -8,7 +8,7 @@ import { teams } from '@skerry/contract/teams/endpoints'
 import { tokens } from '@skerry/contract/tokens/endpoints'
 import { vaultPlatform } from '@skerry/contract/vault/platform'
 import { describe, expect, test } from 'vitest'
-import { publicKeyJwk, sealedPrivateKey, wrappedKey } from '../../../test/blobs.ts'
+import { ciphertext, publicKeyJwk, sealedPrivateKey, wrappedKey } from '../../../test/blobs.ts'
 import { openTenant } from '../../../test/scene.ts'
 import {
   type Actor,
@@ -34,13 +34,13 @@ const appId = (await newApp(world, tenant)).id
 let count = 0
 const newPlace = async () => (await newEnv(world, tenant, appId, `place-${++count}`)).id
 const revoke = (envId: string, grantId: string) => world.call(grants.delete, { as, params: { orgId, envId, grantId } })
-const reKey = (envId: string) =>
+const reKey = (envId: string, expectedVersions: Record<string, number> = {}) =>
   world.call(rekey.run, {
     as,
     params: { orgId, envId },
     body: {
-      expectedVersions: {},
-      secrets: [],
+      expectedVersions,
+      secrets: Object.keys(expectedVersions).map((name) => ({ name, ciphertext: ciphertext() })),
       grants: [{ principalType: 'service_token', principalId: tenant.admin.id, wrappedDek: wrappedKey() }],
     },
   })
@@ -112,13 +112,36 @@ describe('an environment whose key the person lost before the offboarding', () =
     expect(await offboarded(person)).toEqual([row(one, 'token'), row(two, 'token'), row(three)])
   })
 
-  test('has none if it was re-keyed since', async () => {
+  test('has none if it was re-keyed since, and has no value that the person may know', async () => {
     const [place, person, other] = [await newPlace(), await newMember(world, tenant), await newMember(world, tenant)]
     await revoke(place, (await grantKey(world, tenant, place, person)).id)
     await grantKey(world, tenant, place, other)
     await reKey(place)
     expect(await offboarded(person)).toEqual([])
     expect(await offboarded(await newMember(world, tenant))).toEqual([])
+  })
+
+  test('keeps a row for each value that stayed the same since, although it was re-keyed', async () => {
+    const [place, person] = [await newPlace(), await newMember(world, tenant)]
+    const grant = await grantKey(world, tenant, place, person)
+    for (const name of ['SAME', 'REPLACED', 'BETWEEN']) await putSecret(world, tenant, place, name)
+    await revoke(place, grant.id)
+    // The person may have kept the old key, so a value from before the re-key counts as known.
+    await putSecret(world, tenant, place, 'BETWEEN')
+    const versions = { SAME: 1, REPLACED: 1, BETWEEN: 2 }
+    await reKey(place, versions)
+    for (const name of ['REPLACED', 'NEW']) await putSecret(world, tenant, place, name)
+    const { preview } = (await world.call(offboardings.preview, { as, params: { orgId, userId: person.id } })).body
+    expect(preview.environments).toMatchObject([{ environmentId: place, via: 'grant', rekeyed: true, secrets: 2 }])
+    const { id } = await start(person)
+    const rows = async () => (await rowsOf(id)).map(({ kind, secretName, state }) => [kind, secretName, state])
+    expect(await rows()).toEqual([
+      ['rekey', null, 'done'],
+      ['rotate_value', 'BETWEEN', 'waiting'],
+      ['rotate_value', 'SAME', 'waiting'],
+    ])
+    await putSecret(world, tenant, place, 'SAME')
+    expect((await rows())[2]).toEqual(['rotate_value', 'SAME', 'replaced'])
   })
 })
 

@@ -10,16 +10,7 @@ import { listInvitesConcerning, revokeInvitesConcerning } from '../members/withd
 import type { InOrg, Org } from '../orgs/scope.ts'
 import { listTokensMadeBy, revokeTokensMadeBy } from '../tokens/made-by.ts'
 import { listPlatformKeysMadeBy, revokePlatformKeysMadeBy } from '../vault/projects/made-by.ts'
-import {
-  findPerson,
-  findShare,
-  isMadeBy,
-  type Known,
-  listKnown,
-  listSecrets,
-  lockPrincipal,
-  type Person,
-} from './known-store.ts'
+import { findPerson, findShare, isMadeBy, listKnown, listSecrets, lockPrincipal, type Person } from './known-store.ts'
 import { findOffboarding } from './scope.ts'
 import { findRunning, insertOffboarding, insertRows, type NewRow, putRevoked, type Revoked } from './store.ts'
 
@@ -40,7 +31,7 @@ export async function preview(input: In<typeof offboardings.preview, InOrg>): Ou
   return {
     preview: {
       ...person,
-      environments: await listKnown(db, input, userId, now),
+      environments: (await listKnown(db, input, userId, now)).map(({ knownUntil: _, ...known }) => known),
       revokes,
       recovery: share ? { sharesLeft: share.sharesLeft, threshold: share.threshold } : null,
       runningId: await findRunning(db, org, userId),
@@ -147,9 +138,12 @@ const blank = {
 } as const
 
 /** Returns the rows in the order in which they are shown. */
-async function rowsOf({ db, org, body }: Start, environments: Known[]): Promise<NewRow[]> {
+async function rowsOf(
+  { db, org, body }: Start,
+  environments: Awaited<ReturnType<typeof listKnown>>,
+): Promise<NewRow[]> {
   const share = await findShare(db, org, body.userId)
-  const secrets = Map.groupBy(await listSecrets(db, org, environments.map(idOf)), (secret) => secret.environmentId)
+  const secrets = Map.groupBy(await listSecrets(db, org, environments), (secret) => secret.environmentId)
   const known = environments.map(({ environmentId, label, via }) => ({ ...blank, environmentId, label, via }))
   return [
     ...(share ? [{ ...blank, kind: 'recovery_share' as const, sharedAt: share.sharedAt }] : []),
@@ -164,13 +158,11 @@ async function rowsOf({ db, org, body }: Start, environments: Known[]): Promise<
         kind: 'rotate_value' as const,
         secretId: secret.id,
         secretName: secret.name,
-        baseVersion: secret.currentVersion,
+        baseVersion: secret.baseVersion,
       })),
     ),
   ]
 }
-
-const idOf = ({ environmentId }: Known): string => environmentId
 
 async function getOffboarding({ db, org, now }: { db: Start['db']; org: Org; now: string }, id: string) {
   const row = await findOffboarding(db, org, id, now)
