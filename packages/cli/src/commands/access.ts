@@ -78,7 +78,11 @@ export function register(command: Command): void {
     .option('--member <member>', 'give only the keys for this person; repeatable', gather)
     .action(inOrg(complete, checkComplete))
   explained(
-    leaf(command, 'plan <member> [environments...]', 'Show or change the environments whose keys a person should get directly, not through a team'),
+    leaf(
+      command,
+      'plan <member> [environments...]',
+      'Show or change the environments whose keys a person should get directly, not through a team',
+    ),
     'Plan an environment that you cannot read: an admin who can grants its key later. Name environments as app/env or group:env. For admins.',
   )
     .option('--remove', 'take the environments out of the plan')
