@@ -61,9 +61,18 @@ test('a re-key warns about a reader of the server, and wraps the new key to it a
   expect(refused.code).toBe(3)
   expect(refused.stderr).toContain('the rotator of this server would get the new key of shop/development')
   expect(refused.stderr).toContain(
-    'then run again with --reader rotator, or leave rotation and sync out with --drop-readers',
+    '; ask your team who set up the rotation, then run again with --reader rotator, or leave rotation and sync out with --drop-readers\n',
   )
   expect(refused.stderr).not.toContain('skerry keys fingerprint')
+  expect(refused.stderr).toContain(
+    '1 reader whom this machine does not know would get the new key of shop/development:',
+  )
+  expect(refused.stderr).toContain(
+    `the rotator of this server is a part of the server: through it, the server can read everything that the key opens
+ask your team who set up the rotation, or leave rotation and sync out with --drop-readers
+on the machine of that person, \`skerry rotation trust\` prints the same words
+`,
+  )
   const { code, stdout, stderr } = await machine.shell('skerry env rekey --yes --json --reader rotator')
   expect([code, JSON.parse(stdout).readers]).toEqual([0, [{ principalType: 'rotator', principalId: orgId }]])
   expect(stderr).toContain(
@@ -71,6 +80,19 @@ test('a re-key warns about a reader of the server, and wraps the new key to it a
   )
   expect(await readByRotator()).toBe('value')
 })
+
+test('the words of the rotator in the question are those that rotation trust prints', async () => {
+  const asked = await machine.shell('skerry env rekey --yes')
+  const [, words = 'none'] = /rotator of this server\n +(.+)/.exec(asked.stderr) ?? []
+  expect((await machine.shell('skerry rotation trust')).stderr).toContain(words)
+})
+
+test.each(['env show development', 'env readers development', 'grant ls --env development', 'access map'])(
+  'skerry %s shows the rotator by its name',
+  async (command) => {
+    expect(await ok(`skerry ${command}`)).toMatch(/^rotator of this server +rotator /m)
+  },
+)
 
 test('a new branch gives no key to readers of the server', async () => {
   await ok('skerry branch create pr-1')

@@ -115,7 +115,7 @@ test('a stale re-key is not approved, and the next proposal replaces it', async 
   await ada.ok('skerry token create ci --app shop --env production')
   const { code, stderr } = await approve(id)
   expect([code, stderr]).toEqual([5, expect.stringContaining('changed after it was proposed')])
-  expect(await bo.ok(`skerry changes show ${id}`)).toContain('status: open')
+  expect(await bo.ok(`skerry changes show ${id}`)).toContain('status: stale')
   const next = await propose('--reader ci')
   expect(await bo.ok(`skerry changes show ${id}`)).toContain('status: superseded')
   await withdraw(next)
