@@ -4,7 +4,7 @@ import { noteReaders, type Shared, unknownReaders } from './known-readers.ts'
 import { isStrict } from './known-state.ts'
 import { note, warn } from './output.ts'
 import { isOwnKey } from './own-keys.ts'
-import { canonical, compareKeys, noteAccepted, type PinnedGrantee, pin, wordsOf } from './pins.ts'
+import { canonical, compareKeys, noteAccepted, noteHowToCompare, type PinnedGrantee, pin, wordsOf } from './pins.ts'
 import { ask, canAsk, confirmOrRefuse } from './prompt.ts'
 import { findNamed, type Named, nameReaders, optionsFor, type ReaderFlags, serverWords } from './reader-names.ts'
 import { confirmRecoveryKey, keepRecoveryKey, recoveryName } from './recovery/key.ts'
@@ -207,10 +207,7 @@ async function showReaders({ readers, what, leaveOut }: Shown): Promise<void> {
     if (mismatch !== undefined) warn(mismatch)
   }
   const ofServer = readers.filter(isOfServer)
-  if (ofServer.length < readers.length) {
-    note('compare the words of each person and token with those that `skerry keys fingerprint` prints')
-    note('a person runs it on their own machine; for a token, run it with SKERRY_TOKEN or --profile')
-  }
+  if (ofServer.length < readers.length) noteHowToCompare()
   if (ofServer.length === 0) return
   const labels = new Intl.ListFormat('en').format(ofServer.map(({ label }) => label))
   const [parts, them] = ofServer.length === 1 ? ['is a part', 'it'] : ['are parts', 'them']
