@@ -1,7 +1,9 @@
+import { readerWords } from '@skerry/contract/grants/readers'
 import { limits } from '@skerry/contract/limits'
 import { Failure, toFailure, usage } from './failure.ts'
 import { checkTokenId } from './names.ts'
 import { orNearest } from './nearest.ts'
+import { everyRow } from './pages.ts'
 import { listPlaces } from './places.ts'
 import type { Session } from './session.ts'
 import { listTokens } from './tokens/find.ts'
@@ -29,6 +31,15 @@ export async function openDirectory(session: Session, ids: readonly (string | nu
     app_: async () => (await client.apps.list({ params })).apps.map(({ id, slug }) => [id, slug]),
     grp_: async () => (await client.groups.list({ params })).groups.map(({ id, slug }) => [id, slug]),
     env_: async () => (await listPlaces(session)).map(({ envId, label }) => [envId, label]),
+    // The rotator has the id of its organization. Callers look up no organizations.
+    org_: async () => [[params.orgId, readerWords.rotator]],
+    syn_: async () =>
+      (
+        await everyRow(
+          (at) => client.sync.connections({ params, query: at }),
+          ({ connections }) => connections,
+        )
+      ).map(({ id, name }) => [id, `sync connection ${name}`]),
   }
   const kinds = [...new Set(ids.map((id) => id?.slice(0, 4) ?? ''))]
   const found = await Promise.all(

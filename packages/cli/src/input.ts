@@ -8,12 +8,16 @@ import { askHidden, canAsk } from './prompt.ts'
 export const whyNotArguments =
   'a secret value cannot be an argument, because other users and the shell’s history can see it'
 
-/** Reads a secret value from a file, from stdin or from a hidden prompt, without changes. */
-export async function readValue(name: string, options: { file?: string }): Promise<string> {
+/**
+ * Reads a secret value from a file, from stdin or from a hidden prompt, without changes.
+ *
+ * @param options `question` replaces the words of the prompt: `Value of API_KEY`.
+ */
+export async function readValue(name: string, options: { file?: string; question?: string }): Promise<string> {
   if (options.file !== undefined) return readTextFile(options.file)
   if (!isTerminal.stdin()) return readStdin()
   if (!canAsk()) throw usage(`there is no value for ${name}`, 'pipe it in, or use --file')
-  return askHidden(`Value of ${name} (hidden)`)
+  return askHidden(`${options.question ?? `Value of ${name}`} (hidden)`)
 }
 
 /** Reads a credential from stdin or a hidden prompt. The line end that `echo` and editors add is removed. */

@@ -183,6 +183,12 @@ export async function wordsOf(publicKeyJwk: string): Promise<string> {
   return fingerprintWords(publicKeyJwk)
 }
 
+/** Says how to check words that a command has shown. */
+export function noteHowToCompare(): void {
+  note('compare the words of each person and token with those that `skerry keys fingerprint` prints')
+  note('a person runs it on their own machine; for a token, run it with SKERRY_TOKEN or --profile')
+}
+
 const nameOf = ({ name, principalId }: PinnedGrantee) => name ?? principalId
 
 /** Normalizes a JWK, because a server may write the same key in different ways. */

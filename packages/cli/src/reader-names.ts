@@ -152,15 +152,20 @@ export async function nameReaders(session: Session, readers: readonly PinnedGran
     session,
     readers.filter(({ name }) => name === null).map(({ principalId }) => principalId),
   )
-  const named = readers.map((reader) => ({ ...reader, called: reader.name ?? nameOf(reader.principalId) }))
+  // Nobody may name a sync connection with `--reader`, because it could have the name of a token.
+  const calledOf = (reader: PinnedGrantee) =>
+    reader.name ?? (serverWords(reader) === undefined ? nameOf(reader.principalId) : undefined)
+  const named = readers.map((reader) => ({ ...reader, called: calledOf(reader) }))
   return named.map((reader) => {
     const { principalId, called } = reader
     const mismatch = mismatchOf(session, orgId, reader)
     const ofServer = serverWords(reader)
     if (ofServer === undefined && called === undefined) return { ...reader, called, label: principalId, mismatch }
     if (isRotator(orgId, reader)) return { ...reader, called, label: `the ${readerWords.rotator}`, mismatch }
-    const isUnique = ofServer === undefined && named.filter((one) => one.called === called).length === 1
-    return { ...reader, called, label: isUnique ? called! : `${ofServer ?? called} (${principalId})`, mismatch }
+    if (ofServer !== undefined)
+      return { ...reader, called, label: `the ${nameOf(principalId) ?? ofServer} (${principalId})`, mismatch }
+    const isUnique = named.filter((one) => one.called === called).length === 1
+    return { ...reader, called, label: isUnique ? called! : `${called} (${principalId})`, mismatch }
   })
 }
 

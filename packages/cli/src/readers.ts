@@ -4,7 +4,7 @@ import { noteReaders, type Shared, unknownReaders } from './known-readers.ts'
 import { isStrict } from './known-state.ts'
 import { note, warn } from './output.ts'
 import { isOwnKey } from './own-keys.ts'
-import { canonical, compareKeys, noteAccepted, type PinnedGrantee, pin, wordsOf } from './pins.ts'
+import { canonical, compareKeys, noteAccepted, noteHowToCompare, type PinnedGrantee, pin, wordsOf } from './pins.ts'
 import { ask, canAsk, confirmOrRefuse } from './prompt.ts'
 import { findNamed, type Named, nameReaders, optionsFor, type ReaderFlags, serverWords } from './reader-names.ts'
 import { confirmRecoveryKey, keepRecoveryKey, recoveryName } from './recovery/key.ts'
@@ -22,6 +22,8 @@ interface Receivers extends Shared {
    * itself gains no reader.
    */
   source?: Shared
+  /** Advice for a person who wants no part of the server to get the key: `leave it out with --drop-readers`. */
+  leaveOut?: string
 }
 
 /** Everyone to whom a command would wrap a key. */
@@ -58,11 +60,13 @@ export async function acceptReaders(session: Session, audience: Audience, flags:
   const labelled = await nameReaders(session, unknown)
   for (const remark of receivers?.remarks?.values() ?? []) warn(remark)
   if (receivers && unknown.length > 0) {
-    await showReaders(labelled, receivers.what)
+    const { what, leaveOut } = receivers
+    await showReaders({ readers: labelled, what, leaveOut })
     await confirmReaders(session, {
       unnamed: labelled.filter(({ principalId }) => !named.has(principalId)),
       all: others,
-      what: receivers.what,
+      what,
+      leaveOut,
     })
   }
   const acceptedReaders = firstSeen.map((reader) => {
@@ -159,7 +163,7 @@ async function askForGrantees(session: Session, { what, grantees }: Grantees, fl
   const labelled = await nameReaders(session, unseen)
   const unnamed = labelled.filter(({ principalId }) => !named.has(principalId))
   if (unseen.length > 0) {
-    await showReaders(labelled, what)
+    await showReaders({ readers: labelled, what })
     await confirmReaders(session, { unnamed, all: grantees, what, confirming })
   }
   const accepted = labelled.map((grantee) => ({ ...grantee, name: acceptedName(grantee, named) }))
@@ -181,19 +185,53 @@ function acceptedName({ principalId, called, wantedName }: Named, named: Readonl
   return named.get(principalId) === principalId ? null : (called ?? null)
 }
 
-const count = (readers: readonly unknown[]) => (readers.length === 1 ? '1 new reader' : `${readers.length} new readers`)
+const isOfServer = (reader: Named): boolean => serverWords(reader) !== undefined
 
-async function showReaders(readers: readonly Named[], what: string): Promise<void> {
-  note(`${count(readers)} would get ${what}:`)
+/** A key that this machine knows under another name has a warning that says so. */
+function countWords(readers: readonly Named[]): string {
+  const count = readers.length === 1 ? '1 reader' : `${readers.length} readers`
+  return readers.some(({ mismatch }) => mismatch !== undefined) ? count : `${count} whom this machine does not know`
+}
+
+interface Shown {
+  readers: readonly Named[]
+  what: string
+  leaveOut?: string | undefined
+}
+
+async function showReaders({ readers, what, leaveOut }: Shown): Promise<void> {
+  note(`${countWords(readers)} would get ${what}:`)
   for (const { label, publicKeyJwk, mismatch } of readers) {
     note(`  ${label}`)
     note(`    ${await wordsOf(publicKeyJwk)}`)
     if (mismatch !== undefined) warn(mismatch)
   }
-  // Nobody can read out the words of the server's own readers.
-  if (readers.some((one) => serverWords(one) === undefined))
-    note('compare the words with those that `skerry keys fingerprint` prints for each person and token')
+  const ofServer = readers.filter(isOfServer)
+  if (ofServer.length < readers.length) noteHowToCompare()
+  if (ofServer.length === 0) return
+  const labels = new Intl.ListFormat('en').format(ofServer.map(({ label }) => label))
+  const [parts, them] = ofServer.length === 1 ? ['is a part', 'it'] : ['are parts', 'them']
+  note(`${labels} ${parts} of the server: through ${them}, the server can read everything that the key opens`)
+  note(`${askTeam(ofServer)}${orLeaveOut(leaveOut)}`)
+  note(`on the machine of that person, ${trustCommands(ofServer)} prints the same words`)
 }
+
+const isRotation = ({ principalType }: Named): boolean => principalType === 'rotator'
+const isSync = (reader: Named): boolean => !isRotation(reader)
+
+/** Nobody can read out the words of the server's own readers. A colleague gave them the key, or the server did. */
+function askTeam(ofServer: readonly Named[]): string {
+  const features = [...(ofServer.some(isRotation) ? ['rotation'] : []), ...(ofServer.some(isSync) ? ['sync'] : [])]
+  return `ask your team who set up the ${features.join(' and ')}`
+}
+
+const trustCommands = (ofServer: readonly Named[]): string =>
+  [
+    ...(ofServer.some(isRotation) ? ['`skerry rotation trust`'] : []),
+    ...(ofServer.some(isSync) ? ['`skerry sync trust <connection>`'] : []),
+  ].join(' or ')
+
+const orLeaveOut = (leaveOut: string | undefined): string => (leaveOut === undefined ? '' : `, or ${leaveOut}`)
 
 interface Question {
   /** The readers whom no `--reader` names. */
@@ -201,11 +239,12 @@ interface Question {
   /** Every reader whom `--reader` could name. */
   all: readonly PinnedGrantee[]
   what: string
+  leaveOut?: string | undefined
   confirming?: string
 }
 
 async function confirmReaders(session: Session, question: Question): Promise<void> {
-  const { unnamed, what, confirming = '' } = question
+  const { unnamed, what, leaveOut, confirming = '' } = question
   if (unnamed.length === 0) return
   if (isStrict() || !canAsk()) {
     const labels = unnamed.map(({ label }) => label).join(', ')
@@ -220,15 +259,14 @@ async function confirmReaders(session: Session, question: Question): Promise<voi
   throw new Failure(
     'failure',
     'nothing was changed',
-    'to leave a reader out, take its access away first: `skerry grant revoke <reader>`',
+    `to leave a reader out, take its access away first: \`skerry grant revoke <reader>\`${unnamed.some(isOfServer) ? orLeaveOut(leaveOut) : ''}`,
   )
 }
 
-async function nextFor(session: Session, { unnamed, all }: Question): Promise<string> {
+async function nextFor(session: Session, { unnamed, all, leaveOut }: Question): Promise<string> {
   const options = await optionsFor(session, unnamed, all)
-  const ofServer = unnamed.filter((one) => serverWords(one) !== undefined)
+  const ofServer = unnamed.filter(isOfServer)
   if (ofServer.length === 0) return `compare their words, then run again with ${options}`
-  const others = ofServer.length < unnamed.length ? 'compare the words of the others. ' : ''
-  const ask = 'ask your team who set up the rotation or sync'
-  return `${others}${ask}, then run again with ${options}, or leave rotation and sync out with --drop-readers`
+  const compare = 'compare the words of the people and tokens. Also '
+  return `${ofServer.length < unnamed.length ? compare : ''}${askTeam(ofServer)}, then run again with ${options}${orLeaveOut(leaveOut)}`
 }

@@ -1,7 +1,7 @@
 import { isReader, readerWords } from '@skerry/contract/grants/readers'
 import { type ParentGrantee, rekeyEnvironment } from '@skerry/sdk/environments'
 import { proposeRekey } from '@skerry/sdk/rekey-changes'
-import { openChangesOf } from './changes/open.ts'
+import { warnOfSuperseded } from './changes/open.ts'
 import { openDirectory } from './directory.ts'
 import { Failure, toFailure } from './failure.ts'
 import { openPlace } from './grants.ts'
@@ -40,7 +40,7 @@ export async function rekey(session: Session, place: Place, flags: RekeyOptions 
     if (flags.failIfQueued) throw wouldWait(label)
     return proposeNewKey(session, place, flags)
   }
-  const waiting = await openChangesOf(session, place)
+  const waiting = await warnOfSuperseded(session, place)
   const { keeps, own, recovery, stay } = await acceptHolders(
     session,
     place,
@@ -77,6 +77,7 @@ export function noteTrust(label: string, isSigned: boolean): void {
 /** The same in a protected environment: the new key has its effect with the approval of an admin. */
 async function proposeNewKey(session: Session, place: Place, flags: RekeyOptions & Leaving): Promise<Output> {
   const { orgId, envId, label } = place
+  await warnOfSuperseded(session, place)
   const { keeps, own, recovery } = await acceptHolders(
     session,
     place,
@@ -112,7 +113,9 @@ async function acceptHolders(session: Session, place: Place, consequence: string
   const left = grantees.find(({ principalId }) => flags.leaving?.has(principalId))
   if (left !== undefined) throw stillListed(label, left.name ?? left.principalId)
   const isDropped = (grantee: ParentGrantee) => flags.dropReaders === true && isReader(grantee)
-  for (const reader of grantees.filter(isReader)) warnOfReader(reader, label, isDropped(reader))
+  const ofServer = grantees.filter(isReader)
+  const nameOf = await namesOfReaders(session, ofServer)
+  for (const one of ofServer) warnOfReader(nameOf(one), label, isDropped(one))
   const stay = grantees.filter((one) => !isDropped(one))
   const shared = await environmentShared(orgId, envId, oldKey)
   const receivers = {
@@ -120,6 +123,7 @@ async function acceptHolders(session: Session, place: Place, consequence: string
     what: `the new key of ${label}`,
     readers: stay,
     remarks: await readersOfRemoved(session, stay),
+    leaveOut: 'leave rotation and sync out with --drop-readers',
   }
   const recovery = await withRecovery(session, flags)
   const { isAccepted, keep } = await acceptReaders(session, { receivers, ...recovery }, flags)
@@ -150,11 +154,12 @@ async function noteLimits(session: Session, { kind, orgId, envId }: Place): Prom
 async function noteLost(session: Session, lost: readonly Lost[]): Promise<void> {
   const ids = lost.map(({ principalId }) => principalId)
   const nameOf = await openDirectory(session, ids)
+  const ofServer = await namesOfReaders(session, lost.filter(isReader))
   const tokens = ids.some((id) => id.startsWith('skt_')) ? await listTokens(session).catch(() => []) : []
   for (const one of lost) {
     const { principalId: id } = one
     if (isReader(one)) {
-      note(`  ${readerLabel(one)} lost access`)
+      note(`  ${ofServer(one)} lost access`)
       continue
     }
     const token = tokens.find((one) => one.id === id)
@@ -171,9 +176,14 @@ interface Lost {
 
 type ServerReader = Pick<Lost, 'principalId'> & { principalType: keyof typeof readerWords }
 
-/** An organization has one rotator, so its id tells nobody anything. */
-const readerLabel = ({ principalType, principalId }: ServerReader): string =>
-  `the ${readerWords[principalType]}${principalType === 'rotator' ? '' : ` (${principalId})`}`
+async function namesOfReaders(session: Session, readers: readonly ServerReader[]) {
+  const nameOf = await openDirectory(
+    session,
+    readers.map(({ principalId }) => principalId),
+  )
+  return ({ principalType, principalId }: ServerReader): string =>
+    `the ${nameOf(principalId) ?? `${readerWords[principalType]} (${principalId})`}`
+}
 
 const wouldWait = (label: string): Failure =>
   new Failure(
@@ -183,8 +193,7 @@ const wouldWait = (label: string): Failure =>
   )
 
 /** Warns about a reader of the server, because the server can read everything that such a reader gets. */
-function warnOfReader(reader: ServerReader, label: string, dropped: boolean) {
-  const who = readerLabel(reader)
+function warnOfReader(who: string, label: string, dropped: boolean) {
   if (dropped) warn(`${who} loses the key: what it does with ${label} fails until it is granted anew`)
   else warn(`${who} gets the new key too: through it the server can read ${label}; --drop-readers leaves it out`)
 }

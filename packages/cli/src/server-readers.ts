@@ -20,7 +20,7 @@ export async function acceptServerReader(
   const { principalId, publicKeyJwk } = reader
   const words = await wordsOf(publicKeyJwk)
   const known = findPin(session, orgId, principalId)
-  if (pinState(session, orgId, reader) === 'pinned') note(`the key of ${label} has not changed`)
+  if (pinState(session, orgId, reader) === 'pinned') note(`the key of ${label} has not changed: ${words}`)
   else {
     if (known) note(`known since ${notedTime(known.pinnedAt)}: ${await wordsOf(known.publicKeyJwk)}`)
     note(`shown by the server now: ${words}`)

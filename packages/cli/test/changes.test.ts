@@ -100,8 +100,12 @@ describe('a change that is proposed on the command line', () => {
       await propose('skerry secrets set RACED --random 8'),
     ]
     await approve(first)
-    const { stderr } = await machine.shell(`skerry changes show ${second}`)
+    const { stdout, stderr } = await machine.shell(`skerry changes show ${second}`)
+    expect(stdout).toContain('status: stale, 0 of 1 approvals')
     expect(stderr).toContain('RACED changed after this was proposed')
+    const [advice] = /a stale change .*/.exec((await machine.shell('skerry changes ls')).stderr) ?? []
+    expect(advice).toContain('Its proposer or an admin closes it with `skerry changes withdraw`')
+    expect(stderr).toContain(advice)
   })
 
   test('is shown without its value and ciphertext, as text and as JSON', async () => {
@@ -298,11 +302,14 @@ test('a rotation that changes a protected environment without approval is asked 
   })
   expect(await machine.shell(`${create} --yes`)).toMatchObject({ code: 0, stderr: expect.stringContaining(told) })
   const { changeRequest } = JSON.parse(await ok('echo -n y | skerry secrets set KEY --env rotated --json'))
-  const ended = `warning: ${changeRequest.id} is open and would change KEY. After the next rotation, nobody can approve it\n`
+  const ended = (cause: string) =>
+    `warning: ${changeRequest.id} is open and would change KEY. ${cause} makes it stale: nobody can approve it afterwards\n`
   expect(await machine.shell('skerry rotation run KEY')).toMatchObject({
     code: 2,
-    stderr: `${told}${ended}skerry: This replaces KEY in shop/rotated now without approval. Run again with \`--yes\` to do it.\n`,
+    stderr: `${told}${ended('This command')}skerry: This replaces KEY in shop/rotated now without approval. Run again with \`--yes\` to do it.\n`,
   })
+  expect((await machine.shell(create)).stderr).toContain(ended('The next rotation'))
+  expect((await machine.shell(`${create} --now`)).stderr).toContain(ended('This command'))
 })
 
 describe('two people, each signed in at a terminal', () => {

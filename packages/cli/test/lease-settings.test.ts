@@ -10,7 +10,7 @@ import type { LeaseTarget, MadeLease } from '@skerry/sdk/leases'
 import { afterAll, describe, expect, it } from 'vitest'
 import { checkShape } from '../../server/src/http/validate.ts'
 import { newSshKey } from '../../server/test/lease-steps.ts'
-import { buildConfig, type ConfigOptions } from '../src/leases/config.ts'
+import { adminQuestion, buildConfig, type ConfigOptions } from '../src/leases/config.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'skerry-lease-settings-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -96,6 +96,16 @@ describe('the settings of a target', () => {
     expect(config).toMatchObject(expected)
     expect(() => checkShape(leaseProviders[config.provider].config, config, 'config')).not.toThrow()
     expect(leaseConfigProblem(config)).toBeNull()
+  })
+
+  it.each<[string, ConfigOptions]>([
+    ['Connection string of the admin account, such as postgres://skerry:...@db.example.com/shop', {}],
+    ['Connection string of the admin account, such as mysql://skerry:...@db.example.com/shop', { provider: 'mysql' }],
+    ['Connection string of the admin account, such as redis://skerry:...@db.example.com', { provider: 'redis' }],
+    ['Admin credential of AWS', { provider: 'cloud-a' }],
+    ['Admin credential', { config: 'target.json' }],
+  ])('the question for the credential is: %s', (question, options) => {
+    expect(adminQuestion(options)).toBe(question)
   })
 
   it.each<[string, string, ConfigOptions, string]>([

@@ -38,7 +38,9 @@ test('skerry members offboard changes nothing before it is confirmed, and names 
   const { code, stderr } = await ada.shell('skerry members offboard bo@example.com')
   expect([code, stderr], stderr).toEqual([2, expect.stringContaining('Programs that use these credentials would stop')])
   expect(stderr).toMatch(/the token botok \(skt_\w{22}\), the token botok \(skt_\w{22}\)/)
-  expect(stderr).toContain('earlier versions or deleted secrets; 1 deleted secret can be restored until then')
+  expect(stderr).toContain(
+    'loses its open changes, and cannot restore earlier versions or deleted secrets; 1 deleted secret can be restored until then',
+  )
   expect(stderr).toContain('bo@example.com could read 1 value in 2 environments')
   expect(await offboardings()).toEqual([])
 })

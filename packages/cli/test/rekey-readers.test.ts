@@ -61,9 +61,18 @@ test('a re-key warns about a reader of the server, and wraps the new key to it a
   expect(refused.code).toBe(3)
   expect(refused.stderr).toContain('the rotator of this server would get the new key of shop/development')
   expect(refused.stderr).toContain(
-    'then run again with --reader rotator, or leave rotation and sync out with --drop-readers',
+    '"next":"ask your team who set up the rotation, then run again with --reader rotator, or leave rotation and sync out with --drop-readers"',
   )
   expect(refused.stderr).not.toContain('skerry keys fingerprint')
+  expect(refused.stderr).toContain(
+    '1 reader whom this machine does not know would get the new key of shop/development:',
+  )
+  expect(refused.stderr).toContain(
+    `the rotator of this server is a part of the server: through it, the server can read everything that the key opens
+ask your team who set up the rotation, or leave rotation and sync out with --drop-readers
+on the machine of that person, \`skerry rotation trust\` prints the same words
+`,
+  )
   const { code, stdout, stderr } = await machine.shell('skerry env rekey --yes --json --reader rotator')
   expect([code, JSON.parse(stdout).readers]).toEqual([0, [{ principalType: 'rotator', principalId: orgId }]])
   expect(stderr).toContain(
@@ -71,6 +80,13 @@ test('a re-key warns about a reader of the server, and wraps the new key to it a
   )
   expect(await readByRotator()).toBe('value')
 })
+
+test.each(['env show development', 'env readers development', 'grant ls --env development', 'access map'])(
+  'skerry %s shows the rotator by its name',
+  async (command) => {
+    expect(await ok(`skerry ${command}`)).toMatch(/^rotator of this server +rotator /m)
+  },
+)
 
 test('a new branch gives no key to readers of the server', async () => {
   await ok('skerry branch create pr-1')
@@ -108,4 +124,19 @@ test('a re-key does not ask about a rotator to which this machine gave the key',
     0,
     [{ principalType: 'rotator', principalId: orgId }],
   ])
+})
+
+test('the advice about a rotator and a token says what to do about each', async () => {
+  await ok('skerry token create ci --env rotated && rm $HOME/.config/skerry/known-readers.json')
+  const { code, stderr } = await machine.shell('skerry env rekey rotated --yes')
+  expect([code, stderr]).toEqual([
+    3,
+    expect.stringMatching(
+      /compare the words of the people and tokens\. Also ask your team who set up the rotation, then run again with .*--reader ci, or leave/,
+    ),
+  ])
+  expect(stderr).toContain('2 readers whom this machine does not know would get the new key of shop/rotated:')
+  expect(stderr).toContain('for a token, run it with SKERRY_TOKEN or --profile')
+  const [, words = 'none'] = /rotator of this server\n +(.+)/.exec(stderr) ?? []
+  expect((await machine.shell('skerry rotation trust')).stderr).toContain(words)
 })

@@ -51,6 +51,13 @@ test('a re-key knows a connection to which this machine gave a key, until its la
   expect(await known()).not.toContain('"syn_')
 })
 
+test('tables show a connection that can read the environment by its name', async () => {
+  const id = (await ok('skerry sync bind fly --to appName=shown --mode manual --yes')).trim()
+  for (const command of ['env show development', 'env readers development', 'grant ls --env development'])
+    expect(await ok(`skerry ${command}`)).toMatch(/^sync connection fly +sync connection /m)
+  await ok(`skerry sync unbind ${id} --yes`)
+})
+
 test('skerry sync edit says when a push follows that waits for a pause of the destination', async () => {
   const [id] = (await ok('skerry sync bind fly --to appName=waiting --yes')).split('\n')
   const bound = async () => (await bindings()).find((one: { id: string }) => one.id === id)

@@ -9,7 +9,7 @@ import { withoutCiphertext } from '../secrets/queued.ts'
 import type { Session } from '../session.ts'
 import type { Flags } from '../settings.ts'
 import { shownTime } from '../times.ts'
-import { nameOfChange } from './show.ts'
+import { nameOfChange, staleAdvice } from './show.ts'
 
 interface Options extends Flags {
   status: ChangeRequest['status'] | 'any'
@@ -53,12 +53,9 @@ export async function list({ session, flags }: SignedIn<Options>): Promise<Outpu
             shownTime(one.createdAt),
           ]
         }),
-        'no changes here; protect an environment with `skerry env protect <env>`, and its changes wait for approval',
+        emptyWords(flags.status),
       )
-      if (changeRequests.some(isStale))
-        note(
-          'a stale change can no longer be applied, because its secret, or a reader of the environment, changed: close it with `skerry changes withdraw`, and propose it again if you need it',
-        )
+      if (changeRequests.some(isStale)) note(staleAdvice)
       if (nextCursor !== null) note('there are more changes: show them with --limit')
     },
   }
@@ -68,6 +65,13 @@ export function checkList(flags: Options): void {
   if (!/^[1-9]\d{0,2}$/.test(flags.limit)) throw usage('--limit must be a whole number from 1 to 999')
   if (flags.app !== undefined && flags.env === undefined && flags.branch === undefined)
     throw usage('--app alone names no environment', 'add --env, or leave it out to list all changes')
+}
+
+/** Does not say whether an environment is protected, because that would need a request for each. */
+function emptyWords(status: Options['status']): string {
+  if (status === 'any') return 'no changes'
+  const why = '; changes wait here only in an environment that `skerry env protect` protects'
+  return `no ${status} changes${status === 'open' ? why : ''}`
 }
 
 type Listed = ChangeRequest & Partial<ShownChange> & { stale?: boolean }

@@ -14,6 +14,7 @@ import { type Acceptance, acceptReaders } from '../readers.ts'
 import { noteTrust } from '../rekeying.ts'
 import type { Session } from '../session.ts'
 import { count } from '../units.ts'
+import { warnOfSuperseded } from './open.ts'
 
 type Names = (principalId: string) => string
 
@@ -42,7 +43,7 @@ export async function tellRekey(session: Session, compared: ComparedRekey, { lab
   writeLine(`loses access: ${listed(loses, nameOf)}`)
   writeLine(`covered by recovery: ${covered ? 'yes' : 'no'}`)
   for (const { principalId } of strangers) warn(strangerWarning(nameOf(principalId), label))
-  if (stale) warn(`a secret or a reader of ${label} changed after this was proposed, so it can no longer be applied`)
+  if (stale) warn(`a secret or a reader of ${label} changed after this was proposed`)
 }
 
 function tellValues(values: ComparedRekey['values']): void {
@@ -69,14 +70,13 @@ const listed = (holders: readonly { principalId: string }[], nameOf: Names): str
 
 async function namesOf(session: Session, { keeps, loses, strangers }: ComparedRekey): Promise<Names> {
   const holders = [...keeps, ...loses]
-  const known = new Map(
-    holders.map((one) => [one.principalId, one.name ?? (isReader(one) ? readerWords[one.principalType] : null)]),
-  )
+  const known = new Map(holders.map((one) => [one.principalId, one.name]))
+  const kinds = new Map(holders.filter(isReader).map((one) => [one.principalId, readerWords[one.principalType]]))
   const nameOf = await openDirectory(
     session,
     [...holders, ...strangers].map(({ principalId }) => principalId),
   )
-  return (id) => known.get(id) ?? nameOf(id) ?? id
+  return (id) => known.get(id) ?? nameOf(id) ?? kinds.get(id) ?? id
 }
 
 interface Reviewed {
@@ -117,12 +117,14 @@ export async function checkRekey(
   note(`loses access: ${listed(loses, nameOf)}`)
   if (loses.some(({ principalId }) => principalId === session.principal.id))
     warn(`you lose access to ${label} with this re-key`)
+  await warnOfSuperseded(session, place, change.id)
   if (values === null) return { canSee: false, keep: async () => {} }
   const { key: present } = await openPlace(session, orgId, envId, label)
   const receivers = {
     ...(await environmentShared(orgId, envId, present)),
     what: `the new key of ${label}`,
     readers: keeps,
+    leaveOut: 'reject the change and propose another with `skerry env rekey --drop-readers`',
   }
   const { keep }: Acceptance = await acceptReaders(session, { receivers }, flags)
   return {

@@ -12,6 +12,7 @@ import type { Flags } from '../settings.ts'
 import { shownTime } from '../times.ts'
 import { type Comparison, compare, diffLines, originalOf, unprovenWarning } from './compare.ts'
 import { findChange } from './find.ts'
+import { listOpenChanges } from './open.ts'
 import { proposerEnd } from './proposer.ts'
 import { compareProposed, tellRekey } from './rekey.ts'
 
@@ -34,7 +35,8 @@ export async function show(named: string, { session, flags, orgId }: InOrg<Optio
       const ids = [change.proposedById, ...found.reviews.map(({ reviewerId }) => reviewerId)]
       const directory = await openDirectory(session, ids)
       const nameOf = (id: string) => directory(id) ?? id
-      tell(found, place, nameOf)
+      const stale = change.status === 'open' && (await isStale(session, found, place, { compared, rekey }))
+      tell(found, place, nameOf, stale)
       if (rekey) await tellRekey(session, rekey, place)
       for (const one of together.filter(isSecretChange)) {
         if (together.length > 1) writeLine(`${verbs[one.action]} ${one.secretName}, ${baseOf(one)}`)
@@ -51,8 +53,30 @@ export async function show(named: string, { session, flags, orgId }: InOrg<Optio
             one.comment ?? '',
           ]),
         )
+      if (stale) note(staleAdvice)
     },
   }
+}
+
+/** The advice about an open change that can no longer be applied, also for `changes ls`. */
+export const staleAdvice =
+  'a stale change can no longer be applied, because its secret, or a reader of the environment, changed. Its proposer or an admin closes it with `skerry changes withdraw`. If you need the change, propose it again'
+
+/** Whether the secret of an open change has another version than at the proposal. */
+const hasMoved = ({ currentVersion }: Comparison, { status, baseVersion }: ChangeRequest): boolean =>
+  status === 'open' && (currentVersion ?? 0) !== baseVersion
+
+/** Whether an open change can no longer be applied. The server says it in the list of open changes. */
+async function isStale(
+  session: Session,
+  { together }: Found,
+  place: Place,
+  { compared, rekey }: { compared: Compared; rekey: ComparedRekey | null },
+): Promise<boolean> {
+  if (rekey !== null) return rekey.stale
+  if ([...compared].some(([one, comparison]) => hasMoved(comparison, one))) return true
+  const ids = new Set(together.map(({ id }) => id))
+  return (await listOpenChanges(session, place)).some((one) => ids.has(one.id) && one.stale === true)
 }
 
 function asJson({ change, reviews, together }: Found, place: Place, compared: Compared, { reveal }: Options) {
@@ -115,6 +139,7 @@ function tell(
   { id, change, reviews, together }: Found,
   { label }: Place,
   nameOf: (principalId: string) => string,
+  stale: boolean,
 ): void {
   const approvals = reviews.filter(({ decision }) => decision === 'approve').length
   const version = change.restoreVersion === null ? '' : ` from version ${change.restoreVersion}`
@@ -123,7 +148,7 @@ function tell(
     ? `${together.length} changes in ${label}, decided together`
     : `${verbs[change.action]} ${nameOfChange(change)} ${isSecretChange(change) ? 'in' : 'of'} ${label}${version}`
   writeLine(`${id}: ${what}`)
-  writeLine(`status: ${change.status}, ${approvals} of ${change.requiredApprovals} approvals`)
+  writeLine(`status: ${stale ? 'stale' : change.status}, ${approvals} of ${change.requiredApprovals} approvals`)
   const by = `by ${nameOf(change.proposedById)}, ${shownTime(change.createdAt)}`
   writeLine(`proposed: ${isGroup || !isSecretChange(change) ? by : `${baseOf(change)}, ${by}`}`)
   const ended = proposerEnd(change)
@@ -140,6 +165,5 @@ function tellComparison(comparison: Comparison, change: SecretChange, { reveal =
     warn('the proposed value cannot be decrypted with the environment’s key: do not approve it')
   if (restored === 'different') warn(`the proposed value is not that of ${originalOf(change)}: do not approve it`)
   if (restored === 'unproven') warn(unprovenWarning(originalOf(change), change.id))
-  if (change.status === 'open' && (currentVersion ?? 0) !== change.baseVersion)
-    warn(`${change.secretName} changed after this was proposed: an approval only closes the change as superseded`)
+  if (hasMoved(comparison, change)) warn(`${change.secretName} changed after this was proposed`)
 }

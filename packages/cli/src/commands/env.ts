@@ -2,7 +2,7 @@ import { createEnvironment } from '@skerry/sdk/environments'
 import { type Rollback, wordsOf } from '@skerry/sdk/rollback'
 import type { Command } from 'commander'
 import { secretsIn } from '../contents.ts'
-import { unlessRefused } from '../directory.ts'
+import { openDirectory, unlessRefused } from '../directory.ts'
 import { usage } from '../failure.ts'
 import { warnOfLoss } from '../first-run/person.ts'
 import { type AtPlace, atNamed, type SignedIn, signedIn } from '../frame.ts'
@@ -155,7 +155,12 @@ async function show(_slug: string, { session, place }: AtPlace): Promise<Output>
   ])
   return {
     json: { environment: place.environment, protection, openChangeRequests, groups, branches, grantees },
-    text: () => {
+    text: async () => {
+      const nameless = grantees.filter(({ name }) => name === null)
+      const nameOf = await openDirectory(
+        session,
+        nameless.map(({ principalId }) => principalId),
+      )
       writeLine(`${place.label} (${place.environment.name}), ${place.envId}`)
       if (isApp) writeLine(`groups: ${groups.map((group) => group.slug).join(', ') || 'none'}`)
       if (isApp) writeLine(`branches: ${branches.map((branch) => branch.slug).join(', ') || 'none'}`)
@@ -166,7 +171,7 @@ async function show(_slug: string, { session, place }: AtPlace): Promise<Output>
       writeTable(
         ['can read', 'type', ...(isTemporary ? ['until'] : []), 'id'],
         grantees.map(({ name, principalType, principalId }) => [
-          name ?? '',
+          name ?? nameOf(principalId) ?? '',
           typeName(principalType),
           ...(isTemporary ? [shownTime(ends.get(principalId) ?? null, '')] : []),
           principalId,

@@ -210,7 +210,7 @@ async function setStatus(wanted: string, status: 'active' | 'paused', { session,
 async function run(wanted: string, { session, flags }: SignedIn<Confirmable>): Promise<Output> {
   const { orgId, rotation, label } = await find(session, wanted, flags)
   const at = { orgId, envId: rotation.environmentId, label }
-  const isProtected = await warnIfProtected(session, at, rotation.secretName)
+  const isProtected = await warnIfProtected(session, at, { secretName: rotation.secretName, isNow: true })
   await confirmOrRefuse(
     `replaces ${rotation.secretName} in ${label} now${isProtected ? ' without approval' : ''}`,
     flags,

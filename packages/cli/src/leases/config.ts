@@ -75,6 +75,14 @@ function providerOf(adminSecret: string): LeaseTag | undefined {
   return protocols[parseUrl(adminSecret)?.protocol ?? '']
 }
 
+/** The question for the admin credential. Without `--provider` and `--config`, only a connection string can be typed. */
+export function adminQuestion({ provider, config }: Pick<ConfigOptions, 'provider' | 'config'>): string {
+  if (provider === undefined && config !== undefined) return 'Admin credential'
+  if (provider !== undefined && !Object.hasOwn(ports, provider)) return `Admin credential of ${vendorName(provider)}`
+  const database = provider === 'redis' ? '' : '/shop'
+  return `Connection string of the admin account, such as ${provider ?? 'postgres'}://skerry:...@db.example.com${database}`
+}
+
 const ports = { postgres: 5432, mysql: 3306, redis: 6379, mongodb: 27_017 } as const
 
 /**

@@ -20,7 +20,7 @@ import { acceptGrantees, acceptReaders } from '../readers.ts'
 import type { Session } from '../session.ts'
 import type { Confirmable, Flags } from '../settings.ts'
 import { findToken, wantedTokenName } from '../tokens/find.ts'
-import { buildConfig, type ConfigOptions } from './config.ts'
+import { adminQuestion, buildConfig, type ConfigOptions } from './config.ts'
 import { acceptTarget, changesOfTarget, checkTarget } from './known-target.ts'
 
 interface AddOptions extends Flags, ConfigOptions, ReaderFlags {
@@ -28,7 +28,7 @@ interface AddOptions extends Flags, ConfigOptions, ReaderFlags {
 }
 
 export async function add(name: string, { session, flags, orgId }: InOrg<AddOptions>): Promise<Output> {
-  const adminSecret = await readAdminSecret(flags)
+  const adminSecret = await readAdminSecret(flags, adminQuestion(flags))
   const provisioner = await provisionerIdOf(session, flags.provisioner)
   const config = buildConfig(adminSecret, { ...flags, ...(provisioner === undefined ? {} : { provisioner }) })
   const provisionerName = flags.provisioner === undefined ? undefined : wantedTokenName(flags.provisioner)
@@ -51,8 +51,8 @@ async function provisionerIdOf(session: Session, wanted: string | undefined): Pr
 }
 
 /** Removes the line end that editors add, which is not part of a connection string. A private key works without it. */
-async function readAdminSecret({ file }: { file?: string | undefined }): Promise<string> {
-  const text = (await readValue('the admin credential', file === undefined ? {} : { file })).trim()
+async function readAdminSecret({ file }: { file?: string | undefined }, question: string): Promise<string> {
+  const text = (await readValue('the admin credential', file === undefined ? { question } : { file })).trim()
   if (text === '') throw usage('the admin credential is empty', 'pipe it in, or use --file')
   return text
 }
@@ -179,7 +179,7 @@ export async function replace(
 ): Promise<Output> {
   const found = await targetOf(session, wanted)
   await checkTarget(session, found)
-  const adminSecret = await readAdminSecret(flags)
+  const adminSecret = await readAdminSecret(flags, adminQuestion({ provider: found.provider }))
   const provisionerKeyJwk = await warnAndConfirm(session, found, flags)
   const target = await replaceAdminSecret(session.client, found, { orgId, adminSecret, provisionerKeyJwk })
   return outputOf(target, `replaced the admin credential of ${found.name}; Skerry no longer uses the old one`)

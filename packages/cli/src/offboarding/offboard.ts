@@ -93,7 +93,7 @@ function notePreview({ role, environments, revokes, recovery }: Preview, label: 
   for (const { label: name, via } of environments) note(`  ${name}${via === 'token' ? ', through a token' : ''}`)
   if (environments.length > 0)
     warn(
-      `an environment that gets a new key can no longer restore earlier versions or deleted secrets${restorable(environments)}`,
+      `an environment that gets a new key loses its open changes, and cannot restore earlier versions or deleted secrets${restorable(environments)}`,
     )
   if (recovery) {
     const { sharesLeft, threshold } = recovery

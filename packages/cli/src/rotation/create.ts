@@ -44,7 +44,7 @@ export async function create(
   await checkReplacement(session, { orgId, envId, label, secretName, config }, flags)
   const { key } = await openPlace(session, orgId, envId, label)
   const rotator = await session.client.rotation.rotatorKey({ params: { orgId } })
-  const isProtected = await warnIfProtected(session, place, secretName)
+  const isProtected = await warnIfProtected(session, place, { secretName, isNow: flags.now === true })
   const without = isProtected ? ' without approval' : ''
   const isGranted = rotator.grantedEnvironmentIds.includes(envId)
   if (isGranted) {

@@ -8,7 +8,7 @@ import { isStrict } from '../known-state.ts'
 import { note } from '../output.ts'
 import { isOwnKey } from '../own-keys.ts'
 import { everyRow } from '../pages.ts'
-import { isPinnedAs, isSameName, noteListed, pin, pinAnswers, wordsOf } from '../pins.ts'
+import { isPinnedAs, isSameName, noteHowToCompare, noteListed, pin, pinAnswers, wordsOf } from '../pins.ts'
 import { ask, canAsk } from '../prompt.ts'
 import { matchNames, optionsFor, type ReaderFlags } from '../reader-names.ts'
 import { ownPublicKey, type Session } from '../session.ts'
@@ -154,7 +154,7 @@ async function showHolders(unknown: readonly Holder[]): Promise<void> {
     note(`  ${name}${isUnique ? '' : ` (${principalId})`}`)
     note(`    ${await wordsOf(publicKeyJwk)}`)
   }
-  note('compare the words with those that `skerry keys fingerprint` prints for each person and token')
+  noteHowToCompare()
 }
 
 async function askAbout(session: Session, unknown: readonly Holder[], all: readonly Holder[]): Promise<void> {

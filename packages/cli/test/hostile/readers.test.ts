@@ -209,7 +209,7 @@ describe('readers that a new machine sees for the first time', () => {
     await alice.ok('mv ~/.config/skerry/known-readers.json ~/aside')
     countFromHere()
     const told = await refused('skerry env rekey preview --yes')
-    expect(told).toMatch(/^2 new readers would get the new key of shop\/preview:$/m)
+    expect(told).toMatch(/^2 readers whom this machine does not know would get the new key of shop\/preview:$/m)
     expect(told).toContain((await bob.ok('skerry keys fingerprint')).trim())
     const options = /run again with (.*)/.exec(told)![1]
     expect((await alice.shell(`skerry env rekey preview --yes ${options}`)).code).toBe(0)

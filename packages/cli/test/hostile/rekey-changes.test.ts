@@ -110,12 +110,24 @@ test('a reader whom this machine does not know must be named, also with --yes', 
   await withdraw(id)
 })
 
+test('open changes that a new key supersedes are named before its proposal, and before its approval', async () => {
+  const { changeRequest } = JSON.parse(await ada.ok('echo three | skerry secrets set NEW_KEY --json'))
+  const told = `the new key of shop/production supersedes open changes, which are encrypted with the old key: ${changeRequest.id}\n`
+  const proposed = await ada.shell('skerry env rekey --reader bo@example.com')
+  expect([proposed.code, proposed.stderr]).toEqual([2, expect.stringContaining(told)])
+  const id = await propose()
+  const approved = await bo.shell(`skerry changes approve ${id} --reader ada@example.com`)
+  expect([approved.code, approved.stderr]).toEqual([2, expect.stringContaining(told)])
+  await withdraw(id)
+  await withdraw(changeRequest.id)
+})
+
 test('a stale re-key is not approved, and the next proposal replaces it', async () => {
   const id = await propose()
   await ada.ok('skerry token create ci --app shop --env production')
   const { code, stderr } = await approve(id)
   expect([code, stderr]).toEqual([5, expect.stringContaining('changed after it was proposed')])
-  expect(await bo.ok(`skerry changes show ${id}`)).toContain('status: open')
+  expect(await bo.ok(`skerry changes show ${id}`)).toContain('status: stale')
   const next = await propose('--reader ci')
   expect(await bo.ok(`skerry changes show ${id}`)).toContain('status: superseded')
   await withdraw(next)
