@@ -1,6 +1,7 @@
 import { isReader, readerWords } from '@skerry/contract/grants/readers'
 import { type ParentGrantee, rekeyEnvironment } from '@skerry/sdk/environments'
 import { proposeRekey } from '@skerry/sdk/rekey-changes'
+import { warnIfNobodyApproves } from './changes/approvers.ts'
 import { warnOfSuperseded } from './changes/open.ts'
 import { openDirectory } from './directory.ts'
 import { Failure, toFailure } from './failure.ts'
@@ -92,6 +93,7 @@ async function proposeNewKey(session: Session, place: Place, flags: RekeyOptions
   const { id, requiredApprovals } = changeRequest
   note(`queued a new key as ${id}: ${label} is protected, and this needs ${count(requiredApprovals, 'approval')}`)
   note(`an admin reviews it with \`skerry changes show ${id}\`; take it back with \`skerry changes withdraw ${id}\``)
+  await warnIfNobodyApproves(session, place, id)
   note(`${label} keeps its key until then. If a secret or a reader changes before, run this command again`)
   return {
     json: {

@@ -135,7 +135,8 @@ test('an offboarding that leaves one admin says that nobody can approve the new 
   await ada.ok('skerry env protect shop/staging --self-approval')
   const { code, stderr: why } = await ada.shell(`skerry changes approve ${id} --yes`)
   expect([code, why]).toEqual([3, expect.stringContaining(`you proposed ${id}, and you are the only admin`)])
-  expect(why).toContain('`skerry changes withdraw <id>`, and propose the change again')
+  expect(why).toContain(`\`skerry changes withdraw ${id}\`, propose the change again and approve it`)
+  expect(stderr).toContain(`\`skerry changes withdraw ${id}\`, run \`skerry env rekey shop/staging\` and approve it`)
   await ada.ok(`skerry changes withdraw ${id}`)
   const [again = ''] = /chg_\w{22}/.exec((await ada.shell('skerry env rekey shop/staging --yes')).stderr) ?? []
   await ada.ok(`skerry changes approve ${again} --yes`)

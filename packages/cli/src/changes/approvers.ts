@@ -30,16 +30,21 @@ export async function findApprovers({ client }: Session, { orgId, envId }: Place
   }
 }
 
-/** Warns after a proposal of an admin that nobody can approve, for example because the only other admin has left. */
-export async function warnIfNobodyApproves(session: Session, place: Place): Promise<void> {
+/** Warns after an admin proposed a new key that nobody can approve, for example because the only other admin has left. */
+export async function warnIfNobodyApproves(session: Session, place: Place, id: string): Promise<void> {
   const found = await findApprovers(session, place)
   if (!found?.before) return
   if (whoseChangesPass(found, found.before) === 'everybody') return
+  const { label } = place
   warn(
-    `${adminsText(found.admins)}, so nobody can approve a change of ${place.label} that an admin proposes: ${newApproverSteps(place.label)}`,
+    `${adminsText(found.admins)}, so nobody can approve a change of ${label} that an admin proposes: ${newApproverSteps(label, id, `run \`skerry env rekey ${label}\``)}`,
   )
 }
 
-/** A change keeps the rule under which it was proposed, so a new rule needs a new proposal. */
-export const newApproverSteps = (label: string): string =>
-  `make another member an admin with \`skerry members role\`. Or run \`skerry env protect ${label} --self-approval\`, \`skerry changes withdraw <id>\`, and propose the change again`
+/**
+ * A change keeps the rule under which it was proposed, so a new rule needs a new proposal.
+ *
+ * @param again how to propose the change again
+ */
+export const newApproverSteps = (label: string, id: string, again = 'propose the change again'): string =>
+  `make another member an admin with \`skerry members role\`. Or run \`skerry env protect ${label} --self-approval\` and \`skerry changes withdraw ${id}\`, ${again} and approve it. As soon as there is a second admin, run \`skerry env protect ${label} --no-self-approval\``

@@ -140,7 +140,7 @@ async function onlyAdmin(error: unknown, session: Session, { orgId, label }: Pla
   return new Failure(
     'refused',
     `you proposed ${id}, and you are the only admin, so nobody can approve it`,
-    newApproverSteps(label),
+    newApproverSteps(label, id),
   )
 }
 

@@ -138,10 +138,7 @@ function registerWrites(command: Command): void {
     addressed(leaf(command, 'describe <NAME>', 'Store the description and other details of a secret, or show them')),
     'The description and the tags are encrypted. The server can read the other details, and mails the owner two weeks before the date.',
   )
-    .option(
-      '--description <text>',
-      'what the secret is for, at most 500 characters; use - for stdin, an empty text clears it',
-    )
+    .option('--description <text>', 'purpose of the secret, at most 500 characters; - is stdin, empty clears it')
     .option('--tag <tag,...>', 'tags, in place of all earlier tags; repeatable', gather)
     .option('--no-tags', 'remove all tags')
     .option('--owner <member>', 'member who gets a mail before the secret expires')

@@ -2,7 +2,6 @@ import type { Answer } from '@skerry/contract/endpoint'
 import type { offboardings } from '@skerry/contract/offboardings/endpoints'
 import { distinctNames } from '@skerry/sdk/internal/distinct-names'
 import { type Offboarding, type OffboardingRow, rekeyability } from '@skerry/sdk/internal/offboarding'
-import { warnIfNobodyApproves } from '../changes/approvers.ts'
 import { tellOpenChanges } from '../changes/proposer.ts'
 import { principalIdOf } from '../directory.ts'
 import { Failure, toFailure, usage } from '../failure.ts'
@@ -145,7 +144,6 @@ async function rekeyAll(
       const place = await findPlaceById(session, orgId, row.environmentId ?? '')
       // The address that the person typed confirms all re-keys.
       await rekey(session, place, { ...flags, yes: true })
-      if (way === 'to_propose') await warnIfNobodyApproves(session, place)
       const done = way === 'ready' ? rekeyed : proposed
       done.push(place.label)
     } catch (error) {
