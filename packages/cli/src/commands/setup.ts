@@ -119,16 +119,18 @@ async function writeFolder(session: Session, { folder, place, scope, now, found 
   const { org, app, env } = scope
   const { url } = session.settings
   const moved = found === session.settings.found ? null : found
+  const isOnlyMoved = moved !== null && isSame(now, scope)
   if (isWhole(now)) {
-    const server = moved ? ` at ${url}` : ''
-    const change = `from ${now.app}/${now.env} to ${place.label} of ${org}${server}, for everyone who uses it`
-    const next = `Run again with --yes, or set ${moved ? 'SKERRY_URL' : 'SKERRY_ENV'} instead.`
-    await confirmOrRefuse(`changes skerry.json ${change}`, flags, next)
+    const places = isOnlyMoved ? '' : ` from ${now.app}/${now.env} to ${place.label} of ${org}`
+    const server = moved ? ` to the server ${url}` : ''
+    const next = `Run again with --yes, or set ${isOnlyMoved ? 'SKERRY_URL' : 'SKERRY_ENV'} instead.`
+    await confirmOrRefuse(`changes skerry.json${places}${server}, for everyone who uses it`, flags, next)
   }
   const pin = await pinForProject(session.settings, (await session.org()).id)
-  const file =
-    moved && isSame(now, scope) ? writeMoved(moved) : entryOf({ found, url }, org, folder).write({ app, env }, pin)
-  note(`wrote ${relative(folder, file) || file}: ${org}, ${place.label}. It holds no secret: commit it`)
+  const file = isOnlyMoved ? writeMoved(moved) : entryOf({ found, url }, org, folder).write({ app, env }, pin)
+  note(
+    `wrote ${relative(folder, file) || file}: ${org}, ${place.label}${moved ? ` at ${url}` : ''}. It holds no secret: commit it`,
+  )
   const canRead = await noteAccess(session, place)
   return { json: { file, ...jsonOf(session, org, place), canRead, changed: true } }
 }
