@@ -115,9 +115,8 @@ async function checkServer({ url }: Settings): Promise<Check[]> {
   } catch (error) {
     const failure = networkError(error, url)
     const untrusted = failure.code === 'untrusted_certificate' ? toFailure(failure).next : undefined
-    if (untrusted !== undefined) return [{ what, state: 'fail', message: failure.message, next: untrusted }]
-    const next = 'start it with `npm start`, or set the address with --url or SKERRY_URL'
-    return [{ what, state: 'fail', message: `${url} cannot be reached`, next }]
+    const next = untrusted ?? 'start it with `npm start`, or set the address with --url or SKERRY_URL'
+    return [{ what, state: 'fail', message: failure.message, next }]
   }
 }
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { networkError } from '@skerry/sdk/internal/transport'
 import { Failure } from './failure.ts'
 import { readOwnFile } from './own-file.ts'
 import { checkServerUrl } from './server-url.ts'
@@ -56,8 +57,11 @@ async function compareFile(baseUrl: string, path: string, integrity: string, bui
 async function answer(url: string): Promise<Response> {
   try {
     return await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(30_000) })
-  } catch {
-    throw new Failure('unavailable', `${new URL(url).origin} cannot be reached`)
+  } catch (error) {
+    const failure = networkError(error, new URL(url).origin)
+    if (failure.code === 'untrusted_certificate') throw failure
+    // The usual next step names --url, which this command does not read.
+    throw new Failure('unavailable', failure.message, 'check the address, and that the server runs')
   }
 }
 

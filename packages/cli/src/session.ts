@@ -212,6 +212,9 @@ async function findBearer(settings: Settings): Promise<{ bearer: string; profile
 
 const bearerAnd = ({ token, profile }: { token: string; profile: Profile }) => ({ bearer: token, profile })
 
+/** The path on a server of the page that says what to do when its address changes. */
+const movedPage = '/docs/operations/reverse-proxy/#when-the-address-changes'
+
 function notSignedIn({ url, org }: Settings): Failure {
   const aside = keptAside()
   const kept = aside.length === 0 ? '' : `; other stored profiles: ${aside.join(', ')}`
@@ -219,6 +222,7 @@ function notSignedIn({ url, org }: Settings): Failure {
     (one) => one !== url,
   )
   const elsewhere = others.length === 0 ? '' : `; you have one for ${others.join(', ')}`
+  const moved = others.length === 0 ? '' : `. If the server has a new address, read ${url}${movedPage}`
   const origin = originOfServer()
   const isDefault = origin === 'the default'
   const from = origin === undefined || isDefault ? '' : ` (from ${origin})`
@@ -228,7 +232,7 @@ function notSignedIn({ url, org }: Settings): Failure {
     `${isDefault ? 'no server is set, and ' : ''}there is no credential for ${url}${from}${which}${elsewhere}${kept}`,
     isDefault
       ? 'name your server once: `skerry login --url https://skerry.example.com`, or `skerry signup <name> --url …` for a new organization. A script sets SKERRY_URL and SKERRY_TOKEN'
-      : 'run `skerry login`, set SKERRY_TOKEN, or create an organization with `skerry signup <name>`',
+      : `run \`skerry login\`, set SKERRY_TOKEN, or create an organization with \`skerry signup <name>\`${moved}`,
   )
 }
 

@@ -95,6 +95,14 @@ describe('a joining code', () => {
     expect(signed).toMatchObject({ code: 0, stdout: `person ${bob.email}: new\n` })
   })
 
+  it('comes with a note where the sign-in link is, if the server signs people in and sends no mail', async () => {
+    const link = 'The server then writes the sign-in link into a file in the folder `outbox` of its data directory'
+    const [bob, carl] = [await newBob(), await newBob()]
+    expect((await ada.skerry(['invite', 'create', bob.email])).stderr).not.toContain(link)
+    liar.lie(/\/v1\/sign-in$/, (body) => ({ ...body, kind: 'built_in', mail: 'outbox' }))
+    expect((await ada.skerry(['invite', 'create', carl.email])).stderr).toContain(link)
+  })
+
   it('is asked for by nobody in an organization without a directory', async () => {
     const carol = await newKeyHolder(server, `carol${++number}@example.com`, liar.url)
     await carol.ok('skerry org create "No Directory"')

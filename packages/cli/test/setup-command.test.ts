@@ -98,6 +98,42 @@ describe('skerry setup in a folder with a skerry.json', () => {
     expect([code, written]).toEqual([0, { ...file, env: 'production' }])
   })
 
+  it('changes the address of the server with --url, and keeps the pin and the other settings', async () => {
+    const file = {
+      ...project('development'),
+      url: 'https://old.example.com',
+      pin: 'A'.repeat(43),
+      paths: { api: { app: 'web' } },
+      allowNames: ['LD_PRELOAD'],
+    }
+    const refused = await setUp(alice, file, `--url ${server.url}`)
+    expect([refused.code, refused.stderr, refused.written]).toEqual([
+      2,
+      expect.stringContaining(`changes skerry.json to the server ${server.url}, for everyone who uses it`),
+      file,
+    ])
+    expect(refused.stderr).toContain('set SKERRY_URL instead')
+    const moved = await setUp(alice, file, `--url ${server.url} --yes`)
+    expect([moved.code, moved.written]).toEqual([0, { ...file, url: server.url }])
+    expect(moved.stderr).toContain(`wrote skerry.json: acme, shop/development at ${server.url}`)
+    const both = await setUp(alice, file, `--url ${server.url} --env production --yes`)
+    expect([both.code, both.written]).toEqual([0, { ...file, url: server.url, env: 'production' }])
+    expect((await setUp(alice, project('development'), `--url ${server.url}`)).stderr).not.toContain('wrote')
+  })
+
+  it('changes the address in the file above, and says that SKERRY_URL wins over the file', async () => {
+    const file = { ...project('development'), url: 'https://old.example.com' }
+    await alice.shell('mkdir -p ~/mono/api && cat > ~/mono/skerry.json', { input: JSON.stringify(file) })
+    const cwd = `${alice.home}/mono/api`
+    const chosen = await alice.skerry(['setup'], { cwd })
+    expect(chosen.stderr).toContain(
+      `SKERRY_URL chose the server ${server.url}; skerry.json names https://old.example.com`,
+    )
+    expect(await alice.skerry(['setup', '--url', server.url, '--yes'], { cwd })).toMatchObject({ code: 0 })
+    const { stdout } = await alice.shell('cat ../skerry.json; ls', { cwd })
+    expect(JSON.parse(stdout)).toEqual({ ...file, url: server.url })
+  })
+
   it('refuses a place that does not exist, and a damaged file', async () => {
     const { code, stderr, written } = await setUp(alice, project('development'), '--env nowhere --yes')
     expect([code, stderr, written]).toEqual([

@@ -1,11 +1,16 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { certificateFor } from '../../providers/test/services/certificate.ts'
 import { builtIn, openWorld, type World } from '../../server/test/world.ts'
 
 let world: World
@@ -91,7 +96,7 @@ test.each(['/v1/none', '/assets/none.js', '/assets/../build.json', '/none', '/si
 
 describe('skerry dashboard verify', () => {
   test('finds no difference if the server sends this build', async () => {
-    expect(await verify(world.url)).toEqual({
+    expect(await verify(world.url)).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('are what this installation has'),
     })
@@ -100,19 +105,53 @@ describe('skerry dashboard verify', () => {
   test('names a script with one changed byte', async () => {
     const script = Object.keys(hashes).find((path) => path.includes('/worker-')) as string
     await using proxy = await tamperWith(script)
-    expect(await verify(proxy.url)).toEqual({ code: 1, stdout: `${script}: other content\n` })
+    expect(await verify(proxy.url)).toMatchObject({ code: 1, stdout: `${script}: other content\n` })
+  })
+
+  test('says why it got no answer: an authority that is not known, or no server', async () => {
+    await using front = await behindUnknownAuthority()
+    const untrusted = await verify(front.url)
+    expect([untrusted.code, untrusted.stderr]).toEqual([
+      6,
+      expect.stringContaining('the server’s certificate is not trusted'),
+    ])
+    expect(untrusted.stderr).toContain('set NODE_EXTRA_CA_CERTS to a file')
+    const closed = await verify('http://localhost:1')
+    expect([closed.code, closed.stderr]).toEqual([
+      6,
+      expect.stringMatching(/the server cannot be reached: .*; check the address, and that the server runs/),
+    ])
   })
 })
 
 const cli = fileURLToPath(new URL('../../cli/src/main.js', import.meta.url))
 
 /** Runs the command in another process, because the server of this process must keep answering. */
-async function verify(url: string): Promise<{ code: number; stdout: string }> {
+async function verify(url: string): Promise<{ code: number; stdout: string; stderr: string }> {
   const running = promisify(execFile)(process.execPath, [cli, 'dashboard', 'verify', url])
   return running.then(
-    ({ stdout }) => ({ code: 0, stdout }),
-    ({ code, stdout }) => ({ code, stdout }),
+    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+    ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
   )
+}
+
+/** A server with TLS whose certificate this machine does not trust. */
+async function behindUnknownAuthority() {
+  const folder = await mkdtemp(join(tmpdir(), 'skerry-authority-'))
+  const { certFile, keyFile } = certificateFor({}, { path: folder, remove: () => {} })
+  const server = createTlsServer({ cert: await readFile(certFile), key: await readFile(keyFile) }).listen(
+    0,
+    '127.0.0.1',
+  )
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `https://localhost:${port}`,
+    [Symbol.asyncDispose]: async () => {
+      server.close()
+      await rm(folder, { recursive: true })
+    },
+  }
 }
 
 /** A proxy that changes one byte of one file. */

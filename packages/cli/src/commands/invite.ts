@@ -98,7 +98,7 @@ async function tellMail(
 ): Promise<'smtp' | 'outbox' | null> {
   const { kind, mail }: { kind: string; mail?: 'smtp' | 'outbox' } = await session.client.signIn.get()
   if (hasCode) {
-    if (mail === 'outbox') note('this server sends no mail: the person joins with the joining code, without a link')
+    if (mail === 'outbox') note(`this server sends no mail: the person joins with the joining code${signInHint(kind)}`)
     return mail ?? null
   }
   const link = mail === 'smtp' ? undefined : await linkFrom(session.client, outbox, email)
@@ -112,6 +112,12 @@ async function tellMail(
     )
   return mail ?? null
 }
+
+/** The joining code proves the organization, and does not sign the person in. An external provider needs no mail. */
+const signInHint = (kind: string): string =>
+  kind === 'external'
+    ? ''
+    : '. To sign in, the person enters their address on the sign-in page. The server then writes the sign-in link into a file in the folder `outbox` of its data directory. Pass the link on: it works for 15 minutes'
 
 /** Makes a joining code, if this machine knows the signed directory of the organization. */
 async function joiningFor(

@@ -8,6 +8,7 @@ import { common, confirmable, explained, withEnv } from '../options.ts'
 import { note, type Output } from '../output.ts'
 import { askApp, askEnvironment, askOrg, listApps, listEnvironments } from '../place-picker.ts'
 import { boundPlace, findApp, findPlace, type Place } from '../places.ts'
+import { writeProject } from '../project.ts'
 import { entryOf } from '../project-entry.ts'
 import { canAsk, confirmOrRefuse } from '../prompt.ts'
 import type { Session } from '../session.ts'
@@ -16,7 +17,7 @@ import type { Confirmable, Settings } from '../settings.ts'
 export function register(command: Command): void {
   const named = explained(
     confirmable(common(command)),
-    'Writes skerry.json and creates nothing on the server. If the folder has a skerry.json, it shows the environment and whether you can read it. --org, --app and --env change the file. To use another environment in one shell, set SKERRY_ENV.',
+    'Writes skerry.json and creates nothing on the server. If the folder has a skerry.json, it shows the environment and whether you can read it. --url, --org, --app and --env change the file. To use another environment in one shell, set SKERRY_ENV.',
   )
   withEnv(named.option('--app <slug>', 'application (default: ask)'), 'environment (default: ask)').action(
     signedIn(setup, () => process.cwd()),
@@ -32,7 +33,8 @@ interface Scope {
 async function setup({ session, flags, input: folder }: SignedIn<Confirmable, () => string>): Promise<Output> {
   const now = scopeOf(session.settings)
   const wanted = { ...now, ...definedOf({ org: flags.org, app: flags.app, env: flags.env }) }
-  const isAsIs = isWhole(now) && isSame(now, wanted)
+  const found = movedProject(session.settings, wanted.org, flags.url)
+  const isAsIs = isWhole(now) && isSame(now, wanted) && found === session.settings.found
   if (!session.settings.scopeIsExplicit && (isAsIs || Object.keys(wanted).length === 0)) {
     const bound = await boundPlace(session)
     if (bound) return showBound(session, bound, now)
@@ -43,8 +45,20 @@ async function setup({ session, flags, input: folder }: SignedIn<Confirmable, ()
   const env = await chooseEnvironment(chosen, app, wanted.env ?? chosen.settings.env)
   const place = await findPlace(chosen, { app, env })
   const { slug: org } = await chosen.org()
-  return writeFolder(chosen, { folder, place, scope: { org, app, env }, now }, flags)
+  return writeFolder(chosen, { folder, place, scope: { org, app, env }, now, found }, flags)
 }
+
+/**
+ * Returns the project with the address of `--url`. It keeps its pin, because the organization is the same: another one
+ * at this address is then refused. A project that changes its organization is returned as it is.
+ */
+function movedProject({ found, url }: Settings, org: string | undefined, given: string | undefined) {
+  if (!found || given === undefined || org !== found.project.org || isSameUrl(found.project.url, url)) return found
+  return { ...found, project: { ...found.project, url } }
+}
+
+const isSameUrl = (one: string | undefined, other: string) =>
+  one !== undefined && URL.parse(one)?.href === URL.parse(other)?.href
 
 /** The place that `skerry.json` has for this folder. */
 function scopeOf({ found }: Settings): Partial<Scope> {
@@ -61,15 +75,18 @@ const isSame = (one: Partial<Scope>, other: Partial<Scope>) =>
 
 /** Shows the environment that commands use here, which options and variables can choose instead of the file. */
 async function showFolder(session: Session): Promise<Output> {
-  const { app, env, found } = session.settings
+  const { app, env, found, url } = session.settings
   const { id, slug } = await session.org()
   const place = await findPlace(session, { app, env })
   const { orgs } = await session.client.me.get()
   const name = orgs.find((one) => one.id === id)?.name ?? slug
   note(`this folder uses ${name} (${slug}), ${place.label}`)
-  const { scope } = found!
+  const { scope, project } = found!
   if (app !== scope.app || env !== scope.env) {
     note(`SKERRY_APP or SKERRY_ENV chose it; skerry.json names ${scope.app}/${scope.env}`)
+  }
+  if (project.url !== undefined && !isSameUrl(project.url, url)) {
+    note(`SKERRY_URL chose the server ${url}; skerry.json names ${project.url}`)
   }
   const canRead = await noteAccess(session, place)
   return { json: { file: found!.file, ...jsonOf(session, slug, place), canRead, changed: false } }
@@ -94,19 +111,34 @@ interface Writing {
   place: Place
   scope: Scope
   now: Partial<Scope>
+  /** The file of the folder or of one above, with the address that it gets. */
+  found: Settings['found']
 }
 
-async function writeFolder(session: Session, { folder, place, scope, now }: Writing, flags: Confirmable) {
+async function writeFolder(session: Session, { folder, place, scope, now, found }: Writing, flags: Confirmable) {
   const { org, app, env } = scope
+  const { url } = session.settings
+  const moved = found === session.settings.found ? null : found
+  const isOnlyMoved = moved !== null && isSame(now, scope)
   if (isWhole(now)) {
-    const change = `from ${now.app}/${now.env} to ${place.label} of ${org}, for everyone who uses it`
-    await confirmOrRefuse(`changes skerry.json ${change}`, flags, 'Run again with --yes, or set SKERRY_ENV instead.')
+    const places = isOnlyMoved ? '' : ` from ${now.app}/${now.env} to ${place.label} of ${org}`
+    const server = moved ? ` to the server ${url}` : ''
+    const next = `Run again with --yes, or set ${isOnlyMoved ? 'SKERRY_URL' : 'SKERRY_ENV'} instead.`
+    await confirmOrRefuse(`changes skerry.json${places}${server}, for everyone who uses it`, flags, next)
   }
   const pin = await pinForProject(session.settings, (await session.org()).id)
-  const file = entryOf(session.settings, org, folder).write({ app, env }, pin)
-  note(`wrote ${relative(folder, file) || file}: ${org}, ${place.label}. It holds no secret: commit it`)
+  const file = isOnlyMoved ? writeMoved(moved) : entryOf({ found, url }, org, folder).write({ app, env }, pin)
+  note(
+    `wrote ${relative(folder, file) || file}: ${org}, ${place.label}${moved ? ` at ${url}` : ''}. It holds no secret: commit it`,
+  )
   const canRead = await noteAccess(session, place)
   return { json: { file, ...jsonOf(session, org, place), canRead, changed: true } }
+}
+
+/** The folder needs no entry of its own if only the address of its server changes. */
+function writeMoved({ file, project }: NonNullable<Settings['found']>): string {
+  writeProject(file, project)
+  return file
 }
 
 /**

@@ -19,7 +19,10 @@ export function register(command: Command): void {
   )
     .argument('<organization>', 'display name of the organization')
     .option('--slug <slug>', 'short name, which never changes (default: made from the name)')
-    .option('--email <address>', 'your e-mail address: you are invited and can open the dashboard')
+    .option(
+      '--email <address>',
+      'your e-mail address: you are invited and can open the dashboard (default: ask on a terminal; a script invites nobody)',
+    )
     .option('--no-browser', 'only print the link that signs you in, and do not open it in a browser')
     .action(signup)
 }

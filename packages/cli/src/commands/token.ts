@@ -56,7 +56,10 @@ export function register(command: Command): void {
     .option('--unbound', 'the token may be granted other environments, too')
     .option('--provisioner', 'the token is for `skerry provisioner` and reads no environment')
     .addOption(
-      new Option('--format <format>', 'skerry keeps the key on the client; classic is for published clients')
+      new Option(
+        '--format <format>',
+        'skerry keeps the key on the client; classic is for programs without skerry or its SDK',
+      )
         .choices(['skerry', 'classic'])
         .default('skerry'),
     )
@@ -143,7 +146,7 @@ async function create(
       )
       if (flags.format === 'skerry')
         note(
-          'the token is for skerry and its SDK; the server refuses it from published clients, so give them a token of --format classic, whose key the server can see',
+          'use this token only with skerry and its SDK: another program would send the private key with it, so the server refuses the request. For such a program, make a token with --format classic, whose key the server can see',
         )
       if (granted.length > 0) note(`for a program: set SKERRY_TOKEN to it, and SKERRY_URL to ${session.settings.url}`)
     },

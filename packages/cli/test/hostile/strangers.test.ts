@@ -89,7 +89,7 @@ describe('a token that a program sends whole', () => {
   it('is refused, and the audit log names the token to replace', async () => {
     const { stdout, stderr } = await alice.shell('skerry token create pipeline')
     expect(stderr).toContain(
-      'the server refuses it from published clients, so give them a token of --format classic, whose key the server can see',
+      'use this token only with skerry and its SDK: another program would send the private key with it, so the server refuses the request',
     )
     for (let sent = 0; sent < 3; sent++) expect(await present(stdout.trim())).toEqual(unknown)
     await expect.poll(() => trail('token.exposed')).toMatchObject([{ metadata: { name: 'pipeline' } }])
