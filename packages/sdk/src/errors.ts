@@ -74,7 +74,7 @@ export class UnavailableError extends SkerryError {
 
 /**
  * The server refused the request, with an error in the format of the API. Do not use a cached copy. After this error,
- * `resolve` deletes the copy of this request in `cache` and `reuse`.
+ * `resolve` deletes the response that `cache` and `reuse` stored for this request.
  */
 export class RefusedError extends SkerryError {
   override readonly name: string = 'RefusedError'

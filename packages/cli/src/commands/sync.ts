@@ -22,7 +22,7 @@ export function register(command: Command): void {
   leaf(
     command,
     'ls',
-    'List connections and bindings, and the environments that the server can read because of them',
+    'List the connected platforms, the environments that are pushed to them, and what the server can therefore read',
   ).action(signedIn(list))
   takesSyncProvider(
     leaf(

@@ -44,7 +44,7 @@ export const Signed = Strict(
   },
   {
     description:
-      'Documents that record this change in the signed directory. If the caller is a signer of the directory, the client signs and adds these documents',
+      'Signed documents that record this change in the signed directory. Skerry’s command line, dashboard and SDK add them if the caller is a signer of the directory. Other callers leave out this field',
   },
 )
 

@@ -18,7 +18,7 @@ export const notificationTypes = {
   sync_failed: { byDefault: true, when: 'a sync fails and an admin must act, in an organization that you administer' },
   lease_orphaned: {
     byDefault: true,
-    when: 'Skerry cannot remove the account of a lease, in an organization that you administer',
+    when: 'Skerry cannot remove the temporary account of an ended lease, in an organization that you administer',
   },
   lease_target_paused: {
     byDefault: true,

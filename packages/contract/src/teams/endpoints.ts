@@ -47,7 +47,7 @@ export const teams = {
   }),
   addMembers: post('/v1/orgs/:orgId/teams/:teamId/members', {
     summary:
-      'Add people to a team. If an admin has locked a person out of an environment, the team does not give its key back',
+      'Add people to a team. If an admin has locked a person out of an environment, this person does not get the key of the environment from the team',
     body: Strict({ userIds: TeamUserIds }),
     responses: { 200: One },
     refuses: ['conflict'],

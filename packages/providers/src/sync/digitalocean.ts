@@ -34,7 +34,7 @@ export function describe({ destination }: SyncPlace<'app-platform-e'>): SyncFact
     },
     effects: [
       `Each push ${scope === 'RUN_TIME' ? 'deploys' : 'builds and deploys'} the app again, and replaces a deployment that is in progress.`,
-      'If DigitalOcean refuses a name, Skerry pushes the other names in several steps.',
+      'DigitalOcean refuses a whole push if it refuses one name. Skerry then pushes the other names in smaller pushes, and each of them starts a deployment.',
       'If somebody else changes the app during a push, this change can be lost.',
       'Skerry refuses a value that contains ${, because App Platform would read it as a reference.',
       ...(kind === 'app'

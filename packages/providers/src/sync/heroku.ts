@@ -29,7 +29,7 @@ export function describe({ destination }: SyncPlace<'app-platform-f'>): SyncFact
     },
     effects: [
       'Each push creates a release and restarts all dynos of the app.',
-      'If Heroku refuses a name, for example the name of an add-on, Skerry pushes the other names in several steps.',
+      'Heroku refuses a whole push if it refuses one name, for example a variable of an add-on. Skerry then pushes the other names in smaller pushes, and each of them restarts the dynos.',
     ],
   }
 }

@@ -1,7 +1,7 @@
 /** Tasks with machines, deployments, temporary credentials and agents. */
 export const machines = [
   {
-    title: 'Give a CI job access to secrets',
+    title: 'Use secrets in GitHub Actions or another CI',
     words:
       'give token reads only production github actions gitlab jenkins circleci pipeline build token service account machine deploy',
     steps: [
