@@ -54,7 +54,7 @@ export const verbs: Readonly<Record<string, string>> = {
   propose: 'ask admins to approve new values',
   protect: 'require approvals for changes',
   publish: 'sign a policy and store it on the server',
-  redeliver: 'send a delivery again',
+  redeliver: 'send an event to a webhook again',
   register: 'make a token work again after a restore',
   rekey: 'replace the key of an environment',
   reject: 'refuse a proposed change',

@@ -69,7 +69,7 @@ export function register(command: Command): void {
         leaf(
           command,
           'complete [environments...]',
-          'Give people the keys that they should have and still lack, if you have these keys',
+          'Give people the keys that teams and plans say they should have, if you have these keys',
         ),
       ),
     ),
@@ -81,7 +81,7 @@ export function register(command: Command): void {
     leaf(
       command,
       'plan <member> [environments...]',
-      'Show or change the environments whose keys a person should get directly, not through a team',
+      'Show or change which environments a person should be able to read, besides the environments of their teams',
     ),
     'Plan an environment that you cannot read: an admin who can grants its key later. Name environments as app/env or group:env. For admins.',
   )
@@ -93,7 +93,11 @@ export function register(command: Command): void {
     'reason for the person who asked; the server can read it',
   ).action(inOrg(decline))
   explained(
-    leaf(command, 'map [holder]', 'List who can read which environment, or only the environments of one holder'),
+    leaf(
+      command,
+      'map [holder]',
+      'List who can read which environment, or only the environments of one person or token',
+    ),
     'For admins. A holder is the e-mail address of a member or the name of a token; without one, everyone is listed.',
   )
     .option('--branches', 'also list branches')

@@ -31,7 +31,7 @@ export function register(command: Command): void {
   leaf(command, 'verify-archive <path>', 'Check a file of archived entries without a server')
     .requiredOption('--key <publicKey>', 'public key of the server that wrote the file')
     .action(withoutSession(verifyArchive))
-  leaf(command, 'checkpoint', 'Print the signed checkpoint of the log')
+  leaf(command, 'checkpoint', 'Print the signed checkpoint: a hash over all entries of the audit log')
     .option('--compare <path>', 'compare with the checkpoint of another person; use - for stdin')
     .option('--key <publicKey>', 'earlier public key of the server, with which that checkpoint is signed')
     .action(inOrg(checkpoint, checkKey))

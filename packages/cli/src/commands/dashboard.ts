@@ -6,7 +6,7 @@ import { writeJson, writeLine } from '../output.ts'
 
 export function register(command: Command): void {
   explained(
-    leaf(command, 'verify <url>', 'Compare the pages of a server with the pages of this installation'),
+    leaf(command, 'verify <url>', 'Compare the dashboard that a server sends with the dashboard in this installation'),
     'It checks the pages that this server sends to you now. The server may send other pages to another browser.',
   ).action(verify)
 }

@@ -47,6 +47,6 @@ export function register(command: Command): void {
   leaf(
     command,
     'drill [request]',
-    'Start a recovery drill, or finish it after enough custodians gave their shares',
+    'Start a drill, which rehearses a recovery, or finish it after enough custodians gave their shares',
   ).action(inOrg(drill))
 }

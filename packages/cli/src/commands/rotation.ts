@@ -60,15 +60,19 @@ export function register(command: Command): void {
   addressed(leaf(command, 'pause <rotation>', 'Stop a rotation until you resume it')).action(
     signedIn((id: string, work: SignedIn) => setStatus(id, 'paused', work)),
   )
-  addressed(leaf(command, 'resume <rotation>', 'Continue a paused rotation, and forget its failed runs')).action(
-    signedIn((id: string, work: SignedIn) => setStatus(id, 'active', work)),
-  )
+  addressed(
+    leaf(command, 'resume <rotation>', 'Continue a paused rotation, and count its failed runs from zero again'),
+  ).action(signedIn((id: string, work: SignedIn) => setStatus(id, 'active', work)))
   confirmable(addressed(leaf(command, 'rm <rotation>', 'Delete a rotation; the secret and its versions stay')))
     .option('--force', 'rotate even if an interrupted run cannot be resolved')
     .action(signedIn(remove))
-  confirmable(leaf(command, 'trust', 'Accept the new key of the rotator, after the operator replaced it')).action(
-    inOrg(trust),
-  )
+  confirmable(
+    leaf(
+      command,
+      'trust',
+      'Accept the new key of the rotator, a part of the server, after the operator replaced the key',
+    ),
+  ).action(inOrg(trust))
 }
 
 const repeat = (one: string, all: string[] = []) => [...all, one]

@@ -32,7 +32,9 @@ export function register(command: Command): void {
     ),
   ).action(withoutSession(providers))
   explained(
-    takesSyncProvider(confirmable(leaf(command, 'connect <provider>', 'Store a credential of a platform'))),
+    takesSyncProvider(
+      confirmable(leaf(command, 'connect <provider>', 'Make a connection: store a credential of a platform')),
+    ),
     connectHelp.trim(),
   )
     .option('--name <name>', 'name of the connection (default: the provider)')
@@ -46,7 +48,11 @@ export function register(command: Command): void {
     confirmable(
       settings(
         addressed(
-          leaf(command, 'bind [connection]', 'Push an environment to a destination, now and after each change'),
+          leaf(
+            command,
+            'bind [connection]',
+            'Make a binding, which pushes an environment to a destination, now and after each change',
+          ),
         ),
       ),
     ),

@@ -21,7 +21,13 @@ export function register(command: Command): void {
     inOrg(init),
   )
   explained(
-    continuing(accepting(confirmable(leaf(command, 'sign [names...]', 'Sign changes that have no signature yet')))),
+    continuing(
+      accepting(
+        confirmable(
+          leaf(command, 'sign [names...]', 'Sign changes of the signed directory that have no signature yet'),
+        ),
+      ),
+    ),
     'Each line is what the server claims. Sign it only if somebody on your team made this change. The name `recovery` means the recovery key.',
   ).action(inOrg(sign))
   leaf(command, 'verify', 'Verify the signatures, and compare them with the server’s answers').action(inOrg(verify))

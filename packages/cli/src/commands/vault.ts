@@ -59,7 +59,9 @@ function registerKeys(command: Command): void {
 }
 
 function registerExecutor(command: Command): void {
-  inProject(command, 'status', 'Show the active executor').alias('show').action(atProject(executor.show))
+  inProject(command, 'status', 'Show the active executor: the program that uses the connected accounts')
+    .alias('show')
+    .action(atProject(executor.show))
   explained(atBrowser(command, 'register-code', 'Create a code for registering an executor'), secondFactor).action(
     atProject(executor.registerCode),
   )
