@@ -305,7 +305,7 @@ async function foreign(scene: Scene): Promise<string> {
   expect(run.skipped.map(({ name }) => name)).toContain(own('FOREIGN_NAME'))
   expect(fake.values().get(there('FOREIGN_NAME'))).toBe('theirs')
   await edit(scene, { exclude: ['FOREIGN_NAME'] })
-  return 'Skerry does not change it'
+  return 'Skerry does not change the foreign name'
 }
 
 async function refusal(scene: Scene): Promise<string> {
