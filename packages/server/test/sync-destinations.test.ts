@@ -24,15 +24,15 @@ const columns = [
   'Destination',
   'Requests for three new names',
   'Requests for one changed value',
-  'Requests if nothing changed',
+  'Requests if no secret changed',
   'Name deleted in Skerry, with `onDelete: keep`',
   'Name deleted in Skerry, with `onDelete: delete`',
   'Value changed by somebody else at the destination',
-  'Value changed by somebody else, then name deleted in Skerry, with `onDelete: delete`',
+  'Value changed by somebody else at the destination, then name deleted in Skerry, with `onDelete: delete`',
   'Name deleted in Skerry, then stored again',
-  'Foreign name, without `adopt`',
-  'The destination refuses one name',
-  'The error text of the destination contains a value',
+  'Skerry has a secret with a foreign name, without `adopt`',
+  'The destination refuses one of several names',
+  'The destination sends an error text that contains a value',
 ]
 
 const tags = tagsByName()
@@ -251,7 +251,7 @@ async function removals(scene: Scene): Promise<string[]> {
   const removal = await pushed(scene)
   expect(removal).toMatchObject({ status: 'succeeded', pushed: [], deleted: [own('THIRD_NAME')] })
   expect([...fake.values().keys()].sort()).toEqual(['FIRST_NAME', 'FOREIGN_NAME', 'SECOND_NAME'].map(there))
-  return ['stays at the destination', `removed, ${requests(removal.requests)}`]
+  return ['the name stays at the destination', `Skerry removes the name with ${requests(removal.requests)}`]
 }
 
 async function drift(scene: Scene): Promise<string> {
@@ -289,11 +289,11 @@ async function returned(scene: Scene): Promise<string> {
   if (failure !== undefined) {
     expect(failure.reason).toContain('still being deleted')
     await erase(world, tenant, env, 'THIRD_NAME')
-    return 'written again after the destination has finished the deletion'
+    return 'Skerry writes the name again after the destination has finished the deletion'
   }
   expect(run).toMatchObject({ status: 'succeeded', pushed: [own('THIRD_NAME')] })
   expect(fake.values().get(there('THIRD_NAME'))).toBe('back again')
-  return 'written again'
+  return 'Skerry writes the name again'
 }
 
 async function foreign(scene: Scene): Promise<string> {
@@ -305,7 +305,7 @@ async function foreign(scene: Scene): Promise<string> {
   expect(run.skipped.map(({ name }) => name)).toContain(own('FOREIGN_NAME'))
   expect(fake.values().get(there('FOREIGN_NAME'))).toBe('theirs')
   await edit(scene, { exclude: ['FOREIGN_NAME'] })
-  return 'Skerry does not change it'
+  return 'Skerry does not change the foreign name'
 }
 
 async function refusal(scene: Scene): Promise<string> {
@@ -319,7 +319,7 @@ async function refusal(scene: Scene): Promise<string> {
   expect(run.failures.map(({ name }) => name)).toEqual([own('BAD_NAME')])
   expect([fake.values().has(there('GOOD_NAME')), fake.values().has(there('BAD_NAME'))]).toEqual([true, false])
   await erase(world, tenant, env, 'BAD_NAME')
-  return 'only this name fails; the other names are pushed'
+  return 'only this name fails; Skerry pushes the other names'
 }
 
 /** The service repeats the value and the credential in its error. Neither may appear in a response or in the log. */
