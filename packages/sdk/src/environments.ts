@@ -38,8 +38,8 @@ export type NewEnvironment = {
 } & ({ appId: string } | { groupId: string })
 
 /**
- * Creates an environment with a new key, and wraps the key for the caller, who is then its only reader. Also returns
- * the key, with which you can write secrets and grant access.
+ * Creates an environment with a new key, and wraps the key for the caller. Nobody else can read the environment yet.
+ * The function returns the key, with which you can write secrets and grant access.
  *
  * @param publicKeyJwk the public key of the caller: of the token, or of the signed-in person.
  * @throws RefusedError `forbidden` if the caller is not an admin or is a machine client, `conflict` if the slug is in

@@ -15,8 +15,8 @@ export interface ShownSecret {
 }
 
 /**
- * A function of yours that returns the newest version of a secret from the history of this secret. `check` calls the
- * function if a response contains a ciphertext that a newer one had replaced. If the history shows that somebody
+ * A function of your program that returns the newest version of a secret from the history of this secret. `check` calls
+ * the function if a response contains a ciphertext that a newer one had replaced. If the history shows that somebody
  * restored this ciphertext, `check` accepts it.
  */
 type NewestVersion = (

@@ -142,14 +142,14 @@ export async function findLeaseTarget(client: Client, orgId: string, wanted: str
  *
  * For PostgreSQL, MySQL and Redis, the function makes the password on this machine. For SSH, it makes the private key
  * here. The server gets neither the password nor the private key. For AWS, Google Cloud and MongoDB, the credential is
- * not made here. The server sends it, encrypted for a key pair that exists only during this call. If a provisioner in
- * your network makes the account, the function waits for the account, at most 90 seconds.
+ * not made here. The server sends it, encrypted with a key that exists only during this call. If a provisioner in your
+ * network makes the account, the function waits for the account, at most 90 seconds.
  *
  * @param wish.knownState if you give a known state, the function refuses a target whose address or other settings have
  *   changed. Without a known state, a hostile server could choose the address to which you send the password.
  * @throws RollbackError if a setting of the target has changed; RefusedError `forbidden`, `invalid_request` if the
- *   lifetime is too long (the message says the limit), `conflict` if the target reports an error (the message repeats
- *   it); SkerryError `malformed_answer` if the response differs from the request, `invalid_request` if `wish` is wrong;
+ *   lifetime is too long (the message says the limit), `conflict` if the lease cannot be made (the message says why);
+ *   SkerryError `malformed_answer` if the response differs from the request, `invalid_request` if `wish` is wrong;
  *   UnavailableError. The server may have made a lease, but nobody has its credential. The lease expires by itself.
  * @example
  * const made = await createLease(client, { orgId, target, ttlSeconds: 600 })

@@ -38,8 +38,8 @@ export interface Rekeying extends EnvironmentPlace {
    *
    * The list includes readers that are part of the server: the rotator, which replaces values, and sync connections,
    * which push values to other services. If such a reader gets the new key, the server can read the environment.
-   * `isReader` of `@skerry/contract/grants/readers` recognises these readers. The list does not include the caller, who
-   * always gets the new key.
+   * `isReader` of `@skerry/contract/grants/readers` recognises these readers. The SDK does not call `keeps` for the
+   * caller, who always gets the new key.
    */
   keeps: (grantee: ParentGrantee) => boolean
   /**
