@@ -31,7 +31,7 @@ These words appear in many descriptions. The [glossary](glossary.md) explains mo
 - **Signed directory**: a list of the environments, keys, names and readers of an organization. People of the
   organization sign the list, so the server cannot change it.
 - **Root**: the signed document of the directory that names the people who may sign. **Pin**: the hash of a root. A
-  client that has a pin refuses every directory that these people did not sign.
+  client that has a pin refuses a directory that neither these people nor their successors signed.
 - **Head**: the signed document that names the newest root, and contains a hash over the whole list.
 - **Manifest**: a text that says which id and which key belong to the name of a branch. Clients need it, because the
   signed directory does not list branches. Only readers of the parent environment can make a manifest.

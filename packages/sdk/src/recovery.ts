@@ -27,8 +27,7 @@ export type ContributedShare = Answer<typeof recoveryRequests.get>['shares'][num
  * @param plan.environments the environments that custodians can recover, each with its key (32 bytes).
  * @returns the body of the request that enables recovery or replaces the recovery key.
  * @throws CryptoError `invalid_argument` if the threshold is below 2 or above the number of custodians, or if there are
- *   more than 255 custodians.
- * @throws CryptoError `malformed_key` if the public key of a custodian has not the right form.
+ *   more than 255 custodians; CryptoError `malformed_key` if the public key of a custodian is not valid.
  * @example
  * const body = await newRecoveryKey({ orgId, threshold: 3, custodians, environments })
  * await client.recovery.enable({ params: { orgId }, body })
@@ -62,7 +61,7 @@ export async function newRecoveryKey(plan: {
  * @param recoveryPublicKeyJwk the public key of the recovery key, a JWK as a JSON string. Compare the words of this key
  *   first.
  * @returns a wrapped key for each environment.
- * @throws CryptoError `malformed_key`.
+ * @throws CryptoError `malformed_key` if the recovery key is not valid.
  * @example
  * const grants = await coverEnvironments(environments, recoveryPublicKeyJwk)
  * await client.recovery.cover({ params: { orgId }, body: { grants } })
@@ -147,10 +146,10 @@ async function openShare({ contributedShare }: ContributedShare, holder: KeyHold
  * @param targetPublicKeyJwk the public key of the target, a JWK as a JSON string.
  * @param chosen the ids of the environments. Default: all environments whose keys are wrapped for the recovery key.
  * @param recoveryKey the private key from `gatherRecoveryKey`.
- * @returns `grants` has the environment keys, wrapped for the target. `unreadable` has the ids of the environments
- *   whose key was wrapped for another recovery key, so the function cannot recover it.
- * @throws RefusedError `forbidden` if too few custodians have sent a share; CryptoError `malformed_key`;
- *   UnavailableError.
+ * @returns two lists. `grants` has the environment keys, wrapped for the target. `unreadable` has the ids of the
+ *   environments whose key was wrapped for another recovery key. The function cannot recover these keys.
+ * @throws RefusedError `forbidden` if too few custodians have sent a share; CryptoError `malformed_key` if the public
+ *   key of the target is not valid; UnavailableError.
  * @example const { grants } = await recoverKeys(client, { orgId, targetPublicKeyJwk }, recoveryKey)
  */
 export async function recoverKeys(
@@ -170,9 +169,9 @@ export async function recoverKeys(
  * @param covered the environments, each with its key, wrapped for the recovery key.
  * @param targetPublicKeyJwk the public key of the target, a JWK as a JSON string.
  * @param recoveryKey the private key from `gatherRecoveryKey`.
- * @returns `grants` has the environment keys, wrapped for the target. `unreadable` has the ids of the environments
- *   whose key was wrapped for another recovery key, so the function cannot recover it.
- * @throws CryptoError `malformed_key`.
+ * @returns two lists. `grants` has the environment keys, wrapped for the target. `unreadable` has the ids of the
+ *   environments whose key was wrapped for another recovery key. The function cannot recover these keys.
+ * @throws CryptoError `malformed_key` if the public key of the target is not valid.
  * @example
  * const covered = await client.recovery.envKeys({ params: { orgId } })
  * const { grants } = await rewrapCovered(covered.grants, targetPublicKeyJwk, recoveryKey)

@@ -33,8 +33,8 @@ export type SkerrySettings = Reader &
     /** The slug or id of a branch of the environment. */
     branch?: string | undefined
     /**
-     * Names the environment of a group from which `resolve` takes the secrets of this group. Both `{ shared: 'staging'
-     * }` and `['shared:staging']` take the secrets of the group `shared` from its environment `staging`.
+     * For a group, names the environment of this group from which `resolve` takes the secrets. `{ shared: 'staging' }`
+     * takes the secrets of the group `shared` from its environment `staging`. You can also write `['shared:staging']`.
      */
     with?: Readonly<Record<string, string>> | readonly string[] | undefined
     /**
