@@ -52,6 +52,8 @@ test('the page lists functions and types that a module exports from another file
 })
 
 test('the page says which types no module exports, and what uses them', () => {
-  expect(page).toMatch(/^### WriterDirectory\n\n`NewBranch` uses this type. No module of the SDK exports this type, so you cannot import it\.$/m)
+  expect(page).toMatch(
+    /^### WriterDirectory\n\n`NewBranch` uses this type. No module of the SDK exports this type, so you cannot import it\.$/m,
+  )
   expect(page).toMatch(/^### MadeLease\n\n```/m)
 })

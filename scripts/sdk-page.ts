@@ -7,32 +7,44 @@ const folder = join(import.meta.dirname, '../packages/sdk')
 
 const head = `# SDK reference
 
-This page lists every function and type of the SDK, and every type that they use. \`npm run generate\` makes this page
-from the comments in the code. The [README of the SDK](../packages/sdk/README.md) shows how to use the SDK. Modules
-whose path begins with \`@skerry/sdk/internal\` can change in any release, so this page does not list these modules.
+This page lists every function and type of the SDK, and every type that they use. The
+[README of the SDK](../packages/sdk/README.md) shows how to use the SDK. \`npm run generate\` makes this page from the
+comments in the code. Modules whose path begins with \`@skerry/sdk/internal\` are not on this page, because they can
+change in any release.
 
 These words appear in many descriptions. The [glossary](glossary.md) explains more words.
 
+- **Caller**: the person, service token or machine client whose credential the client sends.
+- **Principal**: a person, a service token or a machine client.
+- **Bearer**: the text of a credential that the client sends to the server in the header \`Authorization\`.
 - **Wrap**: encrypt a key with the public key of a reader. **Unwrap**: decrypt the wrapped key with the private key of
   the reader.
 - **Grant**: the wrapped key of an environment for one person or token, stored on the server.
-- **Principal**: a person, a service token or a machine client.
-- **Bearer**: the text of a credential that the client sends to the server in the header \`Authorization\`.
+- **Re-key**: replace the key of an environment.
 - **Dek**: the key of an environment. The name stands for data encryption key.
-- **Layer**: one of the environments whose secrets \`resolve\` merges. The layers are environments of groups, the
-  requested environment, and its branch.
+- **Protected environment**: an environment in which a change waits until admins approve it. Until then, the change is a
+  **change request**.
+- **Layer**: one of the environments whose secrets the function \`resolve\` merges. The layers are environments of
+  groups, the requested environment, and its branch.
 - **Known state**: facts from earlier responses, which a client remembers. With these facts, the client notices a server
   that lies.
-- **Signed directory**: a list of keys, names and readers that people of the organization sign. A **root** is the signed
-  document that names the people who may sign. A **head** is the signed document that names the newest root and contains
-  a hash over the whole list. A **pin** is the hash of a root.
-- **Manifest**: a text that says which id and which key belong to the name of a branch. The signed directory does not
-  list branches. Only readers of the parent environment can make a manifest.
+- **Signed directory**: a list of the environments, keys, names and readers of an organization. People of the
+  organization sign the list, so the server cannot change it.
+- **Root**: the signed document of the directory that names the people who may sign. **Pin**: the hash of a root. A
+  client that has a pin refuses a directory that neither these people nor their successors signed.
+- **Head**: the signed document that names the newest root, and contains a hash over the whole list.
+- **Manifest**: a text that says which id and which key belong to the name of a branch. Clients need it, because the
+  signed directory does not list branches. Only readers of the parent environment can make a manifest.
+- **Lease**: a short-lived account or credential on a **lease target**, for example a database.
+- **Recovery key**: a key pair of the organization, for which environment keys are also wrapped. Each **custodian** has
+  a share of its private key. Enough custodians together can recover the environment keys.
 - **Words**: twelve words that are computed from a public key. Two people compare the words, for example by phone. Equal
   words show that the server did not replace the key.
 
 Under **Throws**, each line names a class of errors, the codes of these errors, and the case in which the function
-throws them.`
+throws them. [Troubleshooting](troubleshooting.md#errors-of-the-api) explains the codes whose case a line does not name.
+\`directory_…\` means every code that begins with \`directory_\`: the signed directory is missing, too old or not
+valid, or it contradicts the response.`
 
 /** The page with the declaration and the doc comment of every export of the public modules, and of every type that these name. */
 export function sdkMarkdown(): string {

@@ -20,7 +20,11 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
  */
 export type Unit = 'read' | 'transaction' | 'manual'
 
-/** The credentials that an operation accepts: `none`, or the credentials of one kind of caller. */
+/**
+ * The credentials that an operation of the API accepts. `none`: the operation needs no bearer. `principal`: the
+ * credential of a person, a service token or a machine client. The other three are credentials of the vault: `platform`
+ * is an API key, `executor` belongs to the vault executor, and `claim` belongs to a link to the Connect page.
+ */
 export type Surface = 'none' | 'principal' | 'platform' | 'executor' | 'claim'
 
 type Empty = TObject<Record<never, never>>
@@ -30,8 +34,8 @@ const empty: Empty = Type.Object({}, { additionalProperties: false })
 export type Responses = { [Status in 200 | 201 | 202]?: TSchema }
 
 /**
- * The description of one operation of the API. The server, the SDK, the OpenAPI document and the reference of the API
- * use this description.
+ * The description of one operation of the API, that is, of one kind of request. The server, the SDK, the OpenAPI
+ * document and the reference of the API all follow this description.
  *
  * An endpoint that changes data names the audit actions that it writes (`audits`), or says why it writes none
  * (`unaudited`).
@@ -60,13 +64,16 @@ export interface Endpoint<
   /** The reason why an endpoint that changes data writes no audit entry. */
   unaudited?: string
   surface: Surface
-  /** True if answers have an ETag. A request with `If-None-Match` can then get the status 304. */
+  /**
+   * True if responses have an ETag. If you send this ETag in `If-None-Match` and nothing has changed, the server
+   * answers 304.
+   */
   tagged: boolean
   /** The longest request body that the endpoint accepts, in bytes. */
   bodyBytes: number
   /**
-   * The form of the answers. A stream of events ends when the caller disconnects, or loses the permission to read the
-   * stream.
+   * The form of the responses. A stream of events (`text/event-stream`) ends when the caller disconnects, or is no
+   * longer allowed to read the stream.
    */
   mediaType: MediaType
 }

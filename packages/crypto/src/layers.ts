@@ -14,8 +14,9 @@ export interface DecryptedLayer extends Origin {
 }
 
 /**
- * The layer that a value comes from. `overrides` lists the earlier layers that have a secret of the same name. The
- * layer with the lowest precedence is first.
+ * The layer that a value comes from. `overrides` lists the other layers that have a secret of the same name, whose
+ * values are not used. The layer with the lowest precedence is first. The list has nothing to do with personal
+ * overrides.
  */
 export interface Provenance extends Origin {
   overrides: Origin[]

@@ -96,8 +96,8 @@ export interface RemoteKey {
   unwrap(blob: string): Promise<Bytes>
   /**
    * Wraps a key for this object's own public key. Nobody can make the result without the private key, so the result
-   * proves who made it. Personal overrides need this function. An object that can only unwrap keys does not have this
-   * function.
+   * proves who made it. The SDK needs this function to store personal overrides. An object that can only unwrap keys
+   * does not have it.
    */
   wrapToSelf?(bytes: Bytes): Promise<string>
 }

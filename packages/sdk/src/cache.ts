@@ -1,7 +1,9 @@
 /**
- * Stores texts by a key, for example copies of responses. The SDK encrypts each copy with a key that it derives from
- * the token, so a cache need not protect the copies. The SDK does not encrypt the known state, for which you can use a
- * `Cache`, too. `key` has 64 lowercase hexadecimal characters.
+ * Stores texts. Each text has a name (`key`), which the SDK chooses: 64 lowercase hexadecimal characters.
+ *
+ * The SDK uses a `Cache` for copies of responses and for the known state. The SDK encrypts the copies with an
+ * encryption key that it derives from the token, so the cache need not protect them. The SDK does not encrypt the known
+ * state.
  */
 export interface Cache {
   read(key: string): Promise<string | undefined>
@@ -10,9 +12,9 @@ export interface Cache {
 }
 
 /**
- * Keeps copies in the memory of this process for a short time. Use it for the setting `reuse` of `createSkerry`:
- * `resolve` then answers from the copy without asking the server. A change of a secret, or the revocation of a token,
- * takes effect up to `ttlSeconds` later. Errors are not cached.
+ * Makes a cache that stores copies of responses in the memory of this process, for a short time. Use it for the setting
+ * `reuse` of `createSkerry`. While `resolve` uses a copy, it does not ask the server. Your program therefore notices a
+ * change of a secret, or the revocation of its token, up to `ttlSeconds` later. The cache does not store errors.
  *
  * @param options.ttlSeconds the number of seconds for which `resolve` uses a copy. Default: 60. With 0, the cache
  *   stores nothing.

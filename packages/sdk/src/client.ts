@@ -23,7 +23,10 @@ export interface ClientSettings {
   credential?: Credential
   /** The function that sends requests. Default: `globalThis.fetch`. */
   fetch?: Fetch
-  /** The program's name, sent as `x-skerry-client`, and as `user-agent` where the platform allows it. */
+  /**
+   * The name of the program. The client sends it in the header `x-skerry-client` and, if the platform allows it, in
+   * `user-agent`.
+   */
   userAgent?: string
   /** The time limit for one attempt, from its start to the last byte of the response. Default: 30 s. */
   timeoutMs?: number
@@ -35,9 +38,9 @@ export interface ClientSettings {
    */
   allowInsecure?: boolean
   /**
-   * The client sends a request at most `attempts` times (default: 3). The wait before the second attempt is at most
-   * `backoffMs` (default: 200), and doubles for each further attempt. If the server asks for a longer wait than
-   * `retryAfterMaxMs` (default: 10,000), the client throws the error at once.
+   * The client sends a request at most `attempts` times (default: 3). `createClient` says which requests it repeats.
+   * The wait before the second attempt is at most `backoffMs` (default: 200), and doubles for each further attempt. If
+   * the server asks for a longer wait than `retryAfterMaxMs` (default: 10,000), the client throws the error at once.
    */
   retry?: { attempts?: number; backoffMs?: number; retryAfterMaxMs?: number }
   /** The maximum length of a response. For a longer response, the client throws an error. Default: 64 MiB. */
@@ -60,15 +63,16 @@ export interface RequestOptions {
   signal?: AbortSignal
   headers?: Record<string, string>
   /**
-   * The names that the user typed for the ids in the request. A client that signs the directory compares these names
-   * with the objects that it signs. The client does not send the names to the server.
+   * The names that the user typed for the ids in the request. Only a client that signs changes of the signed directory
+   * uses the names: it checks that it signs the objects that the user meant. The client does not send the names to the
+   * server.
    */
   typed?: TypedNames | undefined
 }
 
 /**
  * The names that a user typed, or chose in a list, for the ids in a request. The ids come from the server, so a hostile
- * server could give the id of another object. With the names, the client can notice this.
+ * server could give the id of another object. A client that has the name of the right object can notice this.
  */
 export interface TypedNames {
   /** The slug of the application or of the group. */
@@ -82,9 +86,13 @@ export interface TypedNames {
    * an `@`.
    */
   environment?: string | undefined
-  /** The name of the managed key. */
+  /** The name of the managed key, a key for encryption or signing that Skerry stores. */
   managedKey?: string | undefined
-  /** The id of the sync connection for which the client has wrapped keys, or whose binding you delete. */
+  /**
+   * The id of a sync connection, with which the server pushes secrets to another service. Give it if the client has
+   * wrapped keys for this connection. Give it also if you delete one of its bindings (settings that say which secrets
+   * go where).
+   */
   connectionId?: string | undefined
   /** When you remove a person: the ids of the tokens that the server revokes, as the client showed them to the user. */
   endedTokens?: readonly string[] | undefined
@@ -102,7 +110,10 @@ export interface Received<A> {
   body: A
   /** The body as the server sent it. */
   text: string
-  /** The ETag of the response, or null if it has none. A request with this ETag asks whether something has changed. */
+  /**
+   * The ETag of the response, or null if it has none. If you send it with the next request, the server answers 304 if
+   * nothing has changed.
+   */
   etag: string | null
   /** The id of the request, with which the operator can search the log of the server. Null if the server sent none. */
   requestId: string | null
@@ -128,15 +139,14 @@ type Calls<H extends keyof Endpoints> = { readonly [N in keyof Endpoints[H]]: Ca
 
 /**
  * All endpoints of the API, grouped as in the API reference: `client.apps.list(...)`. `request` also returns the status
- * and the ETag. `stream` returns bytes.
+ * and the ETag of the response. `stream` returns the bytes of a long response piece by piece.
  */
 export type Client = { readonly [H in keyof Endpoints]: Calls<H> } & Streaming & {
     readonly baseUrl: string
     /**
      * Sends one request and returns status, ETag and body. With `etag`, the server answers 304 if nothing has changed.
-     * If an older server does not have the endpoint, the client asks for the version of the server and throws
-     * `old_server`. With `isOptional`, the client does not ask for the version, and throws the error that the server
-     * sent.
+     * An older server may not have the endpoint. The client then asks for the version of the server, and throws
+     * SkerryError `old_server`. With `isOptional`, the client does not ask, and throws the error that the server sent.
      *
      * @example
      * const { etag } = await client.request('resolve', 'get', { query: {} })
@@ -153,10 +163,11 @@ export type Client = { readonly [H in keyof Endpoints]: Calls<H> } & Streaming &
 
 interface Streaming {
   /**
-   * Calls one operation whose answer is too long to keep in memory, and returns the bytes of the answer piece by piece.
+   * Sends a request whose response is too long for the memory, and returns the bytes of the response piece by piece.
    * The client does not repeat the request after an error.
    *
-   * @throws The errors of every operation. While reading: UnavailableError if the answer breaks off.
+   * @throws The errors of all functions of the client. While you read the pieces: UnavailableError if the response
+   *   breaks off.
    * @example for await (const piece of await client.stream('exporting', 'create', { params: { orgId } })) await out.write(piece)
    */
   stream<H extends keyof Endpoints, N extends keyof Endpoints[H]>(
@@ -172,9 +183,10 @@ interface Streaming {
  *
  * - The client encodes path parameters. For an array in the query, the client repeats the parameter. It leaves out
  *   members of the input that are undefined.
- * - After 429, the client repeats any request if `Retry-After` is short. After 502, 503 or a network failure, it
- *   repeats a GET, but no other request, because the server may already have made the change.
- * - The client does not follow redirects, because they could send the credential to another server.
+ * - After 429, the client repeats any request, unless `Retry-After` asks for a longer wait than `retryAfterMaxMs`.
+ *   After 502, 503 or a network failure, the client repeats only a GET. It does not repeat another request, because the
+ *   server may already have made the change.
+ * - The client does not follow redirects, because a redirect could send the credential to another server.
  *
  * @throws SkerryError `invalid_request` if a setting is wrong. The functions of the client throw UnavailableError,
  *   RefusedError, SkerryError `malformed_answer`, or the abort reason of the `signal`.

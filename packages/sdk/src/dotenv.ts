@@ -32,7 +32,10 @@ export interface DotenvFile {
 }
 
 interface ReadSettings {
-  /** Reads `my.name` and `my-name` as `my_name`, instead of refusing them. */
+  /**
+   * If true, the function reads the names `my.name` and `my-name` as `my_name`. If false, it lists them in `problems`.
+   * Default: false.
+   */
   rename?: boolean
 }
 
@@ -47,8 +50,8 @@ const entryPattern =
 const secretName = new RegExp(secretNamePattern)
 
 /**
- * Reads the text of a `.env` file, and lists every line that its author should check. The function throws no error.
- * `problems` lists the mistakes in the text.
+ * Reads the text of a `.env` file, and lists every line that the author of the file should check. The function throws
+ * no error, so look at `problems` before you use the values.
  *
  * @example readDotenv('A=1\nnonsense\n') // values: A -> '1'; problems: [{ line: 2, message: 'is not NAME=value ...' }]
  */

@@ -22,7 +22,7 @@ export interface EnvironmentKey {
  * server that shows its own key as the key of an environment.
  */
 export type RememberingHolder = KeyHolder & {
-  /** If you set it, the SDK compares the key of each environment with the key that it saw before. */
+  /** If you set it, the SDK compares the key of each environment with the key that this environment had before. */
   knownState?: KnownState
   /**
    * Settings for the signed directory. With a pin or a memory, the SDK compares each key with the directory. The SDK
@@ -62,11 +62,11 @@ export interface Grantee {
  *
  * @param holder the private key, or an object that unwraps keys with a private key in another process.
  * @throws RefusedError `forbidden` if the caller has no grant, `not_found`; DecryptionError if the grant is not for
- *   this private key; RollbackError if the known state of `holder` remembers another key for this environment;
+ *   this private key; RollbackError if `holder.knownState` remembers another key for this environment;
  *   UnavailableError; the errors of `holder`, if `holder` asks another process to unwrap keys; CryptoError
- *   `directory_…` if the signed directory does not contain this key, `not_authentic` or `authentic_expired` if the
- *   manifest of a branch is not valid; SkerryError `invalid_request` if `holder.directory` has a pin, but neither a
- *   `name` nor a `token` that determines the environment.
+ *   `directory_…` if the signed directory does not contain this key; CryptoError `not_authentic` if the manifest of a
+ *   branch is false, `authentic_expired` if it has expired; SkerryError `invalid_request` if `holder.directory` has a
+ *   pin, but neither `name` nor `token` says which environment it is.
  * @example const key = await environmentKey(client, { orgId, envId }, privateKey)
  */
 export async function environmentKey(
@@ -125,8 +125,8 @@ export async function environmentKeyOf(bytes: Bytes): Promise<EnvironmentKey> {
  *
  * @param bytes the key of the environment, 32 bytes: `(await environmentKey(...)).bytes`.
  * @param seconds the time in seconds after which the server ends the grant, from 300 (5 minutes) to 7,776,000 (90
- *   days). Without `seconds`, the grant stays until somebody revokes it. If the principal already has a temporary
- *   grant, the new time replaces the old time.
+ *   days). Without `seconds`, the grant stays until somebody revokes it. If the principal already has a grant that ends
+ *   at a set time, the new time replaces the old time.
  * @throws RefusedError `forbidden`, `not_found`, `conflict` if the principal already has a grant without an end;
  *   CryptoError `malformed_key` if the public key is wrong, `directory_…` if `directory` is set and the signed
  *   directory does not list this key; UnavailableError.

@@ -25,24 +25,26 @@ export type NewEnvironment = {
   name: string
   slug: string
   /**
-   * The recovery key of the organization, if the organization has one. The function also wraps the new environment key
-   * for the recovery key. The server sends you the recovery key, so give only a key whose words somebody has compared.
+   * The public recovery key of the organization, if the organization has one. The function then also wraps the new
+   * environment key for the recovery key, so that custodians can recover it. The recovery key comes from the server, so
+   * a hostile server could send its own key. Give only a key whose words somebody has compared.
    */
   recoveryPublicKeyJwk?: string
   /**
-   * The slug that the user typed for the application or the group. If the client signs the directory, it compares this
-   * slug with the slug of the application or group. If the slugs differ, the client refuses to sign.
+   * The slug that the user typed for the application or the group. Only a client that signs changes of the signed
+   * directory uses this slug. If the application or group has another slug, the client refuses to sign.
    */
   owner?: string | undefined
 } & ({ appId: string } | { groupId: string })
 
 /**
- * Creates an environment with a new key, and wraps the key for the caller. Returns the key, with which you can write
- * secrets and grant access.
+ * Creates an environment with a new key, and wraps the key for the caller. Nobody else can read the environment yet.
+ * The function returns the key, with which you can write secrets and grant access.
  *
  * @param publicKeyJwk the public key of the caller: of the token, or of the signed-in person.
  * @throws RefusedError `forbidden` if the caller is not an admin or is a machine client, `conflict` if the slug is in
- *   use, `not_found`; CryptoError `malformed_key`; UnavailableError.
+ *   use, `not_found` if the application or group does not exist; CryptoError `malformed_key` if `publicKeyJwk` is not
+ *   valid; UnavailableError.
  * @example
  * const { environment, key } = await createEnvironment(client, { orgId, appId, name: 'Production', slug: 'production' },
  *   publicKeyJwk)
@@ -73,20 +75,21 @@ export interface NewBranch {
   /** The lifetime in seconds, 1 to 2,592,000 (30 days). Default: 7 days. null: no expiry. */
   ttlSeconds?: number | null
   /**
-   * The recovery key of the organization, if the organization has one. The function also wraps the key of the branch
-   * for the recovery key. Give only a recovery key whose words somebody has compared.
+   * The public recovery key of the organization, if the organization has one. The function then also wraps the key of
+   * the branch for the recovery key, so that custodians can recover it. Give only a recovery key whose words somebody
+   * has compared.
    */
   recoveryPublicKeyJwk?: string
   /**
-   * Decides for each reader of the parent whether this reader gets the key of the branch. The list of readers comes
-   * from the server, and a hostile server could add a reader of its own. Accept only readers whose id and public key
-   * you know. Readers that are part of the server (rotation, sync) do not get the key, and the SDK does not call
-   * `reads` for them.
+   * Returns true for each reader of the parent who gets the key of the branch. The list of readers comes from the
+   * server, and a hostile server could add a reader of its own. Accept only readers whose id and public key you know.
+   * The SDK does not call `reads` for readers that are part of the server (rotation, sync), because they do not get the
+   * key.
    */
   reads: (grantee: ParentGrantee) => boolean
   /**
    * The key of the parent, 32 bytes. Give this key if the organization has a signed directory. The function then makes
-   * a manifest, with which clients can verify the branch.
+   * a manifest. Clients with a pin refuse a branch that has no manifest.
    */
   parentKey?: Bytes | undefined
   /**
@@ -161,10 +164,10 @@ export interface Rekeyed {
 }
 
 /**
- * Replaces the key of an environment. For a protected environment, use `proposeRekey`. The function decrypts every
- * secret, encrypts the secret with a new key, and wraps the new key for everyone who keeps access. The server stores
- * all of this or nothing. If somebody changes a secret or a grant during the call, the function starts again, at most
- * `place.attempts` times.
+ * Replaces the key of an environment. In a protected environment, where changes wait for approval, use `proposeRekey`
+ * of `@skerry/sdk/rekey-changes`. The function decrypts every secret, encrypts the secret with a new key, and wraps the
+ * new key for everyone who keeps access. The server stores all of this or nothing. If somebody changes a secret or a
+ * grant during the call, the function starts again. It makes at most `place.attempts` attempts.
  *
  * A person who lost access may have kept the old key and the values. Therefore also replace the values of important
  * secrets. Earlier versions of secrets stay encrypted with the old key, so nobody can restore an earlier version any

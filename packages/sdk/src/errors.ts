@@ -61,7 +61,7 @@ export class SkerryError extends Error {
 }
 
 /**
- * The server did not decide about the request. You may use a cached copy. Possible causes:
+ * The server did not decide about the request. You may use a copy of an earlier response. Possible causes:
  *
  * - a network failure or a timeout,
  * - the HTTP status 5xx, or 429 on the last attempt,
@@ -73,16 +73,16 @@ export class UnavailableError extends SkerryError {
 }
 
 /**
- * The server refused the request, with an error in the format of the API. Do not use a cached copy. After this error,
- * `resolve` deletes the response that `cache` and `reuse` stored for this request.
+ * The server refused the request, with an error in the format of the API. Do not use a copy of an earlier response.
+ * `resolve` deletes its copies in `cache` and `reuse` before it throws this error.
  */
 export class RefusedError extends SkerryError {
   override readonly name: string = 'RefusedError'
 }
 
 /**
- * An environment or a secret cannot be decrypted. The key is missing or wrong, or somebody moved or changed the
- * ciphertext. The code is `decryption_failed`.
+ * An environment or a secret cannot be decrypted. The key is missing or wrong, somebody changed the ciphertext, or the
+ * ciphertext belongs to another secret or environment. The code is `decryption_failed`.
  *
  * - `layer`: the slug or the id of the environment.
  * - `secret`: the name of the secret. Undefined if the key of the environment itself cannot be unwrapped.

@@ -52,7 +52,7 @@ export interface SentGrant<W> {
   reason: Row['reason']
 }
 
-/** Limits a list of missing keys. Without a field, the list has the missing keys of all teams and people. */
+/** Limits a list of missing keys. If you set no field, the list has the missing keys of all people. */
 export interface MissingFilter {
   /** The id of a team: only keys that people should have because of this team. */
   teamId?: string | undefined
@@ -61,8 +61,9 @@ export interface MissingFilter {
 }
 
 /**
- * Lists missing keys: keys that people should have because of a team or an access plan, but do not have yet. If the
- * caller is not an admin, the list has only the caller's own missing keys.
+ * Lists missing keys: keys that people should have because of a team or an access plan, but do not have yet. An access
+ * plan is a list, made by an admin, of environments whose keys one person should get. If the caller is not an admin,
+ * the list has only the caller's own missing keys.
  *
  * @throws RefusedError `forbidden`; SkerryError `old_server` if the server has no teams, `malformed_answer` if a row
  *   belongs to another team or person than you asked for; UnavailableError.

@@ -15,8 +15,9 @@ export interface ShownSecret {
 }
 
 /**
- * A function that returns the newest version of a secret from its history. `check` calls the function if an old
- * ciphertext is current again. If the history shows a restore of this ciphertext, `check` accepts the ciphertext.
+ * A function of your program that returns the newest version of a secret from the history of this secret. `check` calls
+ * the function if a response contains a ciphertext that a newer one had replaced. If the history shows that somebody
+ * restored this ciphertext, `check` accepts it.
  */
 type NewestVersion = (
   name: string,

@@ -4,15 +4,16 @@ import { hexSha256 } from './sealed-copy.ts'
 /** Settings of the store for a client's known state. */
 export interface MemorySettings {
   /**
-   * The store for the known state, for example `diskMemory()`. If the store loses a remembered fact, the client can no
-   * longer notice that the server contradicts this fact.
+   * The store for the known state, for example `diskMemory()`. If the store no longer has a fact, the client cannot
+   * notice that the server contradicts this fact.
    */
   store: Cache
   /** The base URL of the server. Each server has its own known state. */
   baseUrl: string
   /**
-   * The id of the person or token that uses the client. In one store, all principals of an organization share the names
-   * of environments and the settings of lease targets. Everything else is remembered for each principal separately.
+   * The id of the person or token that uses the client. All principals of an organization that use the same store share
+   * what it remembers about names of environments and settings of lease targets. Everything else is remembered for each
+   * principal separately.
    */
   principalId: string
   /**

@@ -35,9 +35,10 @@ export interface Shown {
   /** All personal overrides of the principal in one environment. */
   overrides?: ShownOverrides
   /**
-   * A text that identifies a query, for example an environment for which you call `resolve`. Use the same text for the
-   * same query each time. Set it only if `environments` has all layers of this query. `check` then compares the list of
-   * layers with the list from the last response to this query. It does not compare the layer of a branch.
+   * A text of your choice that identifies the query, that is, a request for the secrets of one environment. Use the
+   * same text for the same query each time. `check` then compares the layers in `environments` with the layers in the
+   * last response to this query, but leaves out the layer of a branch. Set this text only if `environments` has all
+   * layers of the query.
    */
   query?: string
 }
@@ -45,7 +46,7 @@ export interface Shown {
 /** The facts from earlier responses of the server that a client remembers. See `createKnownState`. */
 export interface KnownState {
   /**
-   * Compares a response with the remembered state, and remembers the response.
+   * Compares a response with what the client remembers, and then remembers the response.
    *
    * @throws RollbackError if the response contradicts the remembered state, unless `onRollback` accepts it. After this
    *   error, the client does not remember the response.
@@ -92,20 +93,21 @@ export interface KnownStateSettings extends MemorySettings {
    */
   onRollback?: (error: RollbackError) => void
   /**
-   * If true, the client remembers a response that `onRollback` accepted. If false, the client keeps the earlier state.
-   * `check` then reports the same difference for each further response, and for other clients with the same store.
-   * Default: true.
+   * If true, the client remembers a response that `onRollback` accepted, so `check` reports a difference once. If
+   * false, the client continues to remember the earlier state. `check` then reports the same difference for each
+   * further response, also in other clients with the same store. Default: true.
    */
   rememberRollbacks?: boolean
   /**
-   * Called for changes that are normal, such as a new layer of an environment. `isTold` of `@skerry/sdk/rollback` tells
-   * which changes are normal. `check` reports each change once. It reports a change of a personal override for each
-   * response.
+   * Called for changes that are normal, such as a new layer of an environment. `isTold` of `@skerry/sdk/rollback`
+   * returns true for a normal change. `check` reports each change once, except a change of a personal override, which
+   * it reports for each response.
    */
   onChanged?: (changes: readonly Rollback[]) => void
   /**
-   * Called with the label of an environment and the names of its secrets that no longer exist. `check` reports each
-   * secret once. `check` throws no error for a missing secret, because people delete secrets.
+   * Called with the name of an environment (`label`), and the names of the secrets that are missing in this environment
+   * since the last response. `check` reports each secret once. It throws no error for a missing secret, because people
+   * delete secrets.
    */
   onGone?: (label: string, names: string[]) => void
 }
@@ -117,9 +119,9 @@ const writtenMax = 10_000
  *
  * A ciphertext does not show whether it is the newest one. A wrapped key does not show who wrapped it. The server also
  * decides which environment belongs to a name. A hostile server can therefore answer with older values, or with a false
- * environment. A client notices a wrong answer if the client remembers the right state from an earlier answer. One
- * attack stays possible. The server can bring back an old value, and add a false restore to the history of the secret.
- * People can see this restore in the history.
+ * environment. A client notices such an answer if it remembers the right state from an earlier answer. One attack stays
+ * possible: the server can send an old value, and claim in the history of the secret that somebody restored this value.
+ * The client then accepts the old value, but people can see the false restore in the history.
  *
  * The known state contains names, fingerprints of keys and ciphertexts, and settings of lease targets. It contains no
  * values.

@@ -36,8 +36,8 @@ export interface LeaseWish {
   /** The login names for which an SSH certificate is valid. Required for SSH. Not allowed for other targets. */
   principals?: readonly string[] | undefined
   /**
-   * Aborts the call. If the function has already received the lease, it revokes the lease. A lease that it has not
-   * received expires by itself.
+   * If you abort this signal, the call ends. If the function has already received the lease, it revokes the lease. If
+   * the server made a lease that the function has not received, this lease expires by itself.
    */
   signal?: AbortSignal | undefined
 }

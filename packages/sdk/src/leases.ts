@@ -22,16 +22,16 @@ const pageLimit = 100
  * admin credential for the broker, a part of the server. **The server can therefore read the credential.** The server
  * needs the credential to sign in to the target. Tell the person who enters the credential that the server can read it.
  *
- * `config` can name a provisioner, a program in your own network. The function then wraps the credential for the token
- * of the provisioner, and the server cannot read it. The target has the status `untested` until the provisioner has
- * signed in to the target.
+ * `config` can name a provisioner, a program in your own network that makes the accounts instead of the server. The
+ * function then wraps the credential for the token of the provisioner, and the server cannot read it. The target has
+ * the status `untested` until the provisioner has signed in to the target.
  *
  * @param settings.provisionerKeyJwk the public key of the provisioner's token, a JWK as a JSON string. Compare the
  *   words of this key first. Required if `config` names a provisioner.
  * @param settings.adminSecret the admin credential of the target, for example a connection string or a private key. Its
  *   form depends on the kind of the target. `docs/leases.md` describes each kind.
- * @throws RefusedError `invalid_request`, `forbidden`, `conflict` if the target refused the credential or cannot be
- *   reached; UnavailableError.
+ * @throws RefusedError `invalid_request`; RefusedError `forbidden`; RefusedError `conflict` if the target refused the
+ *   credential or cannot be reached; UnavailableError.
  * @example
  * const target = await createLeaseTarget(client, { orgId, name: 'shop', config, adminSecret: 'postgres://...' })
  */
@@ -92,8 +92,9 @@ async function wrapAdminSecret(client: Client, { orgId, config, adminSecret, pro
 }
 
 /**
- * Finds the service token of a provisioner by its id. The result contains the public key of the token. The key comes
- * from the server, so compare the words of the key before you use it.
+ * Finds the service token of a provisioner by the id of the token. A provisioner is a program in your own network that
+ * makes the accounts of leases. The result contains the public key of the token. This key comes from the server, so
+ * compare the words of the key before you use it.
  *
  * @throws SkerryError `not_found` if the organization has no token with this id, or if the token is revoked;
  *   RefusedError `forbidden`; UnavailableError.
@@ -140,15 +141,15 @@ export async function findLeaseTarget(client: Client, orgId: string, wanted: str
  * authority. If something differs, the function revokes the lease and throws an error.
  *
  * For PostgreSQL, MySQL and Redis, the function makes the password on this machine. For SSH, it makes the private key
- * here. The server gets neither the password nor the private key. For AWS, Google Cloud and MongoDB, the target or the
- * lease executor makes the credential. The server sends the credential, encrypted with a key that exists only during
- * this call. If a provisioner makes the account, the function waits for the account, at most 90 seconds.
+ * here. The server gets neither the password nor the private key. For AWS, Google Cloud and MongoDB, the credential is
+ * not made here. The server sends it, encrypted with a key that exists only during this call. If a provisioner in your
+ * network makes the account, the function waits for the account, at most 90 seconds.
  *
  * @param wish.knownState if you give a known state, the function refuses a target whose address or other settings have
  *   changed. Without a known state, a hostile server could choose the address to which you send the password.
- * @throws RollbackError if a setting of the target has changed; RefusedError `invalid_request` (if the lifetime is too
- *   long, the message says the limit), `conflict` (with the message of the target), `forbidden`; SkerryError
- *   `malformed_answer` if the response differs from the request, `invalid_request` if `wish` is wrong;
+ * @throws RollbackError if a setting of the target has changed; RefusedError `forbidden`, `invalid_request` if the
+ *   lifetime is too long (the message says the limit), `conflict` if the lease cannot be made (the message says why);
+ *   SkerryError `malformed_answer` if the response differs from the request, `invalid_request` if `wish` is wrong;
  *   UnavailableError. The server may have made a lease, but nobody has its credential. The lease expires by itself.
  * @example
  * const made = await createLease(client, { orgId, target, ttlSeconds: 600 })

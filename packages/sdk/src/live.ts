@@ -17,8 +17,8 @@ export interface FollowOptions {
    */
   onPresence?: (presence: Presence) => void
   /**
-   * Called when the stream begins, and when the stream begins again after an interruption. The server does not send
-   * changes from before the stream began. Therefore fetch everything that you show from the server.
+   * Called when the stream begins, and when the stream begins again after an interruption. The stream does not contain
+   * the changes from before it began. Therefore, in this function, fetch from the server everything that you show.
    */
   onGap: () => void
   /**

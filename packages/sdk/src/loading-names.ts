@@ -248,8 +248,8 @@ function indexed(): Index {
 }
 
 /**
- * Returns the reason why `forEnvironment` withholds a secret of this name. Returns undefined for a name that it does
- * not withhold.
+ * Returns the reason why `forEnvironment` withholds a secret of this name from programs. If `forEnvironment` does not
+ * withhold such a secret, the function returns undefined.
  *
  * @example loadingReason('NODE_OPTIONS') // 'Node.js loads code from it'
  */
@@ -262,7 +262,7 @@ export function loadingReason(name: string): string | undefined {
   return exact.get(upper) ?? affix()?.reason
 }
 
-/** A secret that a program does not get by default. */
+/** A secret that `forEnvironment` does not put into the environment variables of a program. */
 export interface Withheld {
   /** The name of the secret. */
   name: string
@@ -272,10 +272,11 @@ export interface Withheld {
 
 /**
  * Divides secrets into two parts: `env` and `withheld`. Use `env` as the environment variables of a program. `withheld`
- * has the secrets whose names can make programs load code or trust somebody, for example `NODE_OPTIONS`.
+ * has the secrets whose names change how programs run. For example, `NODE_OPTIONS` makes Node.js load code. Somebody
+ * who can write secrets could otherwise run code in your program.
  *
- * @param allowNames names of secrets that the function puts into `env`, although it would withhold them. Write each
- *   name exactly as it is stored, with the same upper and lower case.
+ * @param allowNames the names of secrets that the function puts into `env`, although it would otherwise withhold them.
+ *   Write each name exactly as it is stored, with the same upper and lower case.
  * @returns `env`, an object without a prototype, and `withheld`, sorted by name.
  * @example
  * const { values } = await skerry.resolve()

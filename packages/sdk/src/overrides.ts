@@ -80,8 +80,8 @@ async function openReadable(rows: Parameters<typeof openOverrides>[0], holder: K
 
 /**
  * Lists your own overrides in an environment, sorted by name. If `holder` has a known state, the known state reports
- * each override that is missing, or that has a lower revision than before. The list does not contain overrides that
- * cannot be decrypted. `listUnreadableOverrides` lists those overrides.
+ * each override that is missing or has a lower revision than before. The list does not contain overrides that cannot be
+ * decrypted: for them, call `listUnreadableOverrides`.
  *
  * @throws RefusedError `forbidden` if the caller does not have the key of the environment; RollbackError if the known
  *   state is strict, and an override is missing or has a lower revision; SkerryError `old_server` if the server has no

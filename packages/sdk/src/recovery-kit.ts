@@ -14,9 +14,10 @@ interface KitOwner {
 
 /**
  * Makes a recovery kit: a code with which the caller can get their private key back without the passphrase. The server
- * stores the private key encrypted with the code, and never gets the code. An earlier kit stops working.
+ * stores the private key encrypted with the code, and never gets the code. The code of an earlier kit of this person
+ * then no longer works.
  *
- * @param owner the caller, with the public key that belongs to `privateKey`.
+ * @param owner the caller (second argument), with the public key that belongs to `privateKey`.
  * @param privateKey the private key of the caller. It must be exportable.
  * @returns the code: 28 characters in groups of four. Show it once, so that the person can print it.
  * @throws CryptoError `invalid_argument` if the public key and the private key do not belong together, or if the
@@ -42,8 +43,8 @@ export async function makeRecoveryKit(
  * Decrypts the private key of the caller with the code of their recovery kit. To set a new passphrase, encrypt the key
  * with `sealWithPassphrase`, and store it with `client.me.patchKeys`.
  *
- * @param owner.publicKeyJwk the public key of the caller. If the private key in the kit does not belong to this public
- *   key, the function throws an error.
+ * @param owner.publicKeyJwk the public key of the caller (in the second argument). If the private key in the kit does
+ *   not belong to this public key, the function throws an error.
  * @param code the code as the person typed it.
  * @param options.extractable if true, the returned key can be exported, for example to encrypt it with a new
  *   passphrase.

@@ -9,24 +9,25 @@ import type { Client } from './client.ts'
 import { SkerryError } from './errors.ts'
 
 /**
- * A request for the keys of environments. A person sends it to the custodians, who have shares of the recovery key.
+ * A request of a person who needs the keys of environments again. The person sends the request to the custodians:
+ * people who each have a share of the organization's recovery key.
  */
 export type RecoveryRequest = Answer<typeof recoveryRequests.open>['request']
-/** A share of the recovery key that a custodian wrapped for the person who recovers. */
+/** A share of the recovery key, which a custodian wrapped for the person who wants to recover environment keys. */
 export type ContributedShare = Answer<typeof recoveryRequests.get>['shares'][number]
 
 /**
- * Makes a new recovery key. The function divides the private key of the recovery key into shares, and wraps one share
- * for each custodian. It also wraps the keys of environments for the new recovery key. The function does not keep the
- * private key. Later, at least `plan.threshold` custodians together can compute it.
+ * Makes a new recovery key: a key pair for which environment keys are also wrapped, so that people can recover the
+ * keys. The function divides the private key into shares, and wraps one share for each custodian. It also wraps the
+ * keys of environments for the new recovery key. Afterwards nobody has the private key, but `plan.threshold` custodians
+ * together can compute it from their shares.
  *
  * @param plan.threshold the number of custodians who are enough to compute the recovery key, at least 2.
  * @param plan.custodians the people who get a share, at most 255. Compare the words of their public keys first.
  * @param plan.environments the environments that custodians can recover, each with its key (32 bytes).
  * @returns the body of the request that enables recovery or replaces the recovery key.
  * @throws CryptoError `invalid_argument` if the threshold is below 2 or above the number of custodians, or if there are
- *   more than 255 custodians.
- * @throws CryptoError `malformed_key` if the public key of a custodian has not the right form.
+ *   more than 255 custodians; CryptoError `malformed_key` if the public key of a custodian is not valid.
  * @example
  * const body = await newRecoveryKey({ orgId, threshold: 3, custodians, environments })
  * await client.recovery.enable({ params: { orgId }, body })
@@ -60,7 +61,7 @@ export async function newRecoveryKey(plan: {
  * @param recoveryPublicKeyJwk the public key of the recovery key, a JWK as a JSON string. Compare the words of this key
  *   first.
  * @returns a wrapped key for each environment.
- * @throws CryptoError `malformed_key`.
+ * @throws CryptoError `malformed_key` if the recovery key is not valid.
  * @example
  * const grants = await coverEnvironments(environments, recoveryPublicKeyJwk)
  * await client.recovery.cover({ params: { orgId }, body: { grants } })
@@ -77,8 +78,8 @@ export const coverEnvironments = (
   )
 
 /**
- * Too few of the shares that custodians sent belong to the recovery key. `falseShares` lists the shares that do not
- * belong to the recovery key. The code is `decryption_failed`.
+ * Too few of the shares that custodians sent belong to the recovery key, so nobody can compute its private key from
+ * them. `falseShares` lists the shares that do not belong to the recovery key. The code is `decryption_failed`.
  */
 export class FalseSharesError extends SkerryError {
   override readonly name: string = 'FalseSharesError'
@@ -139,16 +140,16 @@ async function openShare({ contributedShare }: ContributedShare, holder: KeyHold
 }
 
 /**
- * Asks the server for the environment keys that are wrapped for the recovery key. Unwraps these keys with the recovery
- * key, and wraps them for the person who recovers them (the target).
+ * Asks the server for the environment keys that are wrapped for the recovery key. The function unwraps these keys with
+ * the recovery key, and wraps them for the person who gets them (the target).
  *
  * @param targetPublicKeyJwk the public key of the target, a JWK as a JSON string.
  * @param chosen the ids of the environments. Default: all environments whose keys are wrapped for the recovery key.
  * @param recoveryKey the private key from `gatherRecoveryKey`.
- * @returns `grants`: a wrapped key for each environment. `unreadable`: the ids of the environments whose key was
- *   wrapped for another recovery key.
- * @throws RefusedError `forbidden` if too few custodians have sent a share; CryptoError `malformed_key`;
- *   UnavailableError.
+ * @returns two lists. `grants` has the environment keys, wrapped for the target. `unreadable` has the ids of the
+ *   environments whose key was wrapped for another recovery key. The function cannot recover these keys.
+ * @throws RefusedError `forbidden` if too few custodians have sent a share; CryptoError `malformed_key` if the public
+ *   key of the target is not valid; UnavailableError.
  * @example const { grants } = await recoverKeys(client, { orgId, targetPublicKeyJwk }, recoveryKey)
  */
 export async function recoverKeys(
@@ -162,15 +163,15 @@ export async function recoverKeys(
 }
 
 /**
- * Does the same as `recoverKeys`, but sends no request. You give the wrapped keys in `covered`. Unwraps keys that were
- * wrapped for the recovery key, and wraps them for the person who recovers them (the target).
+ * Unwraps environment keys that were wrapped for the recovery key, and wraps them for the person who gets them (the
+ * target). Unlike `recoverKeys`, the function sends no request: you give the wrapped keys in `covered`.
  *
  * @param covered the environments, each with its key, wrapped for the recovery key.
  * @param targetPublicKeyJwk the public key of the target, a JWK as a JSON string.
  * @param recoveryKey the private key from `gatherRecoveryKey`.
- * @returns `grants`: a wrapped key for each environment. `unreadable`: the ids of the environments whose key was
- *   wrapped for another recovery key.
- * @throws CryptoError `malformed_key`.
+ * @returns two lists. `grants` has the environment keys, wrapped for the target. `unreadable` has the ids of the
+ *   environments whose key was wrapped for another recovery key. The function cannot recover these keys.
+ * @throws CryptoError `malformed_key` if the public key of the target is not valid.
  * @example
  * const covered = await client.recovery.envKeys({ params: { orgId } })
  * const { grants } = await rewrapCovered(covered.grants, targetPublicKeyJwk, recoveryKey)

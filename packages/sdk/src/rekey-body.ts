@@ -27,28 +27,29 @@ export type ParentGrantee = Answer<typeof envs.grantees>['grantees'][number]
 /** The settings of a re-key: the environment, and a function that decides who keeps access. */
 export interface Rekeying extends EnvironmentPlace {
   /**
-   * The recovery key of the organization, if the organization has one. The function also wraps the new environment key
-   * for the recovery key. The server sends you the recovery key, so give only a key whose words somebody has compared.
+   * The public recovery key of the organization, if the organization has one. The function then also wraps the new
+   * environment key for the recovery key, so that custodians can recover it. The recovery key comes from the server, so
+   * a hostile server could send its own key. Give only a key whose words somebody has compared.
    */
   recoveryPublicKeyJwk?: string
   /**
    * Decides for each reader of the environment whether this reader gets the new key. The list of readers comes from the
    * server, and a hostile server could add a reader of its own. Accept only readers whose id and public key you know.
    *
-   * The list includes readers that are part of the server (rotator, sync connections). `isReader` of
-   * `@skerry/contract/grants/readers` recognises these readers. If such a reader gets the new key, the server can read
-   * the environment. The SDK does not call `keeps` for you, because you always keep access.
+   * The list includes readers that are part of the server: the rotator, which replaces values, and sync connections,
+   * which push values to other services. If such a reader gets the new key, the server can read the environment.
+   * `isReader` of `@skerry/contract/grants/readers` recognises these readers. The SDK does not call `keeps` for the
+   * caller, who always gets the new key.
    */
   keeps: (grantee: ParentGrantee) => boolean
   /**
-   * If true, the re-key also renews the manifests of the environment's branches. The signed directory does not list
-   * branches, so a client verifies a branch with its manifest. Set this to true if the organization has a signed
-   * directory. Default: false.
+   * If true, the re-key also renews the manifests of the environment's branches. Set this to true if the organization
+   * has a signed directory, because clients then check each branch with its manifest. Default: false.
    */
   manifests?: boolean
   /**
    * The maximum number of attempts. If somebody changes the environment during an attempt, the SDK starts another
-   * attempt. Default: 5.
+   * attempt. After the last attempt, it throws `conflict`. Default: 5.
    */
   attempts?: number
 }

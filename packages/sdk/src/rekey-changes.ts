@@ -8,8 +8,8 @@ import { type ChangeRequest, noted, type WriteOptions } from './secrets.ts'
 export type { RekeyProblem } from './rekey-compare.ts'
 
 /**
- * A re-key that waits for approvals. It takes effect with the last approval. If a secret, a description or a grant of
- * the environment changes before the last approval, the re-key has no effect.
+ * A re-key that waits for approvals. The environment gets the new key when enough admins have approved. If a secret, a
+ * description or a grant of the environment changes before that, the environment keeps its old key.
  */
 export interface ProposedRekey {
   changeRequest: ChangeRequest
@@ -29,11 +29,12 @@ export interface ProposedRekey {
 }
 
 /**
- * Proposes a new key for a protected environment. If the environment is not protected, use `rekeyEnvironment`. The
- * environment keeps its key until enough admins approve. If a secret, a description or a grant changes before the last
- * approval, the proposal is stale. The next approval of a stale proposal closes the proposal and does not replace the
- * key, so you must propose again. An environment can have only one re-key that waits for approval. A new proposal
- * replaces a stale proposal.
+ * Proposes a new key for a protected environment. If the environment is not protected, use `rekeyEnvironment` of
+ * `@skerry/sdk/environments`. The environment keeps its key until enough admins approve.
+ *
+ * If a secret, a description or a grant changes before the last approval, the proposal is stale, that is, out of date.
+ * The next approval then closes the proposal and does not replace the key, so you must propose again. An environment
+ * can have only one re-key that waits for approval, but a new proposal replaces a stale proposal.
  *
  * @param own the caller's key pair. The caller must be an admin and have the key of the environment.
  * @param options.note the reason for the re-key, for the people who approve it. At most 2,000 characters.
@@ -59,8 +60,8 @@ export async function proposeRekey(
 /** The result of `compareRekey`. */
 export interface ComparedRekey {
   /**
-   * True if a secret, a description or a grant of the environment has changed since the proposal. An approval then
-   * closes the proposal and does not replace the key.
+   * True if the proposal is out of date, because a secret, a description or a grant of the environment has changed
+   * since the proposal. An approval then closes the proposal and does not replace the key.
    */
   stale: boolean
   /**
@@ -82,8 +83,8 @@ export interface ComparedRekey {
   covered: boolean
   /**
    * The comparison of all values and descriptions. `key` is the new key. `same` is the number of secrets whose value
-   * does not change. `problems` lists everything that would change. `values` is null if the caller does not have the
-   * present key, or would not get the new key.
+   * does not change. `problems` lists everything that would change. The field `values` is null if the caller does not
+   * have the present key, or would not get the new key.
    */
   values: { key: EnvironmentKey; same: number; problems: RekeyProblem[] } | null
 }
@@ -91,10 +92,10 @@ export interface ComparedRekey {
 /**
  * Compares a proposed re-key with the present state of the environment. Call this function before you approve the
  * re-key. The function decrypts the present values with the present key, and the proposed values with the new key. A
- * correct re-key changes no value. `values.problems` lists each difference. A difference means that the proposer or the
- * server has put in another value, or that a value was already unreadable.
+ * correct re-key changes no value. `values.problems` lists each difference. If there is a difference, the proposer or
+ * the server has put in another value, or nobody could decrypt a value even before the proposal.
  *
- * @param place the ids of the organization, the environment and the change request.
+ * @param place the ids of the organization, the environment and the change request (second argument).
  * @param privateKey the caller's private key.
  * @throws RefusedError `not_found` if the change request is already approved, rejected or closed, or is not a re-key;
  *   SkerryError `old_server`; CryptoError if the caller cannot unwrap the new key; UnavailableError.

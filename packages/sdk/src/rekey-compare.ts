@@ -4,15 +4,15 @@ import { type Dek, openSecret } from '@skerry/crypto/secret'
 // The comparison of a proposed re-key, which the SDK and the dashboard share.
 
 /**
- * A value or a description of a secret that a proposed re-key would change. A correct re-key changes nothing. `problem`
- * is one of these:
+ * A difference between a proposed re-key and the present state. A correct re-key encrypts every text (the value of a
+ * secret, or its description and tags) again, and changes none of them. `problem` is one of these:
  *
  * - `differs`: the proposal contains another text.
  * - `missing`: the proposal does not contain the text, so the re-key would delete it.
  * - `added`: the environment does not have this secret or description now.
  * - `unreadable`: the new key does not decrypt the text in the proposal.
- * - `unreadable_now`: the present key does not decrypt the present text, so nobody can compare the present text with
- *   the proposal.
+ * - `unreadable_now`: the key that the environment has now does not decrypt the text that it has now, so nobody can
+ *   compare this text with the proposal.
  */
 export interface RekeyProblem {
   /** `secret` for the value of a secret, `description` for its description and tags. */

@@ -4,8 +4,8 @@ import type { resolve } from '@skerry/contract/resolve/endpoints'
 import { clientError, invalid } from './errors.ts'
 
 /**
- * The answer of `GET /v1/resolve`: ciphertext and wrapped keys of the layers. The layer with the lowest precedence is
- * first.
+ * The response of `GET /v1/resolve`: the ciphertext and the wrapped key of each layer. In `layers`, the layer with the
+ * lowest precedence is first.
  */
 export type ResolveBody = Answer<typeof resolve.get>
 export type Layer = ResolveBody['layers'][number]

@@ -46,9 +46,9 @@ export interface Rollback {
  * - `name_moved`: a secret comes from another layer than before. For example, somebody stored a secret of the same name
  *   in a later layer.
  *
- * For `override_missing`, `override_went_back`, `layer_added` and `name_moved`, the client reports the difference, and
- * accepts the response. If the known state is strict, the client refuses the response. For all other kinds, the client
- * refuses the response unless `onRollback` accepts it.
+ * For `override_missing`, `override_went_back`, `layer_added` and `name_moved`, the client reports the difference to
+ * `onChanged`, and accepts the response. With the setting `strict` of the known state, the client refuses the response.
+ * For all other kinds, the client refuses the response, unless your function `onRollback` accepts it.
  */
 export type RollbackKind =
   | 'environment_replaced'
@@ -99,14 +99,15 @@ const rows: Record<RollbackKind, Row> = {
 }
 
 /**
- * Returns true if a known name now belongs to another object, or if a lease target has other settings. Do not use the
- * response then, because it can be about another environment, organization or lease target than you expect.
+ * Returns true if a name that the client remembers now belongs to another object, or if a lease target has other
+ * settings. Do not use the response then, because it can be about another environment, organization or lease target
+ * than you expect.
  */
 export const isSwap = ({ kind }: Rollback): boolean => rows[kind].swaps === true
 
 /**
- * Returns true for a change that people often make themselves, such as a new layer. The client reports this change, and
- * accepts the response. If the known state is strict, the client refuses the response.
+ * Returns true for a change that people often make themselves, such as a new layer. The client reports such a change to
+ * `onChanged`, and accepts the response. With the setting `strict` of the known state, the client refuses the response.
  */
 export const isTold = ({ kind }: Rollback): boolean => rows[kind].told === true
 
@@ -118,8 +119,8 @@ export const wordsOf = (changes: readonly Rollback[]): string =>
   changes.map((change) => rows[change.kind].words(change)).join('; ')
 
 /**
- * A response of the server contradicts an earlier response to this client, or shows an older state. The code is
- * `rollback`. `changes` lists the differences.
+ * A response of the server contradicts an earlier response to this client. For example, it contains an older value. The
+ * code is `rollback`. `changes` lists the differences.
  */
 export class RollbackError extends SkerryError {
   override readonly name = 'RollbackError'

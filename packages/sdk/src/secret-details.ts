@@ -65,10 +65,11 @@ export interface DetailsChange {
  * this machine. The server can read the other details.
  *
  * @returns the details after the change, or undefined if all of them are empty.
- * @throws RefusedError `conflict` if somebody else changed the details at the same time, `forbidden`, `quota_exceeded`,
- *   `invalid_request` if the owner is not a member; SkerryError `invalid_request` if a text is too long, `old_server`
- *   if the server has no details; DecryptionError if you give only one of `description` and `tags`, and the function
- *   cannot decrypt the other one, which it must keep; UnavailableError.
+ * @throws RefusedError `forbidden`, `quota_exceeded`; RefusedError `conflict` if somebody else changed the details at
+ *   the same time; RefusedError `invalid_request` if the owner is not a member; SkerryError `invalid_request` if a text
+ *   is too long, `old_server` if the server has no details; DecryptionError if you give only one of `description` and
+ *   `tags`, and the function cannot decrypt the other one. It needs the other one because both are encrypted together;
+ *   UnavailableError.
  * @example await describeSecret(client, { orgId, envId, name: 'API_KEY' }, { description: 'Reads the bucket' }, key.dek)
  */
 export async function describeSecret(
@@ -108,7 +109,8 @@ function checkLengths({ description = '', tags = [] }: Pick<DetailsChange, 'desc
  *
  * @param old the present key of the environment.
  * @param key the new key of the environment.
- * @returns the `details` in the body of a re-key. Undefined if the server has no details.
+ * @returns the list for the field `details` in the body of a re-key. Undefined if the server is older than this feature
+ *   and stores no details.
  */
 export async function resealDetails(
   client: Client,

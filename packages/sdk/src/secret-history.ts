@@ -41,10 +41,10 @@ type ShownVersion = StoredVersion & { formerName?: string | null }
 /**
  * Returns a function that decrypts the versions of a secret, including versions from before a rename.
  *
- * A value is encrypted for one name, so a version from before a rename can be decrypted only with the former name.
- * After a rename, the client stores an encrypted record of the former names. For each former name, the record has
- * digests of the versions with this name. The function uses a former name only for a version whose digest is in the
- * record. For all other versions, it uses the present name.
+ * A value is encrypted for one name, so a version from before a rename can be decrypted only with the former name. At a
+ * rename, the client therefore stores an encrypted record of the former names. For each former name, the record has the
+ * digests of the versions with this name. If the digest of a version is in the record, the function decrypts the
+ * version with the former name. It decrypts all other versions with the present name.
  *
  * A hostile server can hide the record, and somebody with the key can store a wrong record. `unprovenVersions` lists
  * the versions that the record does not prove.
@@ -52,7 +52,8 @@ type ShownVersion = StoredVersion & { formerName?: string | null }
  * @param history a page of `client.secrets.versions`.
  * @returns a function that decrypts a version. It throws a DecryptionError if the version was encrypted before a
  *   re-key, or if somebody changed the version. It also throws this error if the record does not prove the former name
- *   of the version. The record has at most 1,000 versions: the newest versions before the rename.
+ *   of the version. The record has only the newest 1,000 versions from before the rename, so older versions cannot be
+ *   decrypted.
  * @example
  * const page = await client.secrets.versions({ params: { orgId, envId, name: 'API_KEY' } })
  * const open = await versionOpener(page, { envId, name: 'API_KEY' }, key.dek)
@@ -105,9 +106,9 @@ const isProven = async (stored: ShownVersion, record: FormerName[]): Promise<boo
   stored.formerName == null ? fitsRecord(stored, record) : (await provenName(stored, record)) !== undefined
 
 /**
- * Decrypts a version from before a rename, so that you can restore it or compare it with another value. The record of
- * former names (see `versionOpener`) must prove the version. Without this proof, a hostile server could show another
- * value of the secret as this version.
+ * Decrypts a version from before a rename, so that you can restore the version, or compare it with another value. The
+ * version must be in the record of former names, which `versionOpener` explains. Without this proof, a hostile server
+ * could show another value of the secret as this version.
  *
  * @param history a page of `client.secrets.versions`.
  * @param stored a version with a `formerName`, from this page.
@@ -139,7 +140,7 @@ const openRecord = async (record: string | null | undefined, dek: Dek, envId: st
  * @param wanted the number of the version.
  * @param openKey returns the key of the environment. The function calls it only if it must decrypt the version.
  * @returns the new ciphertext, and the number of the secret's current version. Undefined if the version already has the
- *   present name or does not exist. `restoreSecret` then needs no new ciphertext.
+ *   present name, or does not exist. `restoreSecret` then needs no new ciphertext.
  * @throws DecryptionError if the record of former names does not prove the version, or if the version cannot be
  *   decrypted; the errors of `openKey`; RefusedError; UnavailableError.
  */
@@ -219,9 +220,9 @@ async function sealedDetailsOf(client: Client, orgId: string, { environmentId: e
 }
 
 /**
- * Encrypts the value, the description and the tags of a secret for a new name. Adds the present name and its versions
- * to the record of former names (see `versionOpener`). The new record leaves out each version that the old record does
- * not prove. Clients therefore still report such a version as unproven.
+ * Encrypts the value, the description and the tags of a secret for a new name. The function also adds the present name
+ * and its versions to the record of former names, which `versionOpener` explains. If the old record does not prove a
+ * version, the new record does not prove it either. Clients therefore still report such a version as unproven.
  *
  * @returns the data for `sendRenaming`, and `unproven`: the numbers of the versions that the old record does not prove.
  * @throws DecryptionError if the value or the description cannot be decrypted.
@@ -287,19 +288,20 @@ function namesAfter(versions: NamedVersion[]): FormerName[] {
  * keeps its versions.
  *
  * After the rename, programs get the value only under the new name. Therefore change everything that uses the old name.
- * `namedBy` in the result lists the uses that the server knows. `referringTo` finds values of the environment that
- * refer to the old name.
+ * `namedBy` in the result lists what the server knows to use the old name. `referringTo` finds the values in the
+ * environment that refer to the old name.
  *
  * @param secret a row of `client.secrets.list`. If somebody has changed the secret since you listed it, the function
  *   throws an error and does not rename the secret.
  * @returns the answer of the server, and `unproven`: the numbers of the earlier versions that the record of former
- *   names does not prove. If there are such versions, the record is wrong, or the server hides the record. The new
- *   record does not contain these versions.
+ *   names does not prove. If there are such versions, somebody stored a wrong record, or the server hides the record.
+ *   The new record does not contain these versions, so clients still report them as unproven.
  * @throws DecryptionError if the value or the description cannot be decrypted; RefusedError `conflict` if the secret
- *   has changed or the new name exists; RefusedError `conflict` if the environment is protected or a rotation writes
- *   the old or the new name; RefusedError `forbidden`, `quota_exceeded`, `invalid_request` if the new name is not
- *   allowed; SkerryError `conflict` if the secret has changed since you listed it, `malformed_answer` if a version is
- *   missing in the history, `old_server` if the server cannot rename secrets; UnavailableError.
+ *   has changed or the new name exists; RefusedError `conflict` if the environment is protected, or if a rotation of
+ *   the server writes the secret of the old or the new name; RefusedError `forbidden`, `quota_exceeded`; RefusedError
+ *   `invalid_request` if the new name is not allowed; SkerryError `conflict` if the secret has changed since you listed
+ *   it, `malformed_answer` if a version is missing in the history, `old_server` if the server cannot rename secrets;
+ *   UnavailableError.
  * @example
  * const { secrets } = await client.secrets.list({ params: { orgId, envId } })
  * const secret = secrets.find(({ name }) => name === 'API_KEY')

@@ -62,8 +62,8 @@ export interface WriteOptions extends RequestOptions {
 /** The options of `deleteSecret`. */
 export interface DeleteOptions extends WriteOptions {
   /**
-   * How long you can restore the deleted secret: `1d` (one day) to `30d`. Without `keepFor`, nobody can restore the
-   * secret.
+   * The time during which you can restore the deleted secret, from `1d` (one day) to `30d`. Without `keepFor`, nobody
+   * can restore the secret.
    */
   keepFor?: string
 }
@@ -179,12 +179,13 @@ export async function deleteSecret(
 export type DeletedSecret = Answer<typeof deletedSecrets.list>['deletedSecrets'][number]
 
 /**
- * Restores a deleted secret with its versions. A client whose known state contains the deletion would refuse the old
- * ciphertext. The function therefore encrypts the value again, and stores it as a new version. In a protected
- * environment, the function creates a change request and restores nothing yet.
+ * Restores a deleted secret with its versions. A client that remembers the deletion would refuse the old ciphertext.
+ * The function therefore encrypts the value again, and stores it as a new version. In a protected environment, the
+ * function creates a change request and restores nothing yet.
  *
  * @param deleted a row of `client.deletedSecrets.list`.
- * @param dek the key of the environment. After this function, call `rewriteIfRekeyed`, as after every write.
+ * @param dek the key of the environment. Somebody may replace this key before the function stores the value, and
+ *   readers then cannot decrypt the value. Therefore call `rewriteIfRekeyed` afterwards, as after every write.
  * @throws DecryptionError if the value cannot be decrypted, for example because the environment was re-keyed after the
  *   deletion; RefusedError `not_found` if the secret can no longer be restored, `conflict` if a new secret has the same
  *   name, `quota_exceeded`, `forbidden`; SkerryError `invalid_request`; UnavailableError.
@@ -226,9 +227,9 @@ export async function openDeleted(
 }
 
 /**
- * Changes of several secrets of one environment: new values (`puts`) and deletions (`deletes`). After the approval, the
- * server applies a change only if the secret has the version `expectedVersion`. Default: the version at the time of the
- * proposal.
+ * Changes of several secrets of one environment: new values (`puts`) and deletions (`deletes`). When the change is
+ * approved, the server applies it only if the secret then has the version `expectedVersion`. Default: the version at
+ * the time of the proposal.
  */
 export interface ProposedChanges {
   puts?: readonly { name: string; value: string; expectedVersion?: number }[]
@@ -236,17 +237,17 @@ export interface ProposedChanges {
 }
 
 /**
- * Proposes new values and deletions for up to 200 secrets of a protected environment. The function encrypts the
- * values. The approvers decide about all changes together, and the server applies all of them or none.
+ * Proposes new values and deletions for up to 200 secrets of a protected environment. The function encrypts the values.
+ * The approvers decide about all changes together, and the server applies all of them or none.
  *
  * @param dek the key of the environment, which encrypts the values: `(await environmentKey(...)).dek`.
  * @param options.note the reason for the changes, for the people who approve them. At most 2,000 characters.
  * @returns one change request for each secret, and the `groupId` that all of them have. `groupId` is null if there is
  *   only one secret.
- * @throws RefusedError `conflict` if the environment is not protected or a secret does not have its `expectedVersion`,
- *   `not_found` if a secret to delete does not exist, `forbidden`, `quota_exceeded`; CryptoError `malformed_text`;
- *   SkerryError `invalid_request` if there are too many secrets, if a name occurs twice, or if the note is too long;
- *   UnavailableError.
+ * @throws RefusedError `forbidden`, `quota_exceeded`; RefusedError `conflict` if the environment is not protected, or
+ *   if a secret does not have its `expectedVersion`; RefusedError `not_found` if a secret to delete does not exist;
+ *   CryptoError `malformed_text`; SkerryError `invalid_request` if there are too many secrets, if a name occurs twice,
+ *   or if the note is too long; UnavailableError.
  * @example
  * const place = { orgId, envId }
  * const { groupId } = await proposeChanges(client, place, { puts: [{ name: 'NEW', value }], deletes: [{ name: 'OLD' }] }, key.dek)

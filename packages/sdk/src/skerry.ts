@@ -19,9 +19,10 @@ import { type Copy, cacheKey, hexSha256, isUsable, refusalKey, type SealedCopy, 
 import { sleep } from './transport.ts'
 
 /**
- * The credentials with which a program reads secrets: a service token, or a bearer (the text in the header
- * Authorization) and the private key that belongs to it. If the token has the default format, the SDK sends only a part
- * of the token to the server. The private key can be in another process, which unwraps keys for the SDK.
+ * The credentials with which a program reads secrets. Give either `token`, the text of a service token, or `bearer` and
+ * `privateKey`. `bearer` is the text in the header Authorization. `privateKey` is the private key of the person or
+ * token to whom the bearer belongs. If the token has the default format, the SDK sends only a part of the token to the
+ * server. The private key can also be in another process that unwraps keys for the SDK.
  */
 export type Reader = { token: string } | { bearer: string; privateKey: KeyHolder }
 
@@ -32,33 +33,36 @@ export type SkerrySettings = Reader &
     /** The slug or id of a branch of the environment. */
     branch?: string | undefined
     /**
-     * Takes the secrets of a group from another environment of the group: `{ shared: 'staging' }` or
-     * `['shared:staging']`.
+     * For a group, names the environment of this group from which `resolve` takes the secrets. `{ shared: 'staging' }`
+     * takes the secrets of the group `shared` from its environment `staging`. You can also write `['shared:staging']`.
      */
     with?: Readonly<Record<string, string>> | readonly string[] | undefined
     /**
-     * `resolve` uses the personal overrides of this person in `env` and its branches. Also set `env`, `bearer` and
-     * `privateKey`. The bearer and the private key must be those of this person. Without this setting, `resolve` uses
-     * no overrides.
+     * The person whose personal overrides `resolve` uses: this person's own values of secrets. If you set it, also set
+     * `env`, and the `bearer` and the `privateKey` of this person. Without this setting, `resolve` uses no overrides.
      */
     overrides?: { orgId: string; userId: string } | undefined
     /** If true, `resolve` replaces the text `${NAME}` in a value with the value of NAME. Default: true. */
     interpolate?: boolean | undefined
     /**
-     * If true, `resolve` leaves out each value whose references form a cycle or make the value too large. `unexpanded`
-     * lists the names of these secrets. If false, `resolve` throws an error for such a value. Default: false.
+     * What `resolve` does if the references in a value form a cycle, or make the value too large. If true, `resolve`
+     * leaves out this value, and `unexpanded` in the result lists the name of the secret. If false, `resolve` throws an
+     * error. Default: false.
      */
     partial?: boolean | undefined
     /**
-     * The names of the secrets to return. If one of them does not exist, `resolve` throws an error. References in the
-     * values can also use secrets that are not in this list.
+     * The names of the secrets to return. If one of these secrets does not exist, `resolve` throws an error. The values
+     * of these secrets can also refer to secrets that are not in this list. Default: all secrets.
      */
     only?: readonly string[] | undefined
-    /** A cache from which `resolve` answers without asking the server, for example `memoryCache()`. None by default. */
+    /**
+     * A cache for responses, for example `memoryCache()`. While it has a copy of the response, `resolve` uses this copy
+     * and does not ask the server. Default: no cache.
+     */
     reuse?: Cache | undefined
     /**
-     * Stores a copy of each valid response. `resolve` uses the copy if the server cannot be reached. Example:
-     * `diskCache()`. None by default.
+     * A cache that stores a copy of each valid response, for example `diskCache()`. `resolve` uses the copy if the
+     * server cannot be reached. Default: no cache.
      */
     cache?: Cache | undefined
     /** The maximum age, in seconds, of a copy in `cache` that `resolve` may use. Default: 24 hours. */
@@ -66,17 +70,21 @@ export type SkerrySettings = Reader &
     /** If true, `resolve` never asks the server, and uses only the copy in `cache`. */
     offline?: boolean | undefined
     /**
-     * Remembers earlier responses. `resolve` then notices a server that sends older values or another environment than
-     * before. None by default.
+     * Remembers earlier responses, so that `resolve` notices a server that sends older values or another environment
+     * than before. `createKnownState` makes it. Default: `resolve` remembers nothing.
      */
     knownState?: KnownState | undefined
     /**
-     * Checks every response against the signed directory of the organization. For this check, `resolve` needs a pin, or
-     * a memory of a directory that it has checked before. Without a pin or a memory, `resolve` does not make this
-     * check. If the token contains a pin, you need no setting.
+     * With these settings, `resolve` checks every response against the signed directory of the organization. Set at
+     * least a pin, or a memory of a directory that `resolve` has checked before. With neither, `resolve` does not make
+     * this check. If the token contains a pin, `resolve` makes this check without these settings.
      */
     directory?: DirectorySettings | undefined
-    /** Called if a cache fails. `resolve` then continues without the cache. The message never contains a value. */
+    /**
+     * Called with a message if `resolve` cannot read or write `reuse` or `cache`. `resolve` then continues without the
+     * copy. Without `directory.warn`, the function also gets the messages about layers that `resolve` leaves out. A
+     * message never contains a value.
+     */
     warn?: ((message: string) => void) | undefined
     /** A function that returns the present time, in milliseconds since 1970. Default: the clock of this machine. */
     now?: (() => number) | undefined
@@ -94,11 +102,14 @@ export interface Resolved {
   provenance: Record<string, Provenance>
   /** The names whose value is a personal override, sorted. */
   overridden: string[]
-  /** Names to which values refer, but which no secret has, sorted. The text `${NAME}` stays in the value. */
+  /**
+   * The names, sorted, to which values refer, although no secret has this name. The text `${NAME}` stays in such a
+   * value.
+   */
   unresolved: string[]
   /**
    * With `partial`: the secrets that `resolve` left out, because it cannot replace the references in their values. The
-   * map gives the error for each name.
+   * keys of the map are the names of these secrets, and the values are the errors.
    */
   unexpanded: ReadonlyMap<string, CryptoError>
   scope: Scope
@@ -109,26 +120,27 @@ export interface Resolved {
   /** The seconds since `fetchedAt`. */
   ageSeconds: number
   /**
-   * A text that changes if the response of the server changes. If only the proof from the signed directory changes, the
-   * text stays the same.
+   * A text that changes if the response of the server changes. Give it to `watch`, so that `watch` knows which values
+   * you already have. If only the part with the signed directory changes, the text stays the same.
    */
   revision: string
 }
 
 export interface Skerry {
   /**
-   * Returns the secrets of the environment, its groups and its branch, decrypted. If two layers have a secret of the
-   * same name, `resolve` returns the value of the later layer. It replaces references in the values, unless
-   * `interpolate` is false.
+   * Returns the secrets of the environment, its groups and its branch, decrypted. If several layers have a secret of
+   * the same name, the value of the branch wins over the value of the environment. The value of the environment wins
+   * over the values of the groups. Unless `interpolate` is false, `resolve` replaces references in the values.
    *
-   * @throws UnavailableError, RefusedError, DecryptionError, RollbackError (with `knownState`), SkerryError
-   *   `malformed_answer` or `not_found` (a name in `only` does not exist), CryptoError `malformed_token`,
-   *   `reference_cycle`, `reference_too_large`. With a directory: CryptoError `directory_…`, `malformed_pin`,
-   *   `not_authentic` and `authentic_expired` (the manifest of a branch is not valid).
+   * @throws UnavailableError, RefusedError, DecryptionError. SkerryError `malformed_answer`, or `not_found` if a name
+   *   in `only` does not exist. CryptoError `malformed_token`, `reference_cycle`, `reference_too_large`. Only with
+   *   `knownState`: RollbackError. Only with a directory: CryptoError `directory_…` or `malformed_pin`. Also
+   *   `not_authentic` if the manifest of a branch is false, and `authentic_expired` if it has expired.
    */
   resolve(options?: { signal?: AbortSignal | undefined }): Promise<Resolved>
   /**
-   * Calls `resolve` and returns one value. If you need several values, call `resolve` once.
+   * Returns the value of one secret. Each call of `get` calls `resolve`, so call `resolve` yourself if you need several
+   * values.
    *
    * @throws The errors of `resolve`; SkerryError `not_found`.
    */
@@ -162,14 +174,16 @@ interface Session {
 }
 
 /**
- * Creates an object that reads the secrets of one environment. The object requests ciphertext from the server, decrypts
- * and merges the values on this machine, and replaces references such as `${NAME}`.
+ * Creates an object that reads the secrets of one environment. Its function `resolve` requests ciphertext from the
+ * server, decrypts the values on this machine, merges the layers, and replaces references such as `${NAME}`.
  *
- * Each call of `resolve` asks the server, unless `reuse` has a copy. With `cache`, `resolve` stores the last valid
- * response, and uses this copy if the server cannot be reached. If the server refuses a request, `resolve` deletes the
- * copy of this request. After the error `unauthorized`, `resolve` no longer uses any copy in `cache` that it stored for
- * this token. If a token was revoked and the program cannot reach the server, `resolve` still returns the stored
- * values, for at most `maxAgeSeconds`.
+ * Each call of `resolve` asks the server, unless `reuse` has a copy of an earlier response. With `cache`, `resolve`
+ * stores a copy of the last valid response, and uses this copy if the server cannot be reached. If the server refuses
+ * the request, `resolve` deletes these copies. If the server refuses it with `unauthorized`, `resolve` also stops using
+ * the copies of other environments and branches in `cache` that belong to this token.
+ *
+ * A program that cannot reach the server does not learn that its token was revoked. `resolve` then still returns the
+ * stored values, until the copy is older than `maxAgeSeconds`.
  *
  * @throws SkerryError `invalid_request` if a setting is wrong.
  * @example

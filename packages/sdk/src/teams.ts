@@ -23,7 +23,8 @@ export { listMissingGrants, type MissingFilter, type MissingGrant } from './gran
  * - `already`: the person already had the key, for example because another client granted it.
  * - `uncompared`: `isCompared` returned false, because nobody has compared the person's public key.
  * - `without_keyring`: the person has no key pair yet.
- * - `not_held`: you do not have the key of the environment, or your own access to the environment ends at a set time.
+ * - `not_held`: you cannot grant the key, because you do not have it, or because your own access to the environment
+ *   ends at a set time.
  * - `conflict`: the server refused the grant. `reason` says why.
  */
 export type GrantOutcome = 'done' | 'already' | 'uncompared' | 'without_keyring' | 'not_held' | 'conflict'
@@ -51,9 +52,9 @@ export interface GrantMissingSettings extends MissingFilter {
    */
   isCompared: (missing: ReadyGrant) => boolean | Promise<boolean>
   /**
-   * True if you have checked yourself that the signed directory lists the people with their public keys. If false, and
-   * if `holder.directory` has a pin or a memory, the function makes this check. It throws an error for a person whom
-   * the directory does not list. Default: false.
+   * True if you have already checked that the signed directory lists the people with their public keys. If false, and
+   * if `holder.directory` has a pin or a memory, the function makes this check. If the directory does not list a
+   * person, the function throws an error. Default: false.
    */
   areListed?: boolean
   /**
@@ -77,7 +78,7 @@ export interface GrantMissingSettings extends MissingFilter {
  * function at the same time.
  *
  * @param missing the rows of `listMissingGrants` that you want to grant.
- * @returns the result for each row, not in the order of `missing`.
+ * @returns a result for each row. The results are not in the order of `missing`.
  * @throws RollbackError if a name belongs to another environment than before, or an environment has another key than
  *   before; CryptoError `directory_…` if the signed directory does not list a person; DecryptionError; RefusedError;
  *   UnavailableError. The keys of earlier batches stay granted.

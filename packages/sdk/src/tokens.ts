@@ -10,7 +10,10 @@ import type { RememberingHolder } from './environment-key.ts'
 import { SkerryError } from './errors.ts'
 import { pagesOf } from './pages.ts'
 
-/** A decoy in a response of the server. */
+/**
+ * A decoy in a response of the server. A decoy is a token that gives no access: if somebody uses it, the server tells
+ * the admins.
+ */
 export type HoneyToken = Answer<typeof honeyTokens.create>['honeyToken']
 /**
  * A service token in a response of the server. It has the id, the name and the public key, but not the text of the
@@ -42,8 +45,8 @@ export interface NewServiceToken {
 /** A new service token. */
 export interface CreatedServiceToken {
   /**
-   * The text of the token, with which a program signs in and decrypts. Neither the SDK nor the server stores it. Show
-   * it once, or store it yourself.
+   * The text of the token, with which a program signs in and decrypts. Neither the SDK nor the server stores this text,
+   * so show it now, or store it yourself.
    */
   token: string
   /** The parts of the token: its bearer and its key pair. */
@@ -58,7 +61,7 @@ export interface CreatedServiceToken {
  * the token with `grantEnvironment`.
  *
  * @throws RefusedError `forbidden`, `not_found`, `invalid_request`; UnavailableError. The server may have registered
- *   the token, but nobody has its text. You can delete the token.
+ *   the token, but nobody has its text, so you can delete the token.
  * @example
  * const { token, serviceToken, parsed } = await createServiceToken(client, { orgId, name: 'web', environmentId: envId })
  * await grantEnvironment(client, { orgId, envId, principalType: 'service_token', principalId: serviceToken.id,

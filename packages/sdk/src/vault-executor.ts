@@ -68,9 +68,9 @@ export interface VaultBrowsers {
    */
   fill(call: OfLease & { field: 'username' | 'password' | 'totp' }): Promise<{ filled: true }>
   /**
-   * Closes the browser. The executor saves the session if the settings of the site allow it. If `save` is false, the
-   * executor does not save the session. `signedIn` says whether the browser was still signed in. `signedIn` is null if
-   * the executor did not check the sign-in.
+   * Closes the browser. The executor saves the session, so that the next browser is signed in, unless `save` is false
+   * or the settings of the site forbid it. `signedIn` in the result says whether the browser was still signed in. It is
+   * null if the executor did not check this.
    */
   release(call: OfLease & { save?: boolean }): Promise<{ saved: boolean; signedIn: boolean | null }>
   /**

@@ -13,12 +13,18 @@ import {
   type VaultIdentity,
 } from './vault-executor.ts'
 
-/** A vault connection: one account that a user of the product has connected. It does not contain the credential. */
+/**
+ * A vault connection: one account at another service that a user of your product has connected. Only the vault
+ * executor, a program that you run, has the credential of the account.
+ */
 export type VaultConnection = Answer<typeof vaultPlatform.connection>['connection']
-/** The state of a link to the Connect page that `Vault` created for a person. */
+/**
+ * The state of a link that `Vault` created for a person. The link leads to the Connect page, on which the person
+ * connects an account.
+ */
 export type VaultSession = Answer<typeof vaultPlatform.session>['session']
 
-/** A URL to which the server sends webhooks. */
+/** A URL of your product, to which the server sends webhooks about connections. */
 export type VaultWebhookEndpoint = Answer<typeof vaultPlatform.createWebhook>['endpoint']
 
 /** The settings of `createVault`. */
@@ -44,7 +50,10 @@ export interface VaultLink {
   sessionId: string
   /** The time at which the link expires: ISO 8601, UTC. */
   expiresAt: string
-  /** The vault executor that the link names, with the fingerprint of its key. */
+  /**
+   * The vault executor whose address and fingerprint of the key are in the link. The Connect page encrypts credentials
+   * for this key.
+   */
   executor: VaultIdentity
 }
 
@@ -78,7 +87,7 @@ export interface Vault {
   connections(filter?: Filter): Promise<{ connections: VaultConnection[]; nextCursor: string | null }>
   /** Returns one connection. */
   connection(connectionId: string): Promise<VaultConnection>
-  /** Revokes a connection. The vault executor then refuses requests with this connection. */
+  /** Revokes a connection. From then on, the vault executor refuses every request that uses this connection. */
   revoke(connectionId: string): Promise<VaultConnection>
   /**
    * Deletes all data of one person: connections with their credentials, links, and webhooks that are not delivered yet.
@@ -108,9 +117,9 @@ export interface Vault {
    * Sets the status of a connection to `active` again, for example after an outage of the provider. The next `fetch`
    * shows whether the credential of the connection still works.
    *
-   * @throws RefusedError `conflict` if the person must connect the account again, because the refresh token is lost or
-   *   the credential is a browser session. RefusedError `user_mismatch`, `not_found`, `connection_revoked`,
-   *   `unauthorized`. UnavailableError as for `fetch`.
+   * @throws RefusedError `conflict` if the person must connect the account again, because the refresh token is missing
+   *   or no longer works, or because the credential is a browser session. RefusedError `user_mismatch`, `not_found`,
+   *   `connection_revoked`, `unauthorized`. UnavailableError as for `fetch`.
    * @example await vault.reactivate({ userRef: 'user-1', connectionId })
    */
   reactivate(call: { userRef: string; connectionId: string }): Promise<{ status: 'active' }>
@@ -127,13 +136,13 @@ export interface Vault {
 }
 
 /**
- * Registers the URLs to which the server sends webhooks about connections. Check received webhooks with
- * `verifyWebhook`.
+ * The functions that register the URLs to which the server sends webhooks about connections. Check the webhooks that
+ * you receive with `verifyWebhook`.
  */
 export interface VaultWebhooks {
   /**
-   * Lists the registered URLs. `available` is false if the server has no server key. The server then cannot sign
-   * webhooks, so it sends none.
+   * Lists the registered URLs. If `available` is false, the server has no server key. It then cannot sign webhooks, so
+   * it sends none.
    */
   list(): Promise<Answer<typeof vaultPlatform.webhooks>>
   /** Registers a URL. The result contains the secret of the webhook, which the server does not show again. */
@@ -146,13 +155,13 @@ export interface VaultWebhooks {
 
 /**
  * Creates the vault client for the backend of a product. The client creates links for users, lists their connections,
- * and sends requests with the connected accounts. Only the vault executor has the credentials of these accounts. The
- * credentials never pass through this client.
+ * and sends requests with the connected accounts. Only the vault executor, a program that you run, has the credentials
+ * of these accounts. The executor sends the requests, so the credentials never pass through this client.
  *
  * A link contains the address of the executor and the fingerprint of its key. The client gets both from the executor,
- * so that the server cannot put in its own key. The client caches both for a minute. If the server refuses the address
- * or the fingerprint, the client asks the executor again. Therefore you need not restart the backend after somebody
- * replaces the executor or its key.
+ * so that the server cannot put in its own key. The client remembers the address and the fingerprint for a minute. If
+ * the server refuses them, the client asks the executor again. You therefore need not restart the backend after
+ * somebody replaces the executor or its key.
  *
  * @throws SkerryError `invalid_request` if a setting is wrong. The functions of the vault throw RefusedError,
  *   UnavailableError, SkerryError `malformed_answer`.
@@ -217,7 +226,7 @@ export function createVault(settings: VaultSettings): Vault {
   }
 }
 
-/** The content of a webhook that the server sent. */
+/** The content of a webhook: a request that the server sent to your URL. */
 export interface VaultWebhook {
   /** The id of the webhook. If the server sends the webhook again, the id is the same. */
   id: string
@@ -231,7 +240,10 @@ export interface VaultWebhook {
   data: { connection: VaultConnection | null }
 }
 
-/** A request that claims to be a webhook, and the secret with which to verify it. */
+/**
+ * A request that your URL received, and the secret with which `verifyWebhook` checks that the request is a webhook of
+ * the server.
+ */
 export interface VaultWebhookRequest {
   /** The whole secret of the webhook, `whsec_...`, as `webhooks.create` returned it. */
   secret: string

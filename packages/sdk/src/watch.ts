@@ -22,7 +22,7 @@ export interface WatchOptions {
    * function throws ends `watch`.
    */
   onChange: (resolved: Resolved) => void | Promise<void>
-  /** Called if the server cannot be reached. */
+  /** Called if the server cannot be reached, and `resolve` has no copy in `cache` that it may use. */
   onUnavailable?: (error: UnavailableError) => void
   /**
    * Called if a response cannot be used. For example, references in its values form a cycle, a value cannot be
@@ -47,8 +47,9 @@ const intervalMaxSeconds = 86_400
  * Asks the server at regular intervals whether the values have changed, and calls `onChange` after a change. If nothing
  * has changed, the response is short (HTTP status 304). The function ends when you abort the signal.
  *
- * If the server cannot be reached, or a response cannot be used, `watch` continues. If `resolve` returns a cached copy,
- * `watch` does not call `onChange`. Any other error ends `watch`, for example if the token was revoked.
+ * If the server cannot be reached, `watch` calls `onUnavailable` and continues. But if `resolve` then returns a copy
+ * from `cache`, `watch` calls none of your functions. If a response cannot be used, `watch` calls `onUnusable` and
+ * continues. Any other error ends `watch`, for example if the token was revoked.
  *
  * @throws The errors of `Skerry.resolve`, except those after which `watch` continues; the errors of `onChange`;
  *   SkerryError `invalid_request` if the interval is wrong.

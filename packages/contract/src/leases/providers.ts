@@ -133,5 +133,5 @@ export type { LeaseTag } from './facts.ts'
 /** The settings of a lease target of one kind. */
 export type LeaseConfig<T extends LeaseTag> = Static<(typeof leaseProviders)[T]['config']>
 export type LeaseMint<T extends LeaseTag> = Static<(typeof leaseProviders)[T]['mint']>
-/** The data that the server returns for a new lease of one kind, in addition to the lease itself. */
+/** The data that the server returns, in addition to the lease itself, for a new lease on one kind of target. */
 export type LeaseResult<T extends LeaseTag> = Static<(typeof leaseProviders)[T]['result']>

@@ -10,7 +10,7 @@ export interface DirectoryMemory {
   write(orgId: string, known: KnownDirectory): Promise<void>
 }
 
-/** Settings for checking responses against the signed directory. */
+/** Settings with which a client checks responses against the signed directory. */
 export interface DirectorySettings {
   /** Hashes of roots that you trust, as `skerry trust pin` prints them. */
   pins?: readonly string[] | undefined
@@ -24,8 +24,8 @@ export interface DirectorySettings {
   org?: string | undefined
   /**
    * The name of the environment that you want to read: `app/env`, or `app/env@branch`. A token can contain this name.
-   * If neither this setting nor the token has a name, the client uses the name in the entry of the token in the signed
-   * directory.
+   * If neither this setting nor the token has a name, the client uses the name that the signed directory has for the
+   * environment of the token.
    */
   name?: string | undefined
   /**

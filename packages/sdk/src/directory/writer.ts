@@ -9,8 +9,8 @@ export interface WriterDirectory extends DirectorySettings {
   /** The id and the format of the caller's service token, if the caller has one. */
   token?: { id: string; format: TokenFormat } | undefined
   /**
-   * The purpose determines the maximum age of the newest head of the directory: 14 days for `write`, 30 days for
-   * `read`. Use `read` for a caller who decrypts values, but writes and grants nothing. Default: `write`.
+   * Says how old the newest head of the directory may be: at most 14 days with `write`, at most 30 days with `read`.
+   * Use `read` for a caller who decrypts values, but writes and grants nothing. Default: `write`.
    */
   purpose?: OrgTrust['purpose'] | undefined
   /** A function that returns the present time, in milliseconds since 1970. Default: the clock of this machine. */

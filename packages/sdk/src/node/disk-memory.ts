@@ -7,7 +7,7 @@ const keepSeconds = 10 * 365 * 86_400
 const entriesMax = 10_000
 
 /**
- * Stores the known state of a client in files, in the same way as `diskCache` stores copies. A client that loses its
+ * Stores the known state of a client on disk: files of mode 0600 in a directory of mode 0700. A client without its
  * known state cannot notice an older or false response. Therefore choose a directory that still exists when the program
  * starts again. The store deletes a file that no client has written again for 10 years. If there are more than 10,000
  * files, it deletes the oldest files.
