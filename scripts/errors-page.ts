@@ -20,7 +20,7 @@ const remedies: Partial<Record<Code, string>> = {
     'ask your team who made these changes. If somebody did, accept them with `skerry env trust`; otherwise do not use this server',
   timeout: 'try again. If the server stays slow, check the server and the network',
   offline:
-    'run the command once while the server can be reached. If a copy exists but is too old, `--max-age 7d` accepts it',
+    'run the command once while the server can be reached. If a copy exists but is too old, `skerry run --max-age 7d` accepts it',
   request_too_large: 'raise the limit of the proxy in front of the server to 64 MiB',
   malformed_archive:
     'give the command a file that `skerry-server audit archive` wrote. For a file of `skerry org export`, use `skerry org export verify`',
@@ -46,7 +46,8 @@ const remedies: Partial<Record<Code, string>> = {
   malformed_key: 'copy the whole key again',
   malformed_proof: 'run the command again. If the error comes again, do not trust the server',
   malformed_checkpoint: 'copy the whole checkpoint again',
-  other_checkpoint_key: 'if the operator replaced the signing key of the server, give the earlier key with --key',
+  other_checkpoint_key:
+    'if the operator replaced the signing key of the server, run the command again, and add `--key` with the earlier key',
   unsigned_checkpoint: 'check whether the checkpoint comes from this server. If it does, do not trust the server',
   directory_malformed: 'upgrade this program. If the error comes again, do not use this server',
   policy_bad_signature: publishAgain,

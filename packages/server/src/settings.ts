@@ -234,7 +234,7 @@ export const settings = {
     4,
     2,
     64,
-    'Number of child processes that connect to the targets of leases and rotation. One organization can use at most half of these processes. Each process takes up to 256 MiB of memory, and ends after a minute without work',
+    'Number of child processes that connect to databases and other targets for leases and rotation. One organization can use at most half of these processes. Each process takes up to 256 MiB of memory, and ends after a minute without work',
   ),
   SKERRY_MAIL_FROM: { fallback: 'Skerry <skerry@localhost>', parse: text, help: 'Sender address of mails' },
   SKERRY_RESOLVE_CACHE_MB: integer(
@@ -269,7 +269,7 @@ export const settings = {
     limits.rekeySecretsMax,
     1,
     limits.rekeySecretsMax,
-    'Largest number of secrets in an environment. The default is also the highest number allowed, because a re-key cannot send more secrets',
+    'Largest number of secrets in an environment. The default is also the highest number allowed, because a re-key (a new key for the environment) must send all secrets in one request',
   ),
   SKERRY_ENVIRONMENT_MB: integer(32, 1, 48, 'Largest size of the encrypted secrets of one environment, in MiB'),
   SKERRY_CORS_ORIGINS: corsOrigins,

@@ -51,7 +51,7 @@ export const syncClouds = {
       kmsKeyId: KmsKeyId(2048),
     }),
     credential:
-      'Secret access key of an IAM user. The user needs the permissions CreateSecret, PutSecretValue, UpdateSecret, DescribeSecret, RestoreSecret, DeleteSecret and ListSecrets. For the layout json-bundle, the user also needs GetSecretValue.',
+      'Secret access key of an IAM user. The user needs the permissions CreateSecret, PutSecretValue, UpdateSecret, DescribeSecret, RestoreSecret, DeleteSecret and ListSecrets. If the field layout of the binding is json-bundle, the user also needs GetSecretValue.',
   },
   'cloud-a-parameter-store': {
     config: Strict({ provider: Type.Literal('cloud-a-parameter-store'), region: Region, accessKeyId: AccessKeyId }),
@@ -124,7 +124,7 @@ export const syncClouds = {
       ),
     }),
     credential:
-      'Key of a service account, as the whole JSON file. The account needs the permissions secretmanager.secrets.create, .get, .list and .delete, and secretmanager.versions.add. For the setting pruneVersions, the account also needs secretmanager.versions.destroy. For the layout json-bundle, the account also needs secretmanager.versions.access.',
+      'Key of a service account, as the whole JSON file. The account needs the permissions secretmanager.secrets.create, .get, .list and .delete, and secretmanager.versions.add. If you turn on the field pruneVersions of the binding, the account also needs secretmanager.versions.destroy. If the field layout is json-bundle, the account also needs secretmanager.versions.access.',
   },
   'cloud-c-key-vault': {
     config: Strict({

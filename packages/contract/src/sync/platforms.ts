@@ -119,7 +119,7 @@ export const syncPlatforms = {
       ),
     }),
     credential:
-      'Project token of the Railway environment, if tokenKind is project. With another tokenKind, a token of the account or of a workspace.',
+      'Project token of the Railway environment, if the field tokenKind of the connection is project. With another tokenKind, a token of the account or of a workspace.',
   },
   'app-platform-b': {
     config: Config('app-platform-b'),

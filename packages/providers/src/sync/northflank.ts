@@ -31,7 +31,7 @@ export function describe({ destination }: SyncPlace<'app-platform-d'>): SyncFact
     },
     effects: [
       'Services and jobs use the new values after their next restart or deployment.',
-      'If somebody else changes the group during a push, this change can be lost.',
+      'If somebody else changes the secret group during a push, this change can be lost.',
       'If a service has its own variable with the same name, the service uses its own value.',
     ],
   }
