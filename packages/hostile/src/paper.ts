@@ -41,7 +41,7 @@ const classes: readonly PaperClass[] = [
       {
         names: [['BW03', 'Malicious KC Conversion']],
         here: 'no',
-        why: 'No client gives a private key to a key connector or to a sign-in service',
+        why: 'No client gives a private key to a sign-in service, or to a server that stores keys for it (a key connector)',
         played: [],
       },
     ],
@@ -95,13 +95,13 @@ const classes: readonly PaperClass[] = [
       {
         names: [['DL01', 'Transaction Replay']],
         here: 'in part',
-        why: 'The signed head has a date, and clients with a pin refuse a head that is more than 30 days old. So the server cannot replay keys, groups and readers from an older head. Values have no date. A client notices an earlier value only if it has seen this value and a newer one',
+        why: 'The signed head has a date. A client with a pin refuses keys, groups and readers from a head that is more than 30 days old. With memory, it also refuses a head that is older than one that it has seen. Values have no date. A client notices an earlier value only if it has seen this value and a newer one',
         played: ['earlier-value', 'replayed-value', 'older-state'],
       },
       {
         names: [['1P02', 'Item Dropping/Duplication']],
         here: 'in part',
-        why: 'A client refuses two secrets with one name. A client with a pin also refuses if a group is missing. If a secret is missing, no client refuses, because people delete secrets. A client with memory warns',
+        why: 'A client refuses two secrets with one name. A client with a pin also refuses if a group is missing. If a secret is missing, no client refuses, because somebody may have deleted it. A client with memory warns',
         played: ['missing-value', 'repeated-value', 'missing-layer'],
       },
       {
@@ -118,7 +118,7 @@ const classes: readonly PaperClass[] = [
       {
         names: [['BW08', 'Organisation Injection']],
         here: 'in part',
-        why: 'The server can list an organization that it made. A client that has a pin or remembers its own organization does not use the invented organization',
+        why: 'The server can show a person an organization that it made. A client that has a pin or remembers its own organization does not use this organization',
         played: ['other-organization', 'head-of-another-organization'],
       },
       {

@@ -53,7 +53,7 @@ export const branches: readonly Attack[] = [
   },
   {
     id: 'manifest-of-another-branch',
-    title: 'The server sends the key of one branch with the manifest of another branch',
+    title: 'The server sends the key and the values of a branch with the manifest of another branch',
     act: 'branch',
     begin: (stage) => {
       const { manifest } = layerOf(stage.branchEarlier, 'branch')

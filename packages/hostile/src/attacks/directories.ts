@@ -31,7 +31,7 @@ const changedProof = (change: (proof: Json, environmentId: string) => Json | Jso
 export const directories: readonly Attack[] = [
   {
     id: 'downgrade',
-    title: 'The server says that there is no directory, and sends its own values',
+    title: 'The server says that there is no directory, and sends an environment that it made',
     act: 'run',
     remains: { nothing: 'without-a-pin' },
     begin: async (stage) => answerWith(stage, (await forgedEnvironment(stage)).answer, null),
@@ -44,7 +44,7 @@ export const directories: readonly Attack[] = [
   },
   {
     id: 'garbage-proof',
-    title: 'The server sends its own environment, and a proof with false hashes',
+    title: 'The server sends an environment that it made, and a proof with false hashes',
     act: 'run',
     remains: { nothing: 'without-a-pin' },
     begin: changedProof((proof) => ({
@@ -54,14 +54,14 @@ export const directories: readonly Attack[] = [
   },
   {
     id: 'proof-of-another-name',
-    title: 'The server sends its own environment, and the proof of another entry',
+    title: 'The server sends an environment that it made, and the proof of another entry',
     act: 'run',
     remains: { nothing: 'without-a-pin' },
     begin: changedProof((proof) => ({ ...proof, entry: proof.entry.replace('development', 'production') })),
   },
   {
     id: 'missing-proof',
-    title: 'The server sends its own environment, and no proof',
+    title: 'The server sends an environment that it made, and no proof',
     act: 'run',
     remains: { nothing: 'without-a-pin' },
     begin: async (stage) => {
@@ -71,14 +71,15 @@ export const directories: readonly Attack[] = [
   },
   {
     id: 'older-state',
-    title: 'The server sends the state from before the last re-key, with the head of that time',
+    title: 'The server sends the keys, the values and the head from before the last re-key',
     act: 'run',
     remains: { nothing: 'without-a-pin', memory: 'without-a-pin', pin: 'without-memory' },
     begin: async (stage) => answerWith(stage, stage.earlier, stage.earlier.directory),
   },
   {
     id: 'hidden-head',
-    title: 'The server sends the current values, and hides the head that contains the key of these values',
+    title:
+      'The server sends the current values with an older head. It hides the newest head, which contains the key of these values',
     act: 'run',
     begin: async (stage) => answerWith(stage, stage.now, stage.earlier.directory),
   },
@@ -97,7 +98,7 @@ export const directories: readonly Attack[] = [
   },
   {
     id: 'head-of-a-stranger',
-    title: 'The server signs a head itself, with a key that is in no root',
+    title: 'The server sends an environment that it made, and a head that it signed with a key that is in no root',
     act: 'run',
     remains: { nothing: 'without-a-pin' },
     begin: async (stage) => {
@@ -108,7 +109,7 @@ export const directories: readonly Attack[] = [
   },
   {
     id: 'root-of-a-stranger',
-    title: 'The server makes its own root, in which it is the signer',
+    title: 'The server sends an environment that it made, and a root in which the server is the signer',
     act: 'run',
     remains: { nothing: 'without-a-pin' },
     begin: async (stage) => {
@@ -120,7 +121,7 @@ export const directories: readonly Attack[] = [
   {
     id: 'repeated-proof',
     title:
-      'The server sends two proofs of one entry. The first has the id of its own environment, and the second has the signed id',
+      'The server sends an environment that it made, and two proofs of one entry. The first proof has the id of this environment, and the second has the signed id',
     act: 'run',
     remains: { nothing: 'without-a-pin' },
     begin: changedProof((proof, environmentId) => [
@@ -130,14 +131,15 @@ export const directories: readonly Attack[] = [
   },
   {
     id: 'shortened-path',
-    title: 'The server shortens the path of hashes in a proof, so that the entry looks like an inner node of the tree',
+    title: 'The server sends an environment that it made, and a proof with too few hashes',
     act: 'run',
     remains: { nothing: 'without-a-pin' },
     begin: changedProof((proof) => ({ ...proof, index: Math.floor(proof.index / 2), path: proof.path.slice(1) })),
   },
   {
     id: 'head-of-another-organization',
-    title: 'The server sends the directory of another organization, in which the server is a signer',
+    title:
+      'The server sends an environment that it made, and the directory of another organization, in which the server is a signer',
     act: 'run',
     remains: { nothing: 'without-a-pin' },
     begin: async (stage) => {
@@ -155,7 +157,7 @@ export const directories: readonly Attack[] = [
   },
   {
     id: 'garbage-directory',
-    title: 'The server sends its own environment, with meaningless texts as the directory',
+    title: 'The server sends an environment that it made, with meaningless texts as the directory',
     act: 'run',
     remains: { nothing: 'without-a-pin' },
     begin: async (stage) => {
@@ -179,7 +181,7 @@ export const directories: readonly Attack[] = [
   },
   {
     id: 'old-head',
-    title: 'A month after the last re-key, the server sends the state from before the re-key',
+    title: 'A month after the last re-key, the server sends the keys, the values and the head from before the re-key',
     act: 'run',
     clockDays: 31,
     remains: { nothing: 'without-a-pin', memory: 'without-a-pin' },

@@ -70,7 +70,8 @@ export const people: readonly Attack[] = [
   },
   {
     id: 'key-of-the-server',
-    title: 'Before a person stores a secret, the server sends a key of its own as the environment’s key',
+    title:
+      'Before a person stores a secret, the server sends a key that it made as the environment’s key, to read the secret',
     act: 'write',
     remains: { nothing: 'without-a-pin' },
     begin: async ({ liar, keyrings }) => {
@@ -80,7 +81,8 @@ export const people: readonly Attack[] = [
   },
   {
     id: 'swapped-ids',
-    title: 'Before a person stores a secret, the server swaps the names of two environments',
+    title:
+      'Before a person stores a secret, the server swaps the names of two environments, so that the secret goes to the wrong one',
     act: 'write',
     remains: { nothing: 'without-a-pin' },
     begin: ({ liar }) => {
@@ -91,7 +93,8 @@ export const people: readonly Attack[] = [
   },
   {
     id: 'replaced-managed-key',
-    title: 'Before a person encrypts data with a managed key, the server replaces this key with its own key',
+    title:
+      'Before a person encrypts data with a managed key, the server replaces this key with its own key, to read the data',
     act: 'encrypt',
     remains: { nothing: 'without-a-pin' },
     begin: async ({ liar, keyrings }) => {

@@ -52,7 +52,8 @@ export const values: readonly Attack[] = [
   },
   {
     id: 'other-format',
-    title: 'The server labels a ciphertext with a format that has no authentication',
+    title:
+      'The server says that a ciphertext has a format without authentication, so that the client does not check it',
     act: 'run',
     begin: answerA(({ now }) => ciphertextOf(now, 'app').replace(/^sc1/, 'sc0')),
   },

@@ -17,7 +17,8 @@ async function giveOwnKey(stage: Stage): Promise<void> {
 export const writes: readonly Attack[] = [
   {
     id: 'key-of-the-server-for-a-program',
-    title: 'Before a program stores a secret, the server sends a key of its own as the environment’s key',
+    title:
+      'Before a program stores a secret, the server sends a key that it made as the environment’s key, to read the secret',
     act: 'store',
     remains: { nothing: 'without-a-pin' },
     begin: giveOwnKey,
