@@ -82,7 +82,7 @@ export const audit = {
   }),
   timeline: get('/v1/orgs/:orgId/audit/timeline', {
     summary:
-      'Count the audit entries in each hour or day (UTC), separately for each group of actions. If the period is at most 48 hours long, the server counts by hour. For a longer period, it counts by day',
+      'Count the audit entries in each hour or day (UTC), separately for each group of actions, for example all actions about secrets. If the period is at most 48 hours long, the server counts by hour. For a longer period, it counts by day',
     query: Strict({
       ...filter,
       since: Type.Optional({

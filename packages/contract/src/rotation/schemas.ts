@@ -25,7 +25,7 @@ export const Config = Type.Object(
 export const rotationStatuses = ['active', 'paused'] as const
 
 export const Status = Type.Union([Type.Literal('active'), Type.Literal('paused')], {
-  description: '`paused`: the server rotates the secret only on request (`rotation.rotate`)',
+  description: '`paused`: the server rotates the secret only when somebody calls `rotation.rotate`',
 })
 
 export const Rotation = Strict({

@@ -53,7 +53,7 @@ export const secondFactor = {
     audits: ['user.totp_removed'],
   }),
   renewRecoveryCodes: post('/v1/me/second-factor/recovery-codes', {
-    summary: 'Replace the recovery codes',
+    summary: 'Replace the recovery codes. The old codes stop working',
     responses: { 200: RecoveryCodes },
     refuses: ['forbidden', 'mfa_required', 'conflict'],
     audits: ['user.recovery_codes_renewed'],

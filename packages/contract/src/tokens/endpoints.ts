@@ -20,7 +20,7 @@ export const tokens = {
       tokenId: { ...Id('serviceToken'), description: 'The id of the token, which the client chooses' },
       tokenHash: Type.String({
         pattern: '^[A-Za-z0-9_-]{43}$',
-        description: 'SHA-256, in base64url, of the whole string that the client sends as its bearer token',
+        description: 'SHA-256, in base64url, of the whole credential that the client later sends as `Bearer`',
       }),
       publicKeyJwk: PublicKeyJwk,
       role: Type.Optional({ ...TokenRole, description: 'Default: member' }),

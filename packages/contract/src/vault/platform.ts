@@ -106,7 +106,8 @@ export const vaultPlatform = {
   }),
   connections: get('/v1/vault/connections', {
     surface,
-    summary: 'List connections of the project, oldest first. By default, a page has 100 connections',
+    summary:
+      'List the vault connections of the project (accounts that users of the product connected), oldest first. By default, a page has 100 connections',
     query: ConnectionsQuery,
     responses: { 200: VaultConnectionPage },
   }),
@@ -118,7 +119,8 @@ export const vaultPlatform = {
   }),
   revoke: del('/v1/vault/connections/:vaultConnectionId', {
     surface,
-    summary: 'Revoke a connection, and delete every revision of its credentials. You can repeat the call',
+    summary:
+      'Revoke a vault connection, and delete every revision of its credentials. The product can then no longer use the account. You can repeat the call',
     responses: { 200: oneConnection },
     refuses: ['not_found'],
     audits: ['vault.connection.revoked'],
@@ -142,7 +144,7 @@ export const vaultPlatform = {
   eraseUser: del('/v1/vault/users/:userRef', {
     surface,
     summary:
-      'Delete all data of one person: connections, credentials, links and webhook deliveries. You can repeat the call',
+      'Delete all data of one user of the product: connections, credentials, links and webhook deliveries. You can repeat the call',
     responses: { 200: VaultErased },
     audits: ['vault.user.erased'],
   }),

@@ -88,7 +88,8 @@ export const vaultWebhooks = {
     audits: ['vault.webhook.created'],
   }),
   update: patch(one, {
-    summary: 'Change a webhook. If you enable it again, the server sends the waiting deliveries',
+    summary:
+      'Change a webhook. If you enable a disabled webhook, the server sends the deliveries that waited meanwhile',
     body: Strict({
       url: Type.Optional(url),
       events: Type.Optional(events),
@@ -120,7 +121,7 @@ export const vaultWebhooks = {
     responses: { 200: Strict({ deliveries: Type.Array(VaultDelivery), nextCursor: NextCursor }) },
   }),
   redeliver: post(`${one}/deliveries/:vaultDeliveryId/redeliver`, {
-    summary: 'Send a delivery again, with the same id',
+    summary: 'Send a delivery of a webhook (one event) again, with the same id',
     responses: { 200: Strict({ delivery: VaultDelivery }) },
     refuses: ['conflict'],
     audits: ['vault.webhook.redelivered'],
