@@ -66,7 +66,7 @@ export const auditProof = {
   }),
   leaves: get('/v1/orgs/:orgId/audit/leaves', {
     summary:
-      'List the audit entries that are in the Merkle tree, in the order of the tree, each with its hash. `entry` is null if the database no longer has the entry',
+      'List the audit entries that are in the Merkle tree, in the order of the tree, each with its hash. `entry` is null if the database no longer has the entry, because the operator has archived it',
     query: Strict({
       from: Type.Optional({ ...LeafIndex, description: 'Index of the first entry. Default: 0' }),
       limit: Type.Optional(

@@ -23,7 +23,7 @@ const filter = {
   resourceType: Type.Optional({ ...oneOf(resourceTypes), description: 'Only entries about objects of this type' }),
   resourceId: Type.Optional(Type.String({ ...Id, description: 'Only entries about the object with this id' })),
   actorId: Type.Optional(
-    Type.String({ ...Id, description: 'Only entries of this person, service token or machine client' }),
+    Type.String({ ...Id, description: 'Only entries about actions of this person, service token or machine client' }),
   ),
   requestId: Type.Optional(
     Type.String({ ...Id, description: 'Only entries of the request whose answer had this `x-request-id`' }),

@@ -91,7 +91,7 @@ const several = { maxItems: limits.changeGroupMax }
 
 export const changes = {
   list: get('/v1/orgs/:orgId/change-requests', {
-    summary: 'List change requests, newest first',
+    summary: 'List change requests (proposed changes of protected environments), newest first',
     query: Strict({
       ...Page.properties,
       status: Type.Optional({
@@ -150,7 +150,7 @@ export const changes = {
     audits: ['change_request.opened', 'change_request.superseded'],
   }),
   get: get('/v1/orgs/:orgId/change-requests/:changeRequestId', {
-    summary: 'Get a change request with its reviews',
+    summary: 'Get a change request (a proposed change of a protected environment), with the reviews of admins',
     responses: { 200: Strict({ changeRequest: ShownChange, reviews: Type.Array(Review) }) },
   }),
   rekey: get('/v1/orgs/:orgId/change-requests/:changeRequestId/rekey', {

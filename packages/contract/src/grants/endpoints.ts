@@ -58,7 +58,7 @@ export const grants = {
   }),
   delete: del('/v1/orgs/:orgId/envs/:envId/keys/:grantId', {
     summary:
-      'Revoke a key grant: its principal can no longer read the environment on the server. The principal may have stored the key, so re-key the environment afterwards',
+      'Revoke a key grant: the server no longer gives the key or the secrets to this reader. The reader may have stored the key, so re-key the environment afterwards',
     body: Strict({ ...trusted }),
     responses: { 200: Ok },
     audits: ['key.revoked'],

@@ -45,7 +45,7 @@ export const groups = {
   }),
   createEnv: post('/v1/orgs/:orgId/groups/:groupId/envs', {
     summary:
-      'Create an environment of a group, with a key that the caller has made. The caller gets a grant of this key',
+      'Create an environment of a group. The caller makes its key, and sends the key wrapped for the caller as `wrappedDek`. The caller is then the first reader',
     body: CreateEnvironment,
     responses: { 201: Strict({ environment: Environment }) },
     refuses: ['conflict', 'quota_exceeded'],

@@ -55,7 +55,7 @@ export const identityLinks = {
     audits: ['user.identity_linked', 'session.started'],
   }),
   passkeyOptions: post('/v1/sign-in/identity-link/passkey-options', {
-    summary: 'Get a challenge for entering the second factor with a passkey',
+    summary: 'Get a challenge, which the person signs with a passkey to enter the second factor',
     surface: 'none',
     responses: { 200: WebAuthnChallenge },
     refuses: ['unauthorized', 'forbidden', 'conflict'],

@@ -20,7 +20,7 @@ const underCode = (prefix: 'ji1' | 'ja1', description: string) =>
 /** Only somebody with the joining code can make these texts. Their format is in docs/directory-format.md. */
 export const Joining = underCode(
   'ji1',
-  'Proves to the invited person which signed directory is the right one. A client makes this text with the joining code: a code that the inviter’s client prints, and that never goes to the server',
+  'Proves to the invited person which signed directory is the right one. A client makes this text with the joining code: a code that the inviter’s client shows, and never sends to the server',
 )
 export const JoiningAnswer = underCode(
   'ja1',

@@ -20,7 +20,7 @@ export const resolve = {
         Type.Array(Type.String({ pattern: `^${slugForm}:${slugForm}$` }), {
           maxItems: limits.resolveWithMax,
           description:
-            '`<group slug>:<environment slug>`: for this included group, use this environment of the group instead of the usual one. You can repeat the parameter',
+            '`<group slug>:<environment slug>`: use this environment of an included group. By default, the server uses the group’s environment with the same slug as `env`. You can repeat the parameter',
         }),
       ),
       proof: Type.Optional(

@@ -44,13 +44,13 @@ export const tokens = {
     audits: ['token.updated'],
   }),
   revoke: del('/v1/orgs/:orgId/tokens/:tokenId', {
-    summary: 'Revoke a service token. You can repeat the call',
+    summary: 'Revoke a service token: the server refuses it from now on. You can repeat the call',
     body: Strict({ ...trusted }),
     responses: { 200: Ok },
     audits: ['token.revoked'],
   }),
   delete: del('/v1/orgs/:orgId/tokens/:tokenId/permanent', {
-    summary: 'Delete a revoked service token and its key grants',
+    summary: 'Delete a service token and its key grants. You must revoke the token first',
     body: Strict({ ...trusted }),
     responses: { 200: Ok },
     refuses: ['conflict'],

@@ -39,7 +39,7 @@ export const vaultProjects = {
   }),
   update: patch('/v1/orgs/:orgId/vault/projects/:projectId', {
     summary:
-      'Change a vault project. A disabled project gives executors no credentials, and allows no new Connect links',
+      'Change a vault project. While a project is disabled, its executor gets no credentials, and nobody can make Connect links',
     body: Strict({
       name: Type.Optional(DisplayName),
       display: Type.Optional(NewVaultDisplay),

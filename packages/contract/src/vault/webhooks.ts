@@ -101,13 +101,14 @@ export const vaultWebhooks = {
     audits: ['vault.webhook.updated'],
   }),
   delete: del(one, {
-    summary: 'Delete a webhook and its waiting deliveries',
+    summary: 'Delete a webhook. The server also deletes the deliveries (events) that it has not sent yet',
     responses: { 200: Ok },
     audits: ['vault.webhook.deleted'],
   }),
   test: post(`${one}/test`, {
     unit: 'manual',
-    summary: 'Send a `ping` to the webhook now. The answer says whether the receiver accepted it',
+    summary:
+      'Send the test event `ping` to the URL of the webhook now. The answer says whether the receiver accepted it',
     responses: { 200: VaultWebhookTested },
     refuses: ['conflict'],
     audits: ['vault.webhook.tested'],
