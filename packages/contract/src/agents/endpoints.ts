@@ -78,12 +78,13 @@ export const agents = {
     audits: ['agent.policy_published'],
   }),
   rollback: post('/v1/orgs/:orgId/agents/:agentId/policies/:version/rollback', {
-    summary: 'Publish an earlier policy again, as a new version. The earlier policy must not have expired',
+    summary:
+      'Publish an earlier version of an agent’s policy again, as a new version. The earlier version must not have expired',
     responses: { 201: Strict({ policy: AgentPolicy }) },
     audits: ['agent.policy_rolled_back'],
   }),
   policy: get('/v1/agents/:agentRef/policy', {
-    summary: 'Get the newest policy of an agent, which a proxy then enforces',
+    summary: 'Get the newest version of an agent’s policy. A proxy calls this, and then enforces the policy',
     unit: 'transaction',
     unaudited: 'proxies call this every few seconds. The agent has the time of the last call, to the minute',
     tagged: true,

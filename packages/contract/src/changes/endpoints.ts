@@ -59,7 +59,7 @@ export const protection = {
   }),
   put: put('/v1/orgs/:orgId/envs/:envId/protection', {
     summary:
-      'Protect an environment, so that admins must approve changes of its secrets, or change this protection. A change that already waits for approval still needs as many approvals as were required when it was proposed',
+      'Protect an environment: admins must then approve each change of its secrets. If the environment is protected already, the call changes the settings of the protection. A change that already waits for approval still needs as many approvals as were required when it was proposed',
     body: Strict({
       requiredApprovals: Type.Optional({
         ...RequiredApprovals,

@@ -51,7 +51,7 @@ export const cliLogin = {
   }),
   get: get('/v1/cli-login/:code', {
     summary:
-      'Get the CLI sign-in that a person should approve. `deviceLabel` and `client` are texts that the machine sent, and may be false',
+      'Get the CLI sign-in that a person should approve. The machine itself sent the texts `deviceLabel` and `client`, so they may be false',
     responses: {
       200: Strict({
         request: Strict({

@@ -56,7 +56,7 @@ export const CreateEnvironment = Strict({
 export const PrincipalId = Type.String({
   maxLength: 64,
   pattern: '^[A-Za-z0-9_]+$',
-  description: 'The id of the principal: a person, a service token, the rotator or a sync connection',
+  description: 'The id of the reader. `principalType` says what kind of reader it is',
 })
 
 export const WrappedDek = Type.String({

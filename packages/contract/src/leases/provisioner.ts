@@ -52,7 +52,7 @@ const Job = Strict({
 export const provisioner = {
   claim: post('/v1/provisioner/jobs/claim', {
     summary:
-      'Wait for a job. A provisioner (`skerry provisioner`, a program in your own network) calls this with its service token. It gets jobs for the targets whose settings name this token',
+      'Wait for a job. A provisioner (`skerry provisioner`, a program in your own network) calls this with its service token, and gets a job of a target whose settings name this token',
     unit: 'manual',
     body: Strict({
       waitSeconds: Type.Optional(
@@ -78,7 +78,8 @@ export const provisioner = {
           changedNothing: Type.Boolean({ description: 'True if nothing on the target has changed' }),
           crashed: Type.Optional(
             Type.Boolean({
-              description: 'True if the target made its driver crash, hang or use too much memory',
+              description:
+                'True if the target made the driver (the program part that connects to the target) crash, hang or use too much memory',
             }),
           ),
         }),

@@ -40,7 +40,8 @@ export const LeaseTarget = Strict({
   status: Type.Union(
     [Type.Literal('untested'), Type.Literal('ready'), Type.Literal('failing'), Type.Literal('paused')],
     {
-      description: '`paused`: the target crashed its driver three times in a row. Verify the target to use it again',
+      description:
+        '`paused`: the driver (the program part that connects to the target) crashed three times in a row. Verify the target to use it again',
     },
   ),
   lastError: Nullable(Type.String()),

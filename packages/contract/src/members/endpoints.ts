@@ -26,7 +26,8 @@ export const members = {
 
 export const invites = {
   list: get('/v1/orgs/:orgId/invites', {
-    summary: 'List pending invitations. With `status=all`, the list also has accepted invitations',
+    summary:
+      'List pending invitations: nobody has accepted them yet, and they have not expired. With `status=all`, the list also has accepted invitations',
     query: Strict({
       ...Page.properties,
       status: Type.Optional(

@@ -25,7 +25,7 @@ export const notificationTypes = {
   },
   lease_target_paused: {
     byDefault: true,
-    when: 'the server pauses a lease target, because the target crashes its driver again and again',
+    when: 'the server pauses a lease target, because the part of Skerry that connects to the target crashed again and again',
   },
   log_sink_disabled: {
     byDefault: true,

@@ -15,8 +15,7 @@ export const overrides = {
     responses: { 200: Strict({ overrides: Type.Array(Override) }) },
   }),
   count: get('/v1/orgs/:orgId/envs/:envId/overrides/count', {
-    summary:
-      'Count the overrides of each person in an environment. Nobody sees the names and values of another person’s overrides',
+    summary: 'Count the overrides of each person in an environment. The answer has no names and no values',
     responses: { 200: Strict({ counts: Type.Array(OverrideCount) }) },
   }),
   create: post('/v1/orgs/:orgId/envs/:envId/overrides', {

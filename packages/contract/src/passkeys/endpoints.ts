@@ -16,7 +16,7 @@ export const passkeys = {
   }),
   create: post('/v1/me/passkeys', {
     summary:
-      'Register a passkey that unlocks the caller’s keyring (the encrypted private key). It is not a passkey for signing in',
+      'Register a passkey that unlocks the caller’s keyring (the encrypted private key). This passkey is not for signing in',
     body: Strict({
       credentialId: CredentialId,
       label: { ...DisplayName, description: 'A name for the passkey' },

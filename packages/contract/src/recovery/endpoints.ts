@@ -46,12 +46,12 @@ export const recovery = {
   }),
   publicKey: get('/v1/orgs/:orgId/recovery/public-key', {
     summary:
-      'Get the public recovery key, with which clients wrap the keys of new environments. `recoveryPublicKeyJwk` is null if recovery is not set up',
+      'Get the public recovery key. Clients wrap the key of each new environment with it, so that custodians can recover the environment. `recoveryPublicKeyJwk` is null if recovery is not set up',
     responses: { 200: Strict({ recoveryPublicKeyJwk: Nullable(PublicKeyJwk) }) },
   }),
   enable: post('/v1/orgs/:orgId/recovery', {
     summary:
-      'Set up recovery: clients wrap environment keys also for a recovery key. Its private key is divided among custodians, and enough of them can together restore access. If recovery is set up already, the answer is 409',
+      'Set up recovery. Clients then also wrap each environment key for the recovery key of the organization. The private recovery key is divided among custodians, and enough of them can together restore access. If recovery is set up already, the answer is 409',
     body: KeyAndShares,
     responses: { 201: Configured },
     refuses: ['conflict', 'quota_exceeded'],
@@ -142,7 +142,8 @@ export const recoveryRequests = {
     audits: ['recovery_request.opened'],
   }),
   get: get('/v1/orgs/:orgId/recovery/requests/:recoveryRequestId', {
-    summary: 'Get a recovery request, with the shares that custodians have wrapped for its target',
+    summary:
+      'Get a recovery request, with the shares of the recovery key that custodians have already wrapped for the target of the request',
     responses: { 200: WithShares },
   }),
   contribute: post('/v1/orgs/:orgId/recovery/requests/:recoveryRequestId/shares', {
@@ -167,7 +168,7 @@ export const recoveryRequests = {
     audits: ['recovery_request.completed', 'recovery.drilled'],
   }),
   cancel: post('/v1/orgs/:orgId/recovery/requests/:recoveryRequestId/cancel', {
-    summary: 'Cancel an open recovery request',
+    summary: 'Cancel an open recovery request. Custodians can then contribute no more shares to it',
     responses: { 200: One },
     refuses: ['conflict'],
     audits: ['recovery_request.cancelled'],

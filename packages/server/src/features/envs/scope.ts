@@ -126,7 +126,7 @@ const grantWords = (words: Words, name: string, who: string): Words => ({
   env: ofOrganization,
   [name]: refusesTokens({ words })
     ? who
-    : `${who}. If a service token is bound to an environment, the server accepts its grants only on this environment, and on the parent, branches and groups of this environment`,
+    : `${who}. A service token that is bound to an environment can call this only for its own environment, and for the parent, branches and groups of its own environment`,
 })
 
 const granteeWords = (words: Words): Words =>
