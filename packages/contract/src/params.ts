@@ -72,7 +72,7 @@ const rules: Record<string, PathParamRule> = {
   version: {
     schema: Type.String({
       pattern: '^[1-9][0-9]{0,8}$',
-      description: 'The number of a policy version',
+      description: 'The number of the earlier version of the policy',
     }) as PathParamRule['schema'],
     malformed: 'not_found',
     message: 'no such version',

@@ -29,7 +29,7 @@ export const AdminSecret = Type.String({
   maxLength: limits.wrappedCredentialCharacters,
   pattern: blobPattern('wd1'),
   description:
-    'The credential that signs in to the target. The client encrypts it with the public key of the broker or of the provisioner’s token',
+    'The credential that signs in to the target. The client encrypts it with the public key of the broker (`leases.brokerKey`), or of the service token of your provisioner',
 })
 
 export const LeaseTarget = Strict({

@@ -8,7 +8,8 @@ const One = Strict({ offboarding: Offboarding })
 
 const ConfirmEmail = Type.Optional({
   ...Email,
-  description: 'The e-mail address of the person. If it is not the right address, the answer is 400',
+  description:
+    'The e-mail address of the person, as a check that `userId` is the right person. If the address is wrong, the answer is 400',
 })
 
 /**
@@ -18,7 +19,7 @@ const ConfirmEmail = Type.Optional({
 export const offboardings = {
   preview: get('/v1/orgs/:orgId/members/:userId/offboarding-preview', {
     summary:
-      'Preview the offboarding of a person: list the environments that they can read, their credentials and their recovery share. The call changes nothing',
+      'Preview the offboarding of a person (their removal from the organization): list the environments that they can read, their credentials and their recovery share. The call changes nothing',
     responses: { 200: Strict({ preview: OffboardingPreview }) },
   }),
   list: get('/v1/orgs/:orgId/offboardings', {
@@ -69,7 +70,7 @@ export const offboardings = {
       state: Type.Optional(
         Type.Union([Type.Literal('done'), Type.Literal('not_needed'), Type.Literal('waiting')], {
           description:
-            'Use `done` only for a value that you replaced at its source. The server itself marks a re-key or a recovery share as done',
+            'Send `done` only for a value that you replaced at its source. The server itself marks a re-key or a recovery share as done. `waiting` opens the row again',
         }),
       ),
       note: Type.Optional(Nullable({ ...FreeText, description: 'A note for other admins' })),

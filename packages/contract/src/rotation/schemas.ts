@@ -8,7 +8,10 @@ const kinds = Object.keys(rotationKinds) as RotationKind[]
 const Kind = Type.Unsafe<RotationKind>(
   Type.Union(
     kinds.map((kind) => Type.Literal(kind)),
-    { description: 'The kind of value: a random text, or the password of an account on a target' },
+    {
+      description:
+        '`generated`: the new value is a random text. Other kinds: the new value is the password of an account on a target of this kind',
+    },
   ),
 )
 

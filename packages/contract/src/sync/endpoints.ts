@@ -25,7 +25,7 @@ const Credential = Type.String({
   maxLength: limits.wrappedCredentialCharacters,
   pattern: blobPattern('wd1'),
   description:
-    'The credential for the destination. The client encrypts it with the public key of the connection, which the server has made',
+    'The credential for the destination. The client encrypts it with the public key of the connection, from `sync.publicKey`',
 })
 
 const WrappedDeks = Type.Array(Strict({ environmentId: EnvironmentId, wrappedDek: WrappedKey }), {
