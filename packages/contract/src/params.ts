@@ -29,7 +29,7 @@ const rules: Record<string, PathParamRule> = {
   appId: id('application', 'app'),
   groupId: id('group', 'group'),
   envId: id('environment', 'env'),
-  secretId: id('secret', 'deleted secret', 'Id of the deleted secret'),
+  secretId: id('secret', 'deleted secret', 'Id of the deleted secret, from `deletedSecrets.list`'),
   grantId: id('keyGrant', 'grant'),
   accessRequestId: id('accessRequest', 'access request'),
   offboardingId: id('offboarding', 'offboarding'),
@@ -72,7 +72,7 @@ const rules: Record<string, PathParamRule> = {
   version: {
     schema: Type.String({
       pattern: '^[1-9][0-9]{0,8}$',
-      description: 'The number of a policy version',
+      description: 'The number of the earlier version of the policy',
     }) as PathParamRule['schema'],
     malformed: 'not_found',
     message: 'no such version',
@@ -84,7 +84,7 @@ const rules: Record<string, PathParamRule> = {
   userRef: {
     schema: Type.String({
       pattern: `^[^\\u0000-\\u001f\\u007f-\\u009f]{1,${limits.vaultUserRefCharacters}}$`,
-      description: 'The id that the product itself uses for its user, percent-encoded',
+      description: 'The id that your product uses for this user, percent-encoded',
     }) as PathParamRule['schema'],
     malformed: 'invalid_request',
     message: `userRef: must have 1 to ${limits.vaultUserRefCharacters} characters, and no control characters`,

@@ -6,14 +6,15 @@ export const errorMeanings: Record<ErrorCode, string> = {
   invalid_request: 'A field of the request is missing or wrong',
   unauthorized: 'The request has no valid token or session',
   forbidden: 'The server knows the caller, but the caller is not allowed to do this',
-  mfa_required: 'The person has not entered a second factor in this session, or entered it too long ago',
+  mfa_required:
+    'The person must enter a second factor: they have not entered one in this session, or the last time is too long ago',
   quota_exceeded: 'The request would exceed the plan of the organization or a limit of the server',
   not_found: 'The requested object does not exist, or the caller is not allowed to see it',
   conflict:
     'The current state does not allow the change. For example, the name is in use, or somebody has stored a newer version',
   rate_limited:
     'The caller sent too many requests. The header `Retry-After` says after how many seconds the caller may try again',
-  internal: 'The server failed. The log of the server names the cause and the id of the request',
+  internal: 'The server failed. The operator finds the cause in the log of the server, by the id of the request',
   unavailable: 'The server cannot serve requests now. Only the health checks (`/ready`) answer with this code',
 }
 

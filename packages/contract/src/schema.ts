@@ -92,7 +92,7 @@ export const ExpectedVersion = Type.Integer({
   minimum: 0,
   maximum: 2_147_483_647,
   description:
-    'The version that the caller read. If the secret has another version now, the answer is 409. 0: the secret must not exist yet',
+    'The version of the secret that the caller read. If the secret has another version now, the answer is 409. Send 0 if the secret must not exist yet',
 })
 
 export const CliLoginCode = Type.String({

@@ -15,12 +15,13 @@ const reasonOf = (description: string) => ({ reason: Type.Optional({ ...FreeText
 export const accessRequests = {
   list: get('/v1/orgs/:orgId/access-requests', {
     summary:
-      'List requests for access, oldest first. Admins see the requests of all people. Other callers see only their own requests',
+      'List requests for access, oldest first. In a request, a member asks for the keys of environments. Admins see the requests of all people. Other callers see only their own requests',
     query: Strict({
       ...Page.properties,
       status: Type.Optional(
         Type.Union([Type.Literal('open'), Type.Literal('closed')], {
-          description: 'Only requests with this status. Default: open and closed requests',
+          description:
+            'Only requests with this status. A closed request was granted, declined or withdrawn, or has expired. Default: open and closed requests',
         }),
       ),
     }),
@@ -34,7 +35,7 @@ export const accessRequests = {
   }),
   create: post('/v1/orgs/:orgId/access-requests', {
     summary:
-      'Ask for access to environments. With `forSeconds`, you ask for temporary access. The server notifies the admins',
+      'Ask for access to environments, that is, for their keys. With `forSeconds`, you ask for temporary access. The server notifies the admins',
     body: Strict({
       environmentIds: Type.Array(Id('environment'), {
         minItems: 1,
@@ -44,8 +45,7 @@ export const accessRequests = {
       ...reasonOf('Why you need the access. The admins see this text'),
       forSeconds: Type.Optional({
         ...GrantSeconds,
-        description:
-          'For how many seconds the person needs the access. Default: the person needs the access permanently',
+        description: 'For how many seconds you need the access. Default: you need the access permanently',
       }),
     }),
     responses: { 201: One },

@@ -22,13 +22,14 @@ const Environment = {
  */
 export const agents = {
   list: get('/v1/orgs/:orgId/agents', {
-    summary: 'List agents. A service token that is bound to an environment gets only the agents of this environment',
+    summary:
+      'List agents: programs that use secrets only through Skerry’s proxy. A service token that is bound to an environment gets only the agents of this environment',
     query: Page,
     responses: { 200: Strict({ agents: Type.Array(Agent), nextCursor: NextCursor }) },
   }),
   create: post('/v1/orgs/:orgId/agents', {
     summary:
-      'Make an agent. An agent has no key pair, so it cannot decrypt secrets. A service token that is bound to an environment must send this environment as `environmentId`',
+      'Register an agent: a program that uses secrets only through Skerry’s proxy. An agent has no key pair, so it cannot decrypt secrets. If the caller is a service token that is bound to an environment, `environmentId` must be this environment',
     body: Strict({ name: DisplayName, slug: Slug, environmentId: Type.Optional(Environment) }),
     responses: { 201: Strict({ agent: Agent }) },
     refuses: ['conflict', 'quota_exceeded'],
@@ -36,7 +37,7 @@ export const agents = {
   }),
   signer: get('/v1/orgs/:orgId/agents/signers/me', {
     summary:
-      'Get the thumbprint of the caller’s public key. With this thumbprint in its settings, a proxy accepts policies that the caller signs. `signer` is null for a service token, a machine client, or a person without a keyring',
+      'Get the thumbprint of the caller’s public key. If you write this thumbprint into the settings of a proxy, the proxy accepts policies that the caller signs. `signer` is null for a service token, a machine client, or a person without a keyring',
     responses: {
       200: Strict({ signer: Nullable(Strict({ userId: Id('user'), thumbprint: Thumbprint })) }),
     },
@@ -47,10 +48,12 @@ export const agents = {
   }),
   update: patch('/v1/orgs/:orgId/agents/:agentId', {
     summary:
-      'Rename an agent, bind it to an environment, or enable or disable it. A service token that is bound to an environment can bind agents only to this environment',
+      'Rename an agent, bind it to an environment, or enable or disable it. If the caller is a service token that is bound to an environment, it can bind the agent only to this environment',
     body: Strict({
       name: Type.Optional(DisplayName),
-      enabled: Type.Optional(Type.Boolean({ description: 'false: the server gives proxies no policy of this agent' })),
+      enabled: Type.Optional(
+        Type.Boolean({ description: 'false: if a proxy asks for the policy of this agent, the server refuses' }),
+      ),
       environmentId: Type.Optional(Environment),
     }),
     responses: { 200: Strict({ agent: Agent }) },
@@ -58,28 +61,30 @@ export const agents = {
     audits: ['agent.updated'],
   }),
   delete: del('/v1/orgs/:orgId/agents/:agentId', {
-    summary: 'Delete an agent with its policy versions, tasks and activity',
+    summary: 'Delete an agent with all versions of its policy, its tasks and its reported activity',
     responses: { 200: Ok },
     audits: ['agent.deleted'],
   }),
   policies: get('/v1/orgs/:orgId/agents/:agentId/policies', {
-    summary: `List the newest ${limits.agentPoliciesListed} policy versions of an agent, newest first`,
+    summary: `List the newest ${limits.agentPoliciesListed} versions of an agent’s policy, newest first. A policy says which secrets the proxy may use for the agent`,
     responses: { 200: Strict({ policies: Type.Array(AgentPolicy) }) },
   }),
   publish: post('/v1/orgs/:orgId/agents/:agentId/policies', {
-    summary: 'Publish a new policy version of an agent. The caller must have signed the policy',
+    summary:
+      'Publish a new version of an agent’s policy. A policy says which secrets the proxy may use for the agent. The caller must have signed it',
     body: Strict({ bundle: Bundle }),
     responses: { 201: Strict({ policy: AgentPolicy }) },
     refuses: ['conflict', 'quota_exceeded'],
     audits: ['agent.policy_published'],
   }),
   rollback: post('/v1/orgs/:orgId/agents/:agentId/policies/:version/rollback', {
-    summary: 'Publish an earlier policy again, as a new version. The earlier policy must not have expired',
+    summary:
+      'Publish an earlier version of an agent’s policy again, as a new version. The earlier version must not have expired',
     responses: { 201: Strict({ policy: AgentPolicy }) },
     audits: ['agent.policy_rolled_back'],
   }),
   policy: get('/v1/agents/:agentRef/policy', {
-    summary: 'Get the newest policy of an agent, which a proxy then enforces',
+    summary: 'Get the newest version of an agent’s policy. A proxy calls this, and then enforces the policy',
     unit: 'transaction',
     unaudited: 'proxies call this every few seconds. The agent has the time of the last call, to the minute',
     tagged: true,

@@ -42,14 +42,15 @@ export const apps = {
     responses: { 200: Strict({ environments: Type.Array(EnvironmentWithAccess), nextCursor: NextCursor }) },
   }),
   createEnv: post('/v1/orgs/:orgId/apps/:appId/envs', {
-    summary: 'Create an environment, with a key that the caller has made. The caller gets a grant of this key',
+    summary:
+      'Create an environment. The caller makes its key, and sends the key wrapped for the caller as `wrappedDek`. The caller is then the first reader',
     body: CreateEnvironment,
     responses: { 201: Strict({ environment: Environment }) },
     refuses: ['conflict', 'quota_exceeded'],
     audits: ['env.created'],
   }),
   branches: get('/v1/orgs/:orgId/apps/:appId/branches', {
-    summary: 'List every branch in an application',
+    summary: 'List the branches of all environments of an application',
     query: Page,
     responses: { 200: Strict({ branches: Type.Array(Branch), nextCursor: NextCursor }) },
   }),

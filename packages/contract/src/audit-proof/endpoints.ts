@@ -35,7 +35,8 @@ const AuditLeaf = Strict({
 /** Proof that the audit log is unchanged: an append-only Merkle tree (RFC 6962) for each organization. */
 export const auditProof = {
   checkpoint: get('/v1/orgs/:orgId/audit/checkpoint', {
-    summary: 'Get the newest signed checkpoint of the audit log: the number of entries, and the hash over all of them',
+    summary:
+      'Get the newest checkpoint of the audit log, signed by the server: the number of entries, and a hash over all of them',
     responses: {
       200: Strict({
         checkpoint: Type.String({ description: 'The checkpoint: a C2SP tlog-checkpoint in a signed note' }),
@@ -48,14 +49,14 @@ export const auditProof = {
   }),
   inclusion: get('/v1/orgs/:orgId/audit/proof/inclusion', {
     summary:
-      'Get a proof that an entry is in the Merkle tree of the audit log, at a given `size` of the tree. Default of `size`: the current number of entries',
+      'Get a proof that an entry is in the audit log. The proof is for the Merkle tree (a tree of hashes) over the first `size` entries. Default of `size`: the current number of entries',
     query: Strict({ entry: { ...Id('audit'), description: 'Id of the entry to prove' }, size: Type.Optional(Size) }),
     responses: { 200: Strict({ proof: Strict({ index: LeafIndex, size: Size, hashes: Type.Array(Hash) }) }) },
     refuses: ['conflict'],
   }),
   consistency: get('/v1/orgs/:orgId/audit/proof/consistency', {
     summary:
-      'Get a proof that the first `from` entries are unchanged in the audit log of `to` entries. Default of `to`: the current number of entries',
+      'Get a proof that the audit log only grew: its first `from` entries are still the same when it has `to` entries. Default of `to`: the current number of entries',
     query: Strict({
       from: { ...Size, description: 'Number of entries in the earlier Merkle tree' },
       to: Type.Optional({ ...Size, description: 'Number of entries in the later Merkle tree' }),
@@ -65,7 +66,7 @@ export const auditProof = {
   }),
   leaves: get('/v1/orgs/:orgId/audit/leaves', {
     summary:
-      'List the audit entries that are in the Merkle tree, in the order of the tree, each with its hash. `entry` is null if the database no longer has the entry',
+      'List the audit entries that are in the Merkle tree, in the order of the tree, each with its hash. `entry` is null if the database no longer has the entry, because the operator has archived it',
     query: Strict({
       from: Type.Optional({ ...LeafIndex, description: 'Index of the first entry. Default: 0' }),
       limit: Type.Optional(
@@ -81,7 +82,7 @@ export const auditProof = {
   }),
   exportKey: get('/.well-known/skerry-export-signing-key', {
     summary:
-      'Get the public key that verifies the server’s signatures of checkpoints and archives. The answer is 404 if the server has no signing key',
+      'Get the public key with which you verify the server’s signatures of checkpoints and archives. The answer is 404 if the server has no signing key',
     surface: 'none',
     responses: {
       200: Strict({

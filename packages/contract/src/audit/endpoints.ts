@@ -23,7 +23,7 @@ const filter = {
   resourceType: Type.Optional({ ...oneOf(resourceTypes), description: 'Only entries about objects of this type' }),
   resourceId: Type.Optional(Type.String({ ...Id, description: 'Only entries about the object with this id' })),
   actorId: Type.Optional(
-    Type.String({ ...Id, description: 'Only entries of this person, service token or machine client' }),
+    Type.String({ ...Id, description: 'Only entries about actions of this person, service token or machine client' }),
   ),
   requestId: Type.Optional(
     Type.String({ ...Id, description: 'Only entries of the request whose answer had this `x-request-id`' }),
@@ -82,7 +82,7 @@ export const audit = {
   }),
   timeline: get('/v1/orgs/:orgId/audit/timeline', {
     summary:
-      'Count the audit entries in each hour or day (UTC), separately for each group of actions. If the period is at most 48 hours long, the server counts by hour. For a longer period, it counts by day',
+      'Count the audit entries in each hour or day (UTC), separately for each group of actions, for example all actions about secrets. If the period is at most 48 hours long, the server counts by hour. For a longer period, it counts by day',
     query: Strict({
       ...filter,
       since: Type.Optional({

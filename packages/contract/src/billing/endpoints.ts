@@ -10,7 +10,7 @@ const Url = Strict({ url: Type.String() })
 export const billing = {
   get: get('/v1/orgs/:orgId/billing', {
     summary:
-      'Get the plan, its included amounts and the usage. `plan`, `subscription` and `promo` belong to the plan family `platform`',
+      'Get the plan, its included amounts and the usage. An organization has one plan for secrets (the family `platform`), and one for the vault. `plan`, `subscription` and `promo` show only the family `platform`',
     responses: { 200: BillingView },
   }),
   checkout: post('/v1/orgs/:orgId/billing/checkout', {

@@ -12,12 +12,12 @@ export const branches = {
   }),
   create: post('/v1/orgs/:orgId/envs/:envId/branches', {
     summary:
-      'Create a branch of an environment. The branch stores only the values that differ from its parent. At first, the branch has the same protection as its parent',
+      'Create a branch of an environment, which becomes its parent. The branch stores only the values that differ from the parent. If the parent is protected, the new branch is protected in the same way',
     body: Strict({
       id: Type.Optional({
         ...Id('environment'),
         description:
-          'The id of the new branch, which the client chooses. The manifest of the branch also contains this id',
+          'The id of the new branch, which the client chooses. If you send a `manifest`, it contains the same id',
       }),
       slug: Slug,
       name: Type.Optional({ ...DisplayName, description: 'Default: the slug' }),
@@ -37,7 +37,7 @@ export const branches = {
         Type.Array(BranchGrant, {
           maxItems: limits.branchGrantsMax,
           description:
-            'The branch’s key, wrapped for each further principal. These principals must have the parent’s key. The caller’s own wrapped key is in `wrappedDek`',
+            'The branch’s key, wrapped for each other person or service token that should read the branch. They must have the key of the parent environment. The key for the caller is in `wrappedDek`',
         }),
       ),
     }),

@@ -59,7 +59,7 @@ export const protection = {
   }),
   put: put('/v1/orgs/:orgId/envs/:envId/protection', {
     summary:
-      'Protect an environment, or change its protection. Changes that already wait for approval still need the approvals that were required when they were proposed',
+      'Protect an environment: admins must then approve each change of its secrets. If the environment is protected already, the call changes the settings of the protection. A change that already waits for approval still needs as many approvals as were required when it was proposed',
     body: Strict({
       requiredApprovals: Type.Optional({
         ...RequiredApprovals,
@@ -76,7 +76,8 @@ export const protection = {
     audits: ['env.protection_enabled', 'env.protection_updated'],
   }),
   delete: del('/v1/orgs/:orgId/envs/:envId/protection', {
-    summary: 'End the protection of an environment. Changes that already wait for approval continue to wait',
+    summary:
+      'End the protection of an environment. Later changes need no approval. A change that already waits stays open until an admin decides about it, or somebody withdraws it',
     responses: { 200: Ok },
     audits: ['env.protection_disabled'],
   }),
@@ -90,10 +91,14 @@ const several = { maxItems: limits.changeGroupMax }
 
 export const changes = {
   list: get('/v1/orgs/:orgId/change-requests', {
-    summary: 'List change requests, newest first',
+    summary: 'List change requests (proposed changes of protected environments), newest first',
     query: Strict({
       ...Page.properties,
-      status: Type.Optional({ ...ChangeStatus, description: 'Only change requests with this status' }),
+      status: Type.Optional({
+        ...ChangeStatus,
+        description:
+          'Only change requests with this status. `superseded`: the server closed the change without applying it, because the secrets or readers had changed since the proposal',
+      }),
       envId: Type.Optional({ ...Id('environment'), description: 'Only change requests in this environment' }),
       applicationId: Type.Optional({
         ...Id('application'),
@@ -107,7 +112,8 @@ export const changes = {
     responses: { 200: Strict({ changeRequests: Type.Array(ListedChange), nextCursor: NextCursor }) },
   }),
   propose: post('/v1/orgs/:orgId/envs/:envId/change-requests', {
-    summary: 'Propose changes to several secrets of a protected environment. The server applies all of them or none',
+    summary:
+      'Propose changes to several secrets of a protected environment. The server applies the changes when enough admins have approved them: all of them or none',
     body: Strict({
       puts: Type.Optional(
         Type.Array(Strict({ name: SecretName, ciphertext: Ciphertext, ...Expected }), {
@@ -135,7 +141,7 @@ export const changes = {
   }),
   proposeRekey: post('/v1/orgs/:orgId/envs/:envId/change-requests/rekey', {
     summary:
-      'Propose a new key for a protected environment. An environment can have only one open proposal for a re-key. If the environment has changed since the open proposal, the new proposal replaces the open one. If the environment has not changed, the answer is 409',
+      'Propose to re-key a protected environment, that is, to replace its key. If a re-key is proposed already, and the environment has changed since then, the new proposal replaces the earlier one. If it has not changed, the answer is 409',
     body: Rekey,
     headers: changeNote,
     responses: { 202: Strict({ queued: Type.Literal(true), changeRequest: ChangeRequest }) },
@@ -144,17 +150,17 @@ export const changes = {
     audits: ['change_request.opened', 'change_request.superseded'],
   }),
   get: get('/v1/orgs/:orgId/change-requests/:changeRequestId', {
-    summary: 'Get a change request with its reviews',
+    summary: 'Get a change request (a proposed change of a protected environment), with the reviews of admins',
     responses: { 200: Strict({ changeRequest: ShownChange, reviews: Type.Array(Review) }) },
   }),
   rekey: get('/v1/orgs/:orgId/change-requests/:changeRequestId/rekey', {
     summary:
-      'Get a proposed re-key: the readers who should get the new key. A caller who has the current key also gets the new ciphertexts',
+      'Get a proposed re-key: the list of readers who should get the new key. If the caller has the current key, the answer also has the new ciphertexts',
     responses: { 200: Strict({ rekey: ProposedRekey }) },
   }),
   approve: post('/v1/orgs/:orgId/change-requests/:changeRequestId/approve', {
     summary:
-      'Approve a change request and all changes that were proposed together with it. When enough admins have approved, the server applies the changes. The server stores the proposed ciphertext unchanged',
+      'Approve a change request and all changes that were proposed together with it. When enough admins have approved, the server applies the changes: it stores exactly the ciphertext that was proposed',
     body: Approval,
     responses: {
       200: Strict({

@@ -91,7 +91,7 @@ export const ListedChange = Strict({
 export const changeNote = {
   [changeNoteHeader]: {
     ...FreeText,
-    description: 'In a protected environment: a note for the approvers, as percent-encoded UTF-8',
+    description: 'In a protected environment: a note for the admins who review the change, as percent-encoded UTF-8',
   },
 }
 

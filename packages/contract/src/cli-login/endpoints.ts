@@ -11,13 +11,14 @@ const CliLoginStatus = Type.Union([
 
 export const cliLogin = {
   create: post('/v1/cli-login', {
-    summary: 'Request a CLI session, which a person then approves in a browser',
+    summary:
+      'Request a CLI session: the sign-in of a person with `skerry login` on one machine. The person then approves the request in a browser',
     surface: 'none',
     body: Strict({
       sessionId: { ...Id('cliSession'), description: 'The id of the new session, which the client chooses' },
       tokenHash: Type.String({
         pattern: '^[A-Za-z0-9_-]{43}$',
-        description: 'SHA-256, in base64url, of the whole string that the client sends as its bearer token',
+        description: 'SHA-256, in base64url, of the whole credential that the client later sends as `Bearer`',
       }),
       deviceLabel: { ...DisplayName, description: 'Name of the machine. The person sees the name before the approval' },
       client: Type.Optional({ ...DisplayName, description: 'Name and version of the program' }),
@@ -50,7 +51,7 @@ export const cliLogin = {
   }),
   get: get('/v1/cli-login/:code', {
     summary:
-      'Get the CLI sign-in that a person should approve. `deviceLabel` and `client` are texts that the machine sent',
+      'Get the CLI sign-in that a person should approve. The machine itself sent the texts `deviceLabel` and `client`, so they may be false',
     responses: {
       200: Strict({
         request: Strict({
@@ -69,13 +70,13 @@ export const cliLogin = {
     unaudited: 'this call changes only the count of tries',
   }),
   approve: post('/v1/cli-login/:code/approve', {
-    summary: 'Approve a CLI session',
+    summary: 'Approve a CLI session. The machine is then signed in as the caller',
     responses: { 200: Strict({ session: Strict({ id: Id('cliSession'), expiresAt: Instant }) }) },
     refuses: ['forbidden', 'mfa_required', 'not_found', 'conflict'],
     audits: ['cli_session.approved'],
   }),
   deny: post('/v1/cli-login/:code/deny', {
-    summary: 'Deny a CLI session',
+    summary: 'Deny a CLI session. The machine is not signed in',
     responses: { 200: Ok },
     refuses: ['forbidden', 'not_found', 'conflict'],
     audits: ['cli_session.denied'],

@@ -6,21 +6,23 @@ import { Claim, Directory, DirectoryHash, EntryKey, EntryText, Signed, trustQuer
 
 const EntryKeys = Type.Array(EntryKey, {
   maxItems: limits.directoryProofsMax,
-  description: 'The key of an entry that the answer should prove. You can repeat the parameter',
+  description:
+    'The key of an entry, for example `environment/shop/production`. The answer proves that the directory has this entry. You can repeat the parameter',
 })
 
 /** The signed directory of an organization: what its signers vouch for, so that a client need not believe the server. */
 export const directory = {
   get: get('/v1/orgs/:orgId/directory', {
     summary:
-      'Get the roots and heads of the signed directory, and proofs of the requested entries. If the organization has no signed directory, `directory` is null',
+      'Get the signed directory: a list of keys, names and readers that people of the organization (the signers) sign. The answer has its signed documents, and proofs of the requested entries. Without a signed directory, `directory` is null',
     query: Strict({ ...trustQuery, key: Type.Optional(EntryKeys) }),
     responses: {
       200: Strict({ directory: Nullable(Directory) }),
     },
   }),
   entries: get('/v1/orgs/:orgId/directory/entries', {
-    summary: 'List all entries of the newest head, sorted by key. A signer computes the Merkle tree of these entries',
+    summary:
+      'List all current entries of the signed directory, sorted by key. From these entries, a signer’s client computes the hash that it then signs',
     query: PageOf(limits.directoryEntriesDefault, limits.directoryEntriesMax),
     responses: {
       200: Strict({ head: Nullable(Version), entries: Type.Array(EntryText), nextCursor: NextCursor }),
@@ -28,19 +30,20 @@ export const directory = {
   }),
   claims: get('/v1/orgs/:orgId/directory/claims', {
     summary:
-      'List the data of the server for each entry of the signed directory. A signer checks this data, and signs entries that match it',
+      'For each entry of the signed directory, list the data that the server has now. A signer checks this data, makes entries from it, and signs them',
     query: Strict({
       ...PageOf(limits.directoryEntriesDefault, limits.directoryEntriesMax).properties,
       key: Type.Optional({
         ...EntryKeys,
-        description: 'The key of an entry. You can repeat the parameter. Default: all',
+        description:
+          'The key of an entry, for example `environment/shop/production`. You can repeat the parameter. Default: all entries',
       }),
     }),
     responses: { 200: Strict({ claims: Type.Array(Claim), nextCursor: NextCursor }) },
   }),
   put: put('/v1/orgs/:orgId/directory', {
     summary:
-      'Start the signed directory, change its root, or store signed entries. For entries that another operation changes, use `trust` of that operation instead',
+      'Start the signed directory, change its signers, or store signed entries. If another operation that you call has the field `trust`, send the entries of that change in `trust` instead',
     body: Signed,
     responses: { 200: Strict({ head: Strict({ version: Version, hash: DirectoryHash }) }) },
     refuses: ['conflict'],

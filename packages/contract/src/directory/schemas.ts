@@ -12,8 +12,8 @@ const documentOf = (prefix: 'or1' | 'od1', description: string) =>
     description,
   })
 
-const RootText = documentOf('or1', 'A root of the signed directory: the document that names the signers')
-const HeadText = documentOf('od1', 'A head of the signed directory: the document with the hash over all entries')
+const RootText = documentOf('or1', 'A root of the signed directory: the document that names the people who may sign')
+const HeadText = documentOf('od1', 'A head of the signed directory: the signed document with the hash over all entries')
 
 /** The hash of a root or a head. */
 export const DirectoryHash = Type.String({ pattern: '^[A-Za-z0-9_-]{43}$', description: 'SHA-256 in base64url' })
@@ -44,7 +44,7 @@ export const Signed = Strict(
   },
   {
     description:
-      'Signed documents that record this change in the signed directory. Skerry’s command line, dashboard and SDK add them if the caller is a signer of the directory. Other callers leave out this field',
+      'Documents that record this change in the signed directory, the list of keys and readers that people of the organization sign. If the caller is such a signer, Skerry’s command line, dashboard and SDK fill in this field. Otherwise, leave it out',
   },
 )
 
@@ -76,13 +76,14 @@ export const trustQuery = {
     Type.Array(DirectoryHash, {
       maxItems: limits.directoryPinsMax,
       description:
-        'Hash of a root that the client trusts. A root is a document of the signed directory. You can repeat the parameter',
+        'Hash of a root that the client trusts. A root is the document of the signed directory that names the signers. You can repeat the parameter',
     }),
   ),
   head: Type.Optional(
     Type.Integer({
       minimum: 1,
-      description: 'Version of the newest head that the client knows. A head is a document of the signed directory',
+      description:
+        'Version of the newest head that the client knows. A head is the document of the signed directory with the hash over all entries',
     }),
   ),
 }

@@ -42,8 +42,8 @@ export interface Reference {
 
 const conventions = [
   'Bodies and answers are JSON in UTF-8, with `content-type: application/json`.',
-  'Send the credential in the `Authorization` header. Use `Basic` with the id and secret of a machine client, and `Bearer` ' +
-    'with every other credential.',
+  'Send the credential in the `Authorization` header. For a machine client, use `Basic` with its id and secret. ' +
+    'For every other credential, use `Bearer`.',
   'Each operation says under “Access” who may call it. A caller who does not belong to the organization gets `not_found`.',
   'The server refuses a request with a field or query parameter that the operation does not have.',
   'Operations with long lists have the parameters `limit` (the most rows of one page) and `cursor`. To get the next page, send the `nextCursor` of the answer as `cursor`. On the last page, `nextCursor` is null.',

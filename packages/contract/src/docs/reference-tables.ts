@@ -63,7 +63,7 @@ export function referenceTables(): Table[] {
       anchor: 'limits',
       title: 'Limits',
       about:
-        'If a value is above a limit, the server refuses the request with `invalid_request`. If too many objects are stored already, the code is `conflict` or `quota_exceeded`. The table also has lifetimes and defaults.',
+        'If a field of a request is above its limit, the server refuses the request with `invalid_request`. If too many secrets, details of secrets or overrides are stored already, or a limit of the plan is reached, the code is `quota_exceeded`. If too many other objects are stored, the code is `conflict`. The table also has lifetimes and default values.',
       columns: ['Limit', 'Value'],
       rows: Object.entries(limits).map(([name, value]) => [code(name), amount(name, value)]),
     },
@@ -87,7 +87,7 @@ export function referenceTables(): Table[] {
       title: 'Blobs',
       about:
         'A blob is a text that a client has encrypted or signed. The server checks its prefix and the number of its ' +
-        'segments. The server can decrypt a blob only if a client encrypted the blob or its key for the server. The segments ' +
+        'segments. The server cannot decrypt a blob, except if a client encrypted the blob, or the key of the blob, for the server. The segments ' +
         'are in base64url, with dots between them.',
       columns: ['Prefix', 'Number of segments', 'Content'],
       rows: Object.entries(blobKinds).map(([prefix, kind]) => [code(`${prefix}.`), String(kind.segments), kind.what]),
@@ -95,7 +95,8 @@ export function referenceTables(): Table[] {
     {
       anchor: 'audit-actions',
       title: 'Audit actions',
-      about: 'The audit log records these actions. The second column names the type of object that an entry is about.',
+      about:
+        'Each entry of the audit log has one of these actions. The second column names the type of the object that the action changes or uses.',
       columns: ['Action', 'Type of the resource'],
       rows: Object.entries(auditActions).map(([action, { about }]) => [code(action), code(about)]),
     },

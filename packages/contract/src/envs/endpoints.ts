@@ -28,7 +28,7 @@ export const envs = {
     audits: ['env.deleted', 'branch.deleted'],
   }),
   grantees: get('/v1/orgs/:orgId/envs/:envId/grantees', {
-    summary: 'List the public keys of all principals that have the environment’s key',
+    summary: 'List the public keys of all people, tokens and parts of the server that have the environment’s key',
     query: Page,
     responses: { 200: Strict({ grantees: Type.Array(Grantee), nextCursor: NextCursor }) },
   }),

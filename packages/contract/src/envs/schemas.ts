@@ -25,7 +25,7 @@ export const BranchManifest = Type.String({
   maxLength: limits.branchManifestCharacters,
   pattern: '^bm1\\.[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]+$',
   description:
-    'A text that describes the branch. A client authenticates the text with the key of the parent environment. Readers of the parent environment can then verify the branch',
+    'A manifest: a text that describes the branch. The client that makes it adds a code, which only a reader of the parent environment can compute. So other readers notice if the server invents a branch',
 })
 
 export const Branch = Strict({ ...environmentFields, manifest: Nullable(BranchManifest) })
@@ -56,7 +56,7 @@ export const CreateEnvironment = Strict({
 export const PrincipalId = Type.String({
   maxLength: 64,
   pattern: '^[A-Za-z0-9_]+$',
-  description: 'The id of the person, service token, rotator or sync connection',
+  description: 'The id of the reader. `principalType` says what kind of reader it is',
 })
 
 export const WrappedDek = Type.String({

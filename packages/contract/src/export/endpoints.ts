@@ -37,7 +37,7 @@ const ArchiveSignature = Strict({
 export const exporting = {
   create: post('/v1/orgs/:orgId/export', {
     summary:
-      'Get an archive of the organization, as a stream. The archive has the structure, ciphertext, wrapped keys and audit log, all from the same moment',
+      'Get an archive of the organization, as a stream. The archive shows the organization at one moment: its applications, environments, people, ciphertext, wrapped keys and audit log',
     unit: 'manual',
     body: Strict({
       includeVersions: Type.Optional(

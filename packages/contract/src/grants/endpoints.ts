@@ -23,7 +23,7 @@ const Planned = Strict({
 
 export const grants = {
   own: get('/v1/orgs/:orgId/envs/:envId/key', {
-    summary: 'Get the environment’s key, wrapped for the caller',
+    summary: 'Get the environment’s key, wrapped for the caller. Only the caller’s private key opens it',
     responses: { 200: Strict({ wrappedDek: Type.String() }) },
   }),
   list: get('/v1/orgs/:orgId/envs/:envId/keys', {
@@ -33,7 +33,7 @@ export const grants = {
   }),
   readers: get('/v1/orgs/:orgId/envs/:envId/readers', {
     summary:
-      'List the readers of an environment with their grants, and the custodians who together could recover the environment’s key',
+      'List the readers of an environment (the people, tokens and parts of the server that have its key). The answer also has the custodians who together could recover the key',
     responses: { 200: Strict({ readers: Type.Array(Reader), recovery: Nullable(RecoveryReaders) }) },
   }),
   overview: get('/v1/orgs/:orgId/grants', {
@@ -50,14 +50,15 @@ export const grants = {
   }),
   create: post('/v1/orgs/:orgId/envs/:envId/keys', {
     summary:
-      'Grant an environment’s key to a principal. The body has the key, wrapped for this principal. The caller must be an admin who has the key. With `seconds`, the access is temporary. If somebody asked for this access, and no other key of that request is missing, the grant closes the request',
+      'Grant an environment’s key to a person or a service token. The body has the key, wrapped for them. The caller must be an admin who has the key. With `seconds`, the access is temporary. If a request for access asked for this key, and now no key of the request is missing, the server closes the request',
     body: Strict({ ...trusted, ...BranchGrant.properties, seconds: Type.Optional(GrantSeconds) }),
     responses: { 201: Strict({ grant: KeyGrant }) },
     refuses: ['conflict'],
     audits: ['key.granted', 'access_request.granted'],
   }),
   delete: del('/v1/orgs/:orgId/envs/:envId/keys/:grantId', {
-    summary: 'Revoke a key grant',
+    summary:
+      'Revoke a key grant: the server no longer gives the key or the secrets to this reader. The reader may have stored the key, so re-key the environment afterwards',
     body: Strict({ ...trusted }),
     responses: { 200: Ok },
     audits: ['key.revoked'],
@@ -83,12 +84,12 @@ export const grants = {
   }),
   planned: get('/v1/orgs/:orgId/members/:userId/planned-grants', {
     summary:
-      'List the environments in a person’s plan. The person should get the keys of these environments, even without a team',
+      'List the environments in a person’s plan. The person should get the keys of these environments, in addition to the keys that they should get because of teams',
     responses: { 200: Planned },
   }),
   plan: put('/v1/orgs/:orgId/members/:userId/planned-grants', {
     summary:
-      'Set a person’s plan: the environments whose keys the person should get, even without a team. The new plan replaces the earlier plan',
+      'Set a person’s plan: environments whose keys the person should get, in addition to those of their teams. A plan gives no key: an admin grants the keys. The new plan replaces the earlier plan',
     body: Strict({
       environmentIds: Type.Array(Id('environment'), { maxItems: limits.plannedGrantsMax, uniqueItems: true }),
     }),

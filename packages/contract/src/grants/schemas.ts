@@ -87,17 +87,17 @@ export const GivenGrant = Strict({
   wrappedDek: WrappedDek,
   publicKeyJwk: Type.Unsafe<string>({
     ...PublicKeyJwk,
-    description: 'The public key of the principal, for which the environment’s key is wrapped',
+    description: 'The public key of this person or token, with which you wrapped the environment’s key',
   }),
   ownWrappedDek: Type.Unsafe<string>({
     ...WrappedKey,
     description:
-      'The caller’s own wrapped key, as the caller read it. If the environment was re-keyed since then, this grant fails',
+      'The caller’s own wrapped key, as `grants.own` returned it. If the environment was re-keyed since then, this grant fails',
   }),
   direct: Type.Optional(
     Type.Boolean({
       description:
-        'true: the person keeps the key after leaving a team. false: the grant fails if neither a team nor a plan of the person includes the environment. Default: true if no team of the person includes the environment',
+        'true: the person keeps the key after leaving a team. false: grant the key only if a team or the plan of the person includes the environment. If neither includes it, the grant fails. Default: true if no team of the person includes the environment',
     }),
   ),
 })

@@ -32,7 +32,8 @@ export const groups = {
     audits: ['group.updated'],
   }),
   delete: del('/v1/orgs/:orgId/groups/:groupId', {
-    summary: 'Delete a group with its environments, secrets, key grants and compositions',
+    summary:
+      'Delete a group with its environments, secrets and key grants. Environments that included the group no longer include it',
     body: Strict({ ...trusted }),
     responses: { 200: Ok },
     audits: ['group.deleted'],
@@ -44,7 +45,7 @@ export const groups = {
   }),
   createEnv: post('/v1/orgs/:orgId/groups/:groupId/envs', {
     summary:
-      'Create an environment of a group, with a key that the caller has made. The caller gets a grant of this key',
+      'Create an environment of a group. The caller makes its key, and sends the key wrapped for the caller as `wrappedDek`. The caller is then the first reader',
     body: CreateEnvironment,
     responses: { 201: Strict({ environment: Environment }) },
     refuses: ['conflict', 'quota_exceeded'],
@@ -55,7 +56,7 @@ export const groups = {
 export const composition = {
   list: get('/v1/orgs/:orgId/envs/:envId/groups', {
     summary:
-      'List the groups that an environment includes, lowest precedence first. If two groups have a secret of the same name, the value of the later group wins',
+      'List the groups that an environment includes, lowest position first. If two groups have a secret of the same name, a program gets the value of the later group',
     responses: { 200: Strict({ groups: Type.Array(Composition) }) },
   }),
   set: post('/v1/orgs/:orgId/envs/:envId/groups', {
@@ -78,7 +79,7 @@ export const composition = {
     audits: ['composition.set'],
   }),
   delete: del('/v1/orgs/:orgId/envs/:envId/groups/:groupId', {
-    summary: 'Remove a group from an environment',
+    summary: 'Remove a group from an environment. Programs that use the environment then get no secrets of this group',
     body: Strict({ ...trusted }),
     responses: { 200: Ok },
     audits: ['composition.removed'],

@@ -11,14 +11,14 @@ import { HoneyToken } from './schemas.ts'
 export const honeyTokens = {
   list: get('/v1/orgs/:orgId/honey-tokens', {
     summary:
-      'List decoys. For each decoy, the answer has the number of uses and the IP address of the last use, but not the hash of the decoy',
+      'List decoys (honey tokens): tokens that give no access, and that you put where a thief would look. For each decoy, the answer has the number of uses and the IP address of the last use, but not the hash of the decoy',
     query: Page,
     responses: { 200: Strict({ honeyTokens: Type.Array(HoneyToken), nextCursor: NextCursor }) },
     refuses: ['quota_exceeded'],
   }),
   create: post('/v1/orgs/:orgId/honey-tokens', {
     summary:
-      'Register a decoy: a service token that the caller has made, and that gives no access. The audit log shows each use of the decoy',
+      'Register a decoy (a honey token), which the caller has made. A decoy looks like a service token, but gives no access. If somebody uses the decoy, the audit log shows it, and the server tells the admins',
     body: Strict({
       tokenId: { ...Id('serviceToken'), description: 'The id in the decoy, which the client chooses' },
       tokenHash: Type.String({

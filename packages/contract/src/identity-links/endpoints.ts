@@ -15,7 +15,7 @@ const Factors = Strict({
 export const identityLinks = {
   get: get('/v1/sign-in/identity-link', {
     summary:
-      'Get the sign-in at the external issuer that waits for a confirmation in this browser. If none waits, `link` is null',
+      'Get the sign-in that waits for a confirmation in this browser: somebody came from the external identity provider, and an account with the same e-mail address exists already. If no sign-in waits, `link` is null',
     surface: 'none',
     responses: {
       200: Strict({
@@ -33,7 +33,7 @@ export const identityLinks = {
   }),
   requestMail: post('/v1/sign-in/identity-link/mail', {
     summary:
-      'Mail a link to the address of the existing person. To confirm the sign-in, the person must open the link in this browser',
+      'Send a mail with a link to the address of the existing account. To confirm that the account is theirs, the person must open the link in this browser',
     surface: 'none',
     responses: { 200: Ok },
     refuses: ['unauthorized', 'forbidden', 'conflict'],
@@ -41,7 +41,7 @@ export const identityLinks = {
   }),
   confirm: post('/v1/sign-in/identity-link/confirm', {
     summary:
-      'Confirm the mailbox with the token of the mailed link, which works once. If the person needs no second factor, the server then links the sign-in to the existing account',
+      'Confirm, with the token of the mailed link, that the person can read the mailbox. The token works once. If the existing account has no second factor, the server then links the sign-in to this account',
     surface: 'none',
     body: Strict({ token: LinkToken }),
     responses: {
@@ -55,7 +55,7 @@ export const identityLinks = {
     audits: ['user.identity_linked', 'session.started'],
   }),
   passkeyOptions: post('/v1/sign-in/identity-link/passkey-options', {
-    summary: 'Get a challenge for entering the second factor with a passkey',
+    summary: 'Get a challenge, which the person signs with a passkey to enter the second factor',
     surface: 'none',
     responses: { 200: WebAuthnChallenge },
     refuses: ['unauthorized', 'forbidden', 'conflict'],

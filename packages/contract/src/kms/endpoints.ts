@@ -8,7 +8,7 @@ import { grantFields, KmsKey, KmsVersion, NewKmsGrant, Purpose, Spec } from './s
 const NewGrants = Type.Array(NewKmsGrant, {
   minItems: 1,
   maxItems: limits.kmsGrantsMax,
-  description: 'The key, wrapped once for each principal who may use it',
+  description: 'The key, wrapped once for each person and service token that may use it',
 })
 
 const PublicKey = Type.Optional(
@@ -23,18 +23,26 @@ const oneKey = { responses: { 200: Strict({ key: KmsKey }) } }
 /** Keys that clients make and use. The server stores them wrapped, with a grant for each holder. */
 export const kms = {
   list: get('/v1/orgs/:orgId/kms/keys', {
-    summary: 'List managed keys. Admins see all keys. Other callers see only the keys that somebody granted to them',
+    summary:
+      'List managed keys: keys for encryption or signing that Skerry stores, wrapped for the people and tokens who may use them. Admins see all keys. Other callers see only the keys that somebody granted to them',
     query: Page,
     responses: { 200: Strict({ keys: Type.Array(KmsKey), nextCursor: NextCursor }) },
   }),
   create: post('/v1/orgs/:orgId/kms/keys', {
-    summary: 'Register a managed key that the client has made',
+    summary:
+      'Register a managed key: a key for encryption or signing. The client has made the key, and sends it wrapped for each person and token that may use it',
     body: Strict({
       name: DisplayName,
       purpose: Purpose,
       spec: Spec,
-      applicationId: Type.Optional({ ...Id('application'), description: 'The application to which the key belongs' }),
-      groupId: Type.Optional({ ...Id('group'), description: 'The group to which the key belongs' }),
+      applicationId: Type.Optional({
+        ...Id('application'),
+        description: 'The application to which the key belongs. A key belongs to an application, a group or neither',
+      }),
+      groupId: Type.Optional({
+        ...Id('group'),
+        description: 'The group to which the key belongs. A key belongs to an application, a group or neither',
+      }),
       publicKeyJwk: PublicKey,
       grants: NewGrants,
     }),
@@ -71,7 +79,7 @@ export const kms = {
     },
   }),
   grants: get('/v1/orgs/:orgId/kms/keys/:kmsKeyId/grants', {
-    summary: 'List the principals that have a managed key, each with the versions that it has',
+    summary: 'List the people and service tokens that have a managed key, each with the versions that they have',
     responses: {
       200: Strict({
         grants: Type.Array(
@@ -81,7 +89,8 @@ export const kms = {
     },
   }),
   grant: post('/v1/orgs/:orgId/kms/keys/:kmsKeyId/grants', {
-    summary: 'Grant the current version of a managed key to a principal. The caller wraps the key for this principal',
+    summary:
+      'Grant the current version of a managed key to a person or a service token. The caller wraps the key for them',
     body: Strict({
       ...trusted,
       ...grantFields,
@@ -101,7 +110,8 @@ export const kms = {
     audits: ['kms_grant.created'],
   }),
   revoke: del('/v1/orgs/:orgId/kms/keys/:kmsKeyId/grants', {
-    summary: 'Delete the grants of one principal on all versions of a managed key. Both query parameters are required',
+    summary:
+      'Take a managed key away from one person or service token: delete their grants on all versions. Both query parameters are required',
     body: Strict({ ...trusted }),
     query: Strict({ principalType: Type.Optional(PrincipalType), principalId: Type.Optional(grantFields.principalId) }),
     responses: { 200: Ok },
@@ -109,7 +119,7 @@ export const kms = {
   }),
   rotate: post('/v1/orgs/:orgId/kms/keys/:kmsKeyId/rotate', {
     summary:
-      'Add a version to a managed key. The new version becomes the current version. If the key is disabled, the answer is 409',
+      'Add a version to a managed key. The new version becomes the current version. Earlier versions remain, and still decrypt older texts. If the key is disabled, the answer is 409',
     body: Strict({ ...trusted, publicKeyJwk: PublicKey, grants: NewGrants }),
     ...oneKey,
     refuses: ['conflict'],
@@ -129,7 +139,8 @@ export const kms = {
     audits: ['kms_key.enabled'],
   }),
   delete: del('/v1/orgs/:orgId/kms/keys/:kmsKeyId', {
-    summary: 'Delete a managed key. Another managed key can then have the same name',
+    summary:
+      'Delete a managed key. The server then gives the key to nobody, so first decrypt what you still need. Another managed key can have the same name afterwards',
     body: Strict({ ...trusted }),
     responses: { 200: Ok },
     audits: ['kms_key.deleted'],

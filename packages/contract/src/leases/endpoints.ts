@@ -18,20 +18,21 @@ const results = {
 export const leases = {
   brokerKey: get('/v1/orgs/:orgId/leases/broker-key', {
     summary:
-      'Get the public key of the broker. With this key, clients encrypt the admin credentials of targets. The server can decrypt these credentials',
+      'Get the public key of the broker, the part of the server that makes leases. With this key, clients encrypt the credentials that sign in to targets. The server can decrypt these credentials',
     unit: 'transaction',
     unaudited: 'the first call makes the key pair, but gives nobody access',
     responses: { 200: Strict({ publicKeyJwk: PublicKeyJwk }) },
     refuses: ['conflict'],
   }),
   targets: get('/v1/orgs/:orgId/leases/targets', {
-    summary: 'List lease targets, without credentials',
+    summary:
+      'List lease targets, without credentials. A target is a database, a cloud account or an SSH certificate authority for which Skerry makes short-lived accounts (leases)',
     query: Page,
     responses: { 200: Strict({ targets: Type.Array(LeaseTarget), nextCursor: NextCursor }) },
   }),
   createTarget: post('/v1/orgs/:orgId/leases/targets', {
     summary:
-      'Register a target. The server first signs in to the target with the credential, or lets the provisioner in your network do this. If the provisioner needs longer than 20 seconds, the target has the status `untested`',
+      'Register a target, for example a database, for which Skerry makes leases. The server, or your own provisioner (`skerry provisioner`), first signs in to the target. If a provisioner has not answered after 20 seconds, the target has the status `untested`',
     unit: 'manual',
     body: Strict({ name: Type.Optional(DisplayName), config: Config, wrappedAdminSecret: AdminSecret }),
     responses: { 201: Strict({ target: LeaseTarget }) },
@@ -40,7 +41,7 @@ export const leases = {
   }),
   updateTarget: patch('/v1/orgs/:orgId/leases/targets/:targetId', {
     summary:
-      'Rename a target, or replace its credential. The server or the provisioner first signs in to the target with the new credential',
+      'Rename a target, or replace the credential that signs in to it. The server, or the provisioner of the target, first signs in with the new credential',
     unit: 'manual',
     body: Strict({ name: Type.Optional(DisplayName), wrappedAdminSecret: Type.Optional(AdminSecret) }),
     responses: { 200: Strict({ target: LeaseTarget }) },
@@ -49,7 +50,7 @@ export const leases = {
   }),
   verifyTarget: post('/v1/orgs/:orgId/leases/targets/:targetId/verify', {
     summary:
-      'Verify a target: the server or the provisioner signs in to the target again, and the server records the result',
+      'Verify a target: the server, or the provisioner of the target, signs in to the target again. The server stores the result in the status of the target',
     unit: 'manual',
     responses: { 200: Strict({ target: LeaseTarget }) },
     refuses: ['conflict'],
@@ -57,11 +58,11 @@ export const leases = {
   }),
   deleteTarget: del('/v1/orgs/:orgId/leases/targets/:targetId', {
     summary:
-      'Delete a target that no rotation policy uses. If the target has live leases, the server deletes it only with `force=true`. The accounts of these leases then stay on the target',
+      'Delete a target from Skerry. No rotation policy may use it. If the target has leases that have not ended, you must send `force=true`, and nobody removes the accounts of these leases on the target',
     query: Strict({
       force: Type.Optional(
         Type.Union([Type.Literal('true'), Type.Literal('false')], {
-          description: 'true: delete the target even if it has live leases. Default: false',
+          description: 'true: delete the target even if it has leases that have not ended. Default: false',
         }),
       ),
     }),
@@ -70,7 +71,7 @@ export const leases = {
     audits: ['lease_target.deleted'],
   }),
   list: get('/v1/orgs/:orgId/leases', {
-    summary: 'List leases, newest first',
+    summary: 'List leases (short-lived accounts or credentials on a target), newest first',
     query: Strict({
       ...Page.properties,
       requestedById: Type.Optional(
@@ -94,7 +95,7 @@ export const leases = {
   }),
   create: post('/v1/orgs/:orgId/leases', {
     summary:
-      'Make a lease. Besides provider, target and lifetime, the body has fields that depend on the provider. A provisioner is a program in your own network that makes leases. If a provisioner needs longer than 20 seconds, the lease in the answer is `pending` or `creating`',
+      'Make a lease: a short-lived account or credential on a target. The last fields of the body depend on the provider. For some targets, your own provisioner makes the account. If it needs longer than 20 seconds, the lease in the answer has the status `pending` or `creating`: read it again with `leases.get`',
     unit: 'manual',
     body: Strict({
       provider: Provider,
@@ -138,7 +139,7 @@ export const leases = {
   }),
   revoke: del('/v1/orgs/:orgId/leases/:leaseId', {
     summary:
-      'Revoke a lease: end its sessions and remove its account. A credential of SSH, AWS or Google Cloud still works until it expires. You can repeat the call',
+      'Revoke a lease before it expires: Skerry ends the sessions of its account, and removes the account. But a credential of SSH, AWS or Google Cloud works until it expires. You can repeat the call',
     unit: 'manual',
     responses: { 200: Strict({ lease: Lease }) },
     refuses: ['conflict'],
@@ -146,7 +147,7 @@ export const leases = {
   }),
   forget: post('/v1/orgs/:orgId/leases/:leaseId/forget', {
     summary:
-      'Close an orphaned lease: a lease whose account Skerry could not remove. The account may still exist on the target',
+      'Close an orphaned lease: a lease whose account Skerry could not remove. First check the target, because the account may still exist there, and Skerry does not try again to remove it',
     responses: { 200: Strict({ lease: Lease }) },
     refuses: ['conflict'],
     audits: ['lease.forgotten'],

@@ -51,7 +51,8 @@ const Job = Strict({
  */
 export const provisioner = {
   claim: post('/v1/provisioner/jobs/claim', {
-    summary: 'Wait for work on the targets that name the calling service token as their provisioner',
+    summary:
+      'Wait for a job. A provisioner (`skerry provisioner`, a program in your own network) calls this with its service token, and gets a job of a target whose settings name this token',
     unit: 'manual',
     body: Strict({
       waitSeconds: Type.Optional(
@@ -67,7 +68,7 @@ export const provisioner = {
   }),
   report: post('/v1/provisioner/jobs/:jobId/report', {
     summary:
-      'Report the result of a job. If the server has assigned the job again, the job has a new id. The answer for the earlier id is 404',
+      'Report the result of a job from `provisioner.claim`. If the server has meanwhile assigned the job again, the job has a new id, and a report with the earlier id gets 404',
     unit: 'manual',
     body: Strict({
       ok: Type.Boolean({ description: 'True if the work succeeded' }),
@@ -77,7 +78,8 @@ export const provisioner = {
           changedNothing: Type.Boolean({ description: 'True if nothing on the target has changed' }),
           crashed: Type.Optional(
             Type.Boolean({
-              description: 'True if the target made its driver crash, hang or use too much memory',
+              description:
+                'True if the target made the driver (the program part that connects to the target) crash, hang or use too much memory',
             }),
           ),
         }),

@@ -29,7 +29,7 @@ export const AdminSecret = Type.String({
   maxLength: limits.wrappedCredentialCharacters,
   pattern: blobPattern('wd1'),
   description:
-    'The credential that signs in to the target. The client encrypts it with the public key of the broker or of the provisioner’s token',
+    'The credential that signs in to the target. The client encrypts it with the public key of the broker (`leases.brokerKey`), or of the service token of your provisioner',
 })
 
 export const LeaseTarget = Strict({
@@ -40,7 +40,8 @@ export const LeaseTarget = Strict({
   status: Type.Union(
     [Type.Literal('untested'), Type.Literal('ready'), Type.Literal('failing'), Type.Literal('paused')],
     {
-      description: '`paused`: the target crashed its driver three times in a row. Verify the target to use it again',
+      description:
+        '`paused`: the driver (the program part that connects to the target) crashed three times in a row. Verify the target to use it again',
     },
   ),
   lastError: Nullable(Type.String()),

@@ -9,7 +9,7 @@ const unaudited = `the call changes no stored data. The server remembers in memo
 export const live = {
   events: get('/v1/orgs/:orgId/events', {
     summary:
-      'Stream server-sent events about the changes that the caller may see, and about the people who have an application open. After each event `hello`, load your data again, because the server does not repeat events that you missed',
+      'Stream server-sent events about the changes that the caller may see, and about the people who have an application open. The stream begins with the event `hello`. After each `hello`, load your data again, because you may have missed events, and the server does not repeat them',
     mediaType: 'text/event-stream',
     responses: { 200: Type.Union([Hello, LiveChange, Presence]) },
   }),

@@ -10,12 +10,13 @@ const One = Strict({ logSink: LogSink })
 /** The destination of an organization's audit log, as OpenTelemetry log records (OTLP over HTTP, JSON). */
 export const logSink = {
   get: get('/v1/orgs/:orgId/log-sink', {
-    summary: 'Get the log sink and the state of its deliveries. Without a log sink, `logSink` is null',
+    summary:
+      'Get the log sink (the collector to which the server sends the audit log), and whether the collector accepts the entries. Without a log sink, `logSink` is null',
     responses: { 200: Strict({ logSink: Nullable(LogSink) }) },
   }),
   set: put('/v1/orgs/:orgId/log-sink', {
     summary:
-      'Send the audit log to a collector from now on. Without `headers`, the server does not change the stored headers. With `headers: {}`, the server deletes the stored headers',
+      'Set the log sink: from now on, the server sends each new audit entry to this collector (OpenTelemetry logs, OTLP over HTTP). Without `headers`, the server does not change the stored headers. With `headers: {}`, the server deletes the stored headers',
     body: Strict({
       endpoint: Type.String({
         maxLength: limits.urlCharacters,
@@ -40,7 +41,7 @@ export const logSink = {
     audits: ['log_sink.updated'],
   }),
   delete: del('/v1/orgs/:orgId/log-sink', {
-    summary: 'Stop sending the audit log, and delete the settings',
+    summary: 'Delete the log sink: the server stops sending the audit log, and deletes the settings',
     responses: { 200: Ok },
     audits: ['log_sink.deleted'],
   }),

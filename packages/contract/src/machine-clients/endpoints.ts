@@ -16,7 +16,8 @@ export const machineClients = {
     responses: { 200: Strict({ clients: Type.Array(MachineClient), nextCursor: NextCursor }) },
   }),
   create: post('/v1/orgs/:orgId/clients', {
-    summary: 'Make a machine client. The server shows its secret only in this answer',
+    summary:
+      'Make a machine client: a program that can manage the organization through the API, but has no keys. The server shows the secret of the machine client only in this answer',
     body: Strict({ name: DisplayName }),
     responses: { 201: WithSecret },
     audits: ['machine_client.created'],

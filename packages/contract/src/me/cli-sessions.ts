@@ -28,7 +28,7 @@ export const cliSessions = {
   }),
   revoke: del('/v1/me/cli-sessions/:cliSessionId', {
     summary:
-      'Revoke a CLI session. From now on, the server refuses the credential of this session. You can repeat the call',
+      'Revoke a CLI session. Afterwards, the server refuses the credential of this session. You can repeat the call',
     responses: { 200: Ok },
     refuses: ['forbidden', 'not_found'],
     audits: ['cli_session.revoked'],

@@ -9,7 +9,8 @@ const SealedPrivateKey = Blob(limits.sealedPrivateKeyCharacters, 'pk1')
 
 export const me = {
   get: get('/v1/me', {
-    summary: 'Get the caller’s organizations. For a person, the answer also has the account and the session',
+    summary:
+      'Get the organizations to which the caller belongs. If the caller is a person, the answer also has their account and their session',
     responses: {
       200: Strict({
         user: Nullable(User),
@@ -60,13 +61,13 @@ export const me = {
   }),
   keyHoldings: get('/v1/me/keys/holdings', {
     summary:
-      'List the environments whose keys the caller has. For each environment, the answer names who could grant the key to the caller again',
+      'List the environments whose keys the caller has. For each environment, the answer names the people and tokens that could grant the key again if the caller lost it',
     responses: { 200: Strict({ holdings: Type.Array(KeyHolding) }) },
     refuses: ['forbidden'],
   }),
   replaceKeys: post('/v1/me/keys/replacement', {
     summary:
-      'Replace the caller’s key pair. The server deletes the caller’s key grants, recovery shares, keyring passkeys and recovery kit, and tells the admins. If you have a second factor, you must have entered it within the last ten minutes',
+      'Replace the caller’s key pair. The server deletes everything that belongs to the old key pair: key grants, recovery shares, keyring passkeys and the recovery kit. Then somebody must grant the caller each key again. The server tells the admins. If you have a second factor, you must have entered it within the last ten minutes',
     body: Strict({ publicKeyJwk: PublicKeyJwk, encryptedPrivateKey: SealedPrivateKey }),
     responses: { 200: Strict({ lost: Type.Array(KeyHolding) }) },
     refuses: ['forbidden', 'mfa_required', 'conflict'],

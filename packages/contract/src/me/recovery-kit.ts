@@ -18,7 +18,7 @@ export const recoveryKit = {
   }),
   put: put('/v1/me/keys/recovery-kit', {
     summary:
-      'Store a recovery kit in place of an earlier kit. If you have a second factor, you must have entered it within the last ten minutes',
+      'Store a recovery kit: the private key, encrypted with a code that the person prints or saves. The kit replaces an earlier kit. If you have a second factor, you must have entered it within the last ten minutes',
     body: Strict({ encryptedPrivateKey: SealedUnderCode, publicKeyJwk: PublicKeyJwk }),
     responses: { 200: Strict({ kit: RecoveryKit }) },
     refuses: ['forbidden', 'mfa_required', 'conflict'],

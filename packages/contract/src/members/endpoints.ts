@@ -16,7 +16,7 @@ export const members = {
   }),
   remove: del('/v1/orgs/:orgId/members/:userId', {
     summary:
-      'Remove a member, and delete their key grants. Admins can remove other members, and every member can remove themselves. Only an owner can remove another owner. Nobody can remove the last owner',
+      'Remove a member, and delete their key grants. The person may have stored keys, so also re-key the environments that they could read. Admins can remove other members, and every member can remove themselves. Only an owner can remove another owner. Nobody can remove the last owner',
     body: Strict({ ...trusted }),
     responses: { 200: Ok },
     refuses: ['conflict'],
@@ -26,7 +26,8 @@ export const members = {
 
 export const invites = {
   list: get('/v1/orgs/:orgId/invites', {
-    summary: 'List pending invitations. With `status=all`, the list also has accepted invitations',
+    summary:
+      'List pending invitations: nobody has accepted them yet, and they have not expired. With `status=all`, the list also has accepted invitations',
     query: Strict({
       ...Page.properties,
       status: Type.Optional(
@@ -56,7 +57,8 @@ export const invites = {
         Type.Array(Id('environment'), {
           maxItems: limits.plannedGrantsMax,
           uniqueItems: true,
-          description: 'Environments whose keys the person should get without a team',
+          description:
+            'Environments for the plan of the person. After the person has joined, admins see in `grants.missing` that the person needs these keys',
         }),
       ),
       joining: Type.Optional(Joining),
@@ -67,7 +69,7 @@ export const invites = {
   }),
   resend: post('/v1/orgs/:orgId/invites/:inviteId/resend', {
     summary:
-      'Mail a pending invitation again. It is then valid for another seven days. The link in the earlier mail stops working',
+      'Mail a pending invitation again. The invitation is then valid for seven days from now. The link in the earlier mail stops working',
     body: Strict({ joining: Type.Optional(Joining) }),
     responses: { 200: Strict({ invite: Invite }) },
     audits: ['invite.resent'],

@@ -20,11 +20,11 @@ const underCode = (prefix: 'ji1' | 'ja1', description: string) =>
 /** Only somebody with the joining code can make these texts. Their format is in docs/directory-format.md. */
 export const Joining = underCode(
   'ji1',
-  'Proves to the invited person which signed directory is the right one. Only a client with the joining code can make this text',
+  'Proves to the invited person which signed directory is the right one. A client makes this text with the joining code: a code that the inviter’s client shows, and never sends to the server',
 )
 export const JoiningAnswer = underCode(
   'ja1',
-  'Proves which key the invited person has. Only a client with the joining code can make this text',
+  'Proves to the inviter which public key the invited person has. A client makes this text with the joining code that the inviter told the person',
 )
 
 export const Invite = Strict({

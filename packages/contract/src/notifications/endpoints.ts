@@ -10,12 +10,12 @@ const PartialPrefs = Type.Partial(Prefs, {
 
 export const notifications = {
   get: get('/v1/me/notifications', {
-    summary: 'List the events for which the caller gets mails',
+    summary: 'List the kinds of events, each with whether the caller gets a mail about it',
     responses: { 200: Strict({ prefs: Prefs }) },
     refuses: ['forbidden'],
   }),
   put: put('/v1/me/notifications', {
-    summary: 'Change some of the caller’s notification preferences',
+    summary: 'Change for which events the caller gets a mail. Events that the body leaves out do not change',
     body: Strict({ prefs: PartialPrefs }),
     responses: { 200: Strict({ prefs: Prefs }) },
     refuses: ['forbidden'],

@@ -2,18 +2,21 @@
 export const notificationTypes = {
   invitation: { byDefault: true, when: 'you are invited to an organization' },
   change_request_opened: { byDefault: true, when: 'a change request waits for your review' },
-  change_request_decided: { byDefault: true, when: 'a change that you proposed is applied, rejected or superseded' },
+  change_request_decided: {
+    byDefault: true,
+    when: 'a change that you proposed is applied, rejected, or can no longer be applied',
+  },
   protection_disabled: { byDefault: true, when: 'an environment that you administer is no longer protected' },
   honey_token_tripped: { byDefault: true, when: 'somebody uses a decoy of an organization that you administer' },
   token_exposed: {
     byDefault: true,
-    when: 'a program sends a service token together with the seed of its key, in an organization that you administer',
+    when: 'a program sends the server a whole service token, with its private key, in an organization that you administer',
   },
   keys_replaced: { byDefault: true, when: 'a member of an organization that you administer replaces their key pair' },
   rotation_failed: { byDefault: true, when: 'a rotation fails in an organization that you administer' },
   secret_expiring: {
     byDefault: true,
-    when: 'a secret that you own expires, or a secret without an owner in an organization that you administer',
+    when: 'a secret expires, and you are its owner, or it has no owner and you administer its organization',
   },
   sync_failed: { byDefault: true, when: 'a sync fails and an admin must act, in an organization that you administer' },
   lease_orphaned: {
@@ -22,7 +25,7 @@ export const notificationTypes = {
   },
   lease_target_paused: {
     byDefault: true,
-    when: 'the server pauses a lease target, because the target crashes its driver again and again',
+    when: 'the server pauses a lease target, because the part of Skerry that connects to the target crashed again and again',
   },
   log_sink_disabled: {
     byDefault: true,
@@ -35,11 +38,11 @@ export const notificationTypes = {
   cli_session_approved: { byDefault: true, when: 'a CLI session is approved in your name' },
   recovery_opened: {
     byDefault: true,
-    when: 'a recovery is opened in an organization that you administer, or for which you hold a share',
+    when: 'a recovery request is opened in an organization that you administer, or for which you hold a recovery share',
   },
   recovery_completed: {
     byDefault: true,
-    when: 'a recovery is completed in an organization that you administer, or for which you hold a share',
+    when: 'a recovery request is completed in an organization that you administer, or for which you hold a recovery share',
   },
   access_requested: { byDefault: true, when: 'a member of an organization that you administer asks for access' },
   offboarding_row_handed: {

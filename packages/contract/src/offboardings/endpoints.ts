@@ -8,7 +8,8 @@ const One = Strict({ offboarding: Offboarding })
 
 const ConfirmEmail = Type.Optional({
   ...Email,
-  description: 'The e-mail address of the person. If it is not the right address, the answer is 400',
+  description:
+    'The e-mail address of the person, as a check that `userId` is the right person. If the address is wrong, the answer is 400',
 })
 
 /**
@@ -17,11 +18,12 @@ const ConfirmEmail = Type.Optional({
  */
 export const offboardings = {
   preview: get('/v1/orgs/:orgId/members/:userId/offboarding-preview', {
-    summary: 'Preview an offboarding: the environments, credentials and recovery shares of a person',
+    summary:
+      'Preview the offboarding of a person (their removal from the organization): list the environments that they can read, their credentials and their recovery share. The call changes nothing',
     responses: { 200: Strict({ preview: OffboardingPreview }) },
   }),
   list: get('/v1/orgs/:orgId/offboardings', {
-    summary: 'List offboardings, oldest first',
+    summary: 'List offboardings (removals of people from the organization), oldest first',
     query: Strict({
       ...Page.properties,
       status: Type.Optional(
@@ -57,17 +59,18 @@ export const offboardings = {
   }),
   rows: get('/v1/orgs/:orgId/offboardings/:offboardingId/rows', {
     summary:
-      'List the rows of an offboarding: the recovery share, the environments to re-key, and the values to replace',
+      'List the rows of an offboarding. Each row is one task that remains: an environment to re-key, a value to replace at its source, or the person’s recovery share to replace',
     query: Page,
     responses: { 200: Strict({ rows: Type.Array(OffboardingRow), nextCursor: NextCursor }) },
   }),
   change: patch('/v1/orgs/:orgId/offboardings/:offboardingId/rows/:offboardingRowId', {
-    summary: 'Mark a row as done or not needed, add a note, or hand the row to another admin',
+    summary:
+      'Change a row (a remaining task) of an offboarding: mark it as done or not needed, add a note, or hand it to another admin',
     body: Strict({
       state: Type.Optional(
         Type.Union([Type.Literal('done'), Type.Literal('not_needed'), Type.Literal('waiting')], {
           description:
-            'Use `done` only for a value that you replaced at its source. The server itself marks a re-key or a recovery share as done',
+            'Send `done` only for a value that you replaced at its source. The server itself marks a re-key or a recovery share as done. `waiting` opens the row again',
         }),
       ),
       note: Type.Optional(Nullable({ ...FreeText, description: 'A note for other admins' })),
@@ -82,13 +85,13 @@ export const offboardings = {
   }),
   remind: post('/v1/orgs/:orgId/offboardings/:offboardingId/rows/:offboardingRowId/remind', {
     summary:
-      'Send a mail to the admin to whom an open row was handed, as a reminder. This works once an hour for each row',
+      'Remind an admin, by mail, of the row (the task) that was handed to them. You can do this once an hour for each row',
     responses: { 200: Strict({ row: OffboardingRow }) },
     refuses: ['conflict'],
     audits: ['offboarding.row_reminded'],
   }),
   finish: post('/v1/orgs/:orgId/offboardings/:offboardingId/finish', {
-    summary: 'Finish an offboarding. If rows are still open, the body must have `acceptOpen`',
+    summary: 'Finish an offboarding. If rows (remaining tasks) are still open, the body must have `acceptOpen`',
     body: Strict({
       acceptOpen: Type.Optional(
         Type.Literal(true, {

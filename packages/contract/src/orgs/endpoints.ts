@@ -40,7 +40,7 @@ const MfaPolicy = Strict({
 
 export const mfaPolicy = {
   get: get('/v1/orgs/:orgId/mfa-policy', {
-    summary: 'Show whether members need a second factor',
+    summary: 'Show whether the organization requires a second factor of its members',
     responses: { 200: MfaPolicy },
   }),
   update: patch('/v1/orgs/:orgId/mfa-policy', {

@@ -9,16 +9,17 @@ const One = Strict({ override: Override })
 /** Values that a person stores for themselves alone, in an environment whose key they hold. */
 export const overrides = {
   list: get('/v1/orgs/:orgId/envs/:envId/overrides', {
-    summary: 'List your own overrides in an environment. You must have the environment’s key',
+    summary:
+      'List your own overrides in an environment. With a personal override, you get your own value of a secret, and everybody else gets the shared value',
     tagged: true,
     responses: { 200: Strict({ overrides: Type.Array(Override) }) },
   }),
   count: get('/v1/orgs/:orgId/envs/:envId/overrides/count', {
-    summary: 'Count the overrides of each person in an environment. Names and values stay encrypted',
+    summary: 'Count the overrides of each person in an environment. The answer has no names and no values',
     responses: { 200: Strict({ counts: Type.Array(OverrideCount) }) },
   }),
   create: post('/v1/orgs/:orgId/envs/:envId/overrides', {
-    summary: 'Store an override for yourself',
+    summary: 'Store a personal override: your own value of a secret. Everybody else still gets the shared value',
     body: Strict({
       ...NewOverride,
       seen: Type.Array(Id('override'), {

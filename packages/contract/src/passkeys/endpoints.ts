@@ -10,12 +10,13 @@ import { CredentialId, Passkey, PrfInput } from './schemas.ts'
  */
 export const passkeys = {
   list: get('/v1/me/passkeys', {
-    summary: 'List passkeys that unlock the caller’s keyring',
+    summary: 'List the passkeys that unlock the caller’s keyring (the encrypted private key)',
     responses: { 200: Strict({ passkeys: Type.Array(Passkey) }) },
     refuses: ['forbidden'],
   }),
   create: post('/v1/me/passkeys', {
-    summary: 'Register a passkey that unlocks the caller’s keyring',
+    summary:
+      'Register a passkey that unlocks the caller’s keyring (the encrypted private key). This passkey is not for signing in',
     body: Strict({
       credentialId: CredentialId,
       label: { ...DisplayName, description: 'A name for the passkey' },
@@ -27,7 +28,8 @@ export const passkeys = {
     audits: ['user.passkey_enrolled'],
   }),
   delete: del('/v1/me/passkeys/:passkeyId', {
-    summary: 'Remove a passkey that unlocks the keyring. The private key and the grants do not change',
+    summary:
+      'Remove a passkey, so that it no longer unlocks the caller’s keyring. The private key and the grants do not change',
     responses: { 200: Ok },
     refuses: ['forbidden', 'not_found'],
     audits: ['user.passkey_removed'],

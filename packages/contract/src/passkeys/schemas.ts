@@ -11,7 +11,8 @@ export const CredentialId = Type.String({
 
 export const PrfInput = Type.String({
   pattern: '^[A-Za-z0-9_-]{16,128}$',
-  description: 'Input of the passkey’s PRF extension, in base64url',
+  description:
+    'Input of the passkey’s PRF extension, in base64url. For this input, the passkey always returns the same bytes. From these bytes, the client computes the key that encrypts the private key',
 })
 
 export const Passkey = Strict({

@@ -40,16 +40,18 @@ const Configured = Strict({ recovery: Nullable(Recovery), coverage: RecoveryCove
  */
 export const recovery = {
   get: get('/v1/orgs/:orgId/recovery', {
-    summary: 'Get the public recovery key, its custodians, and the environments whose keys are wrapped for it',
+    summary:
+      'Get the public recovery key, the custodians (people who each have a share of the private recovery key), and the environments whose keys are wrapped for the recovery key',
     responses: { 200: Configured },
   }),
   publicKey: get('/v1/orgs/:orgId/recovery/public-key', {
     summary:
-      'Get the public recovery key, with which clients wrap the keys of new environments. `recoveryPublicKeyJwk` is null if recovery is not set up',
+      'Get the public recovery key. Clients wrap the key of each new environment with it, so that custodians can recover the environment. `recoveryPublicKeyJwk` is null if recovery is not set up',
     responses: { 200: Strict({ recoveryPublicKeyJwk: Nullable(PublicKeyJwk) }) },
   }),
   enable: post('/v1/orgs/:orgId/recovery', {
-    summary: 'Set up recovery. If recovery is set up already, the answer is 409',
+    summary:
+      'Set up recovery. Clients then also wrap each environment key for the recovery key of the organization. The private recovery key is divided among custodians, and enough of them can together restore access. If recovery is set up already, the answer is 409',
     body: KeyAndShares,
     responses: { 201: Configured },
     refuses: ['conflict', 'quota_exceeded'],
@@ -57,7 +59,7 @@ export const recovery = {
   }),
   rotate: post('/v1/orgs/:orgId/recovery/rotate', {
     summary:
-      'Replace the recovery key and its shares. The new recovery key can recover only the environments in `grants`',
+      'Replace the recovery key and its shares. The old shares stop working. The new recovery key can recover only the environments that you send in `grants`',
     body: KeyAndShares,
     responses: { 200: Configured },
     refuses: ['conflict'],
@@ -70,14 +72,16 @@ export const recovery = {
     audits: ['recovery.disabled', 'recovery_request.cancelled'],
   }),
   cover: post('/v1/orgs/:orgId/recovery/grants', {
-    summary: 'Cover environments with recovery: store the keys of these environments, wrapped for the recovery key',
+    summary:
+      'Cover environments with recovery: store their keys, wrapped for the recovery key. The custodians can then recover these environments',
     body: Strict({ grants: Grants }),
     responses: { 200: Configured },
     refuses: ['conflict'],
     audits: ['recovery.environments_covered'],
   }),
   share: get('/v1/orgs/:orgId/recovery/share', {
-    summary: 'Get the caller’s own share of the recovery key, wrapped for the caller',
+    summary:
+      'Get the caller’s own share of the private recovery key, wrapped for the caller. The caller must be a custodian',
     responses: {
       200: Strict({
         share: Strict({
@@ -90,7 +94,8 @@ export const recovery = {
     },
   }),
   envKeys: get('/v1/orgs/:orgId/recovery/env-keys', {
-    summary: 'List all environment keys that are wrapped for the recovery key',
+    summary:
+      'List all environment keys that are wrapped for the recovery key. Only enough custodians together can unwrap them',
     query: Page,
     responses: { 200: Strict({ grants: Type.Array(EnvironmentGrant), nextCursor: NextCursor }) },
   }),
@@ -111,13 +116,13 @@ const WithShares = Strict({ request: RecoveryRequest, shares: Type.Array(Contrib
 export const recoveryRequests = {
   list: get('/v1/orgs/:orgId/recovery/requests', {
     summary:
-      'List recovery requests, oldest first. Admins see all requests, and custodians see open requests. The target of a request (the person or service token that should get access) sees its own requests',
+      'List recovery requests, oldest first. Such a request asks the custodians for their shares of the recovery key. Admins see all requests, and custodians see open requests. The target of a request (the person or service token that should get access) sees its own requests',
     query: Page,
     responses: { 200: Strict({ requests: Type.Array(RecoveryRequest), nextCursor: NextCursor }) },
   }),
   open: post('/v1/orgs/:orgId/recovery/requests', {
     summary:
-      'Ask the custodians for their shares. The target of the request is the person or service token that should get access. A drill has no target, because it only tests the recovery. If you repeat the call for the same target, the answer has the open request',
+      'Ask the custodians for their shares of the recovery key. The target of the request is the person or service token that should get access. A drill has no target, because it only tests the recovery. If you repeat the call for the same target, the answer has the open request',
     body: Strict({
       targetPublicKeyJwk: {
         ...PublicKeyJwk,
@@ -137,11 +142,13 @@ export const recoveryRequests = {
     audits: ['recovery_request.opened'],
   }),
   get: get('/v1/orgs/:orgId/recovery/requests/:recoveryRequestId', {
-    summary: 'Get a recovery request, with the shares that custodians have wrapped for its target',
+    summary:
+      'Get a recovery request, with the shares of the recovery key that custodians have already wrapped for the target of the request',
     responses: { 200: WithShares },
   }),
   contribute: post('/v1/orgs/:orgId/recovery/requests/:recoveryRequestId/shares', {
-    summary: 'Contribute the caller’s own share, wrapped for the target of the request',
+    summary:
+      'Contribute the caller’s own share of the recovery key, wrapped for the target of the request (the person or token that should get access)',
     body: Strict({ shareIndex: ShareIndex, contributedShare: ShareForTarget }),
     responses: { 201: One },
     refuses: ['conflict'],
@@ -149,7 +156,7 @@ export const recoveryRequests = {
   }),
   complete: post('/v1/orgs/:orgId/recovery/requests/:recoveryRequestId/complete', {
     summary:
-      'Complete a recovery request: grant the target the keys that its machine has decrypted. A drill grants no keys',
+      'Complete a recovery request. The target’s machine has put the shares together, has decrypted the environment keys, and sends them wrapped for the target as `grants`. A drill grants no keys',
     body: Strict({
       ...trusted,
       principalType: Type.Optional(PrincipalType),
@@ -161,7 +168,7 @@ export const recoveryRequests = {
     audits: ['recovery_request.completed', 'recovery.drilled'],
   }),
   cancel: post('/v1/orgs/:orgId/recovery/requests/:recoveryRequestId/cancel', {
-    summary: 'Cancel an open recovery request',
+    summary: 'Cancel an open recovery request. Custodians can then contribute no more shares to it',
     responses: { 200: One },
     refuses: ['conflict'],
     audits: ['recovery_request.cancelled'],

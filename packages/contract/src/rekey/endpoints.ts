@@ -10,7 +10,7 @@ import { Rekey } from './schemas.ts'
 export const rekey = {
   run: post('/v1/orgs/:orgId/envs/:envId/rekey', {
     summary:
-      'Re-key an environment: replace its key, all grants and all current ciphertexts in one transaction. In a protected environment, use `changes.proposeRekey` instead',
+      'Re-key an environment: replace its key, all grants and all current ciphertexts in one transaction. Readers who are not in `grants` lose access. In a protected environment, use `changes.proposeRekey` instead',
     body: Strict({ ...Rekey.properties, ...trusted }),
     responses: {
       200: Strict({ environment: Environment, rekeyedSecrets: Type.Integer(), grants: Type.Integer() }),

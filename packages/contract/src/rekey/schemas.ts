@@ -15,7 +15,7 @@ export const RekeyGrant = Strict({ ...Holder.properties, wrappedDek: WrappedDek 
 export const RekeyDetails = Strict({
   name: SecretName,
   sealed: Nullable(SealedDetails),
-  expectedRevision: { ...Revision, description: 'The revision of the description that the caller read' },
+  expectedRevision: { ...Revision, description: 'The revision of these details that the caller read' },
 })
 
 /** A new key for an environment: its wrapping for each holder, and the ciphertext of each secret under it. */
@@ -30,7 +30,7 @@ export const Rekey = Strict({
     minItems: 1,
     maxItems: limits.rekeyGrantsMax,
     description:
-      'The new key, wrapped for each principal that should still have access. All other principals lose access',
+      'The new key, wrapped for each person, token and reader of the server that should still have access. All others lose access',
   }),
   dropReaders: Type.Optional(
     Type.Array(Strict({ principalType: ReaderType, principalId: PrincipalId }), {
@@ -47,7 +47,7 @@ export const Rekey = Strict({
     Type.Array(RekeyDetails, {
       maxItems: limits.rekeySecretsMax,
       description:
-        'All descriptions, encrypted with the new key. If a description is missing or has changed, the answer is 409. Without this list, the server deletes all descriptions',
+        'The description and tags of each secret that has them, encrypted with the new key. If one is missing here, or has changed since the caller read it, the answer is 409. Without this list, the server deletes all of them',
     }),
   ),
   recoveryWrappedDek: Type.Optional(RecoveryWrappedDek),
@@ -55,7 +55,7 @@ export const Rekey = Strict({
     Type.Array(Strict({ environmentId: Id('environment'), manifest: BranchManifest }), {
       maxItems: limits.rekeyManifestsMax,
       description:
-        'The new manifests of the environment’s branches. If the environment is a branch, the list has the new manifest of this branch. The server deletes each manifest for which this list has no new one, because that manifest belongs to the old key',
+        'A new manifest for each branch of the environment, or for the environment itself if it is a branch. The old manifests belong to the old key. If this list has no new manifest for a branch, the server deletes the old one',
     }),
   ),
 })

@@ -9,7 +9,7 @@ import { Layer, Scope } from './schemas.ts'
 export const resolve = {
   get: get('/v1/resolve', {
     summary:
-      'Get all secrets that a program needs: the layers of an environment with ciphertext and wrapped keys, lowest precedence first',
+      'Get all secrets that a program needs, encrypted, with wrapped keys. The answer has a list of layers: first the included groups, then the environment, then its branch. If two layers have a secret of the same name, the later layer wins',
     tagged: true,
     query: Strict({
       env: Type.Optional({
@@ -20,7 +20,7 @@ export const resolve = {
         Type.Array(Type.String({ pattern: `^${slugForm}:${slugForm}$` }), {
           maxItems: limits.resolveWithMax,
           description:
-            '`<group slug>:<environment slug>`: use this environment of the group. You can repeat the parameter',
+            '`<group slug>:<environment slug>`: use this environment of an included group. By default, the server uses the group’s environment with the same slug as `env`. You can repeat the parameter',
         }),
       ),
       proof: Type.Optional(

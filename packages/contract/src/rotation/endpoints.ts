@@ -23,7 +23,7 @@ const Configured = Strict({
 export const rotation = {
   rotatorKey: get('/v1/orgs/:orgId/rotation/rotator-key', {
     summary:
-      'Get the public key of the rotator, with which clients wrap environment keys. The answer also lists the environments whose keys the rotator has',
+      'Get the public key of the rotator, the part of the server that replaces values of secrets. Clients wrap environment keys with it. The answer also lists the environments whose keys the rotator has, and that the server can therefore read',
     unit: 'transaction',
     unaudited: 'the first call makes the key pair, but gives nobody access',
     responses: {
@@ -32,12 +32,14 @@ export const rotation = {
     refuses: ['conflict'],
   }),
   list: get('/v1/orgs/:orgId/rotation', {
-    summary: 'List rotation policies, without values',
+    summary:
+      'List rotation policies, without values. A rotation policy says how often the server replaces the value of a secret',
     query: Page,
     responses: { 200: Strict({ rotations: Type.Array(Rotation), nextCursor: NextCursor }) },
   }),
   create: post('/v1/orgs/:orgId/rotation', {
-    summary: 'Set up the rotation of a secret, or replace its settings. The caller must have the environment’s key',
+    summary:
+      'Set up the rotation of a secret (the server then replaces its value at regular intervals), or replace the settings of the rotation. The caller must have the environment’s key',
     unit: 'manual',
     body: Strict({
       ...trusted,
@@ -66,7 +68,7 @@ export const rotation = {
   }),
   update: patch('/v1/orgs/:orgId/rotation/:rotationId', {
     summary:
-      'Change the interval or the settings of a rotation, or pause or resume it. The kind cannot change. Resuming sets `failureStreak` to 0',
+      'Change the interval or the settings of a rotation, or pause or resume it. You cannot change the kind. If you resume the rotation, the server sets `failureStreak`, the number of failures in a row, to 0',
     unit: 'manual',
     body: Strict({
       intervalSeconds: Type.Optional(IntervalSeconds),
@@ -86,7 +88,7 @@ export const rotation = {
   }),
   delete: del('/v1/orgs/:orgId/rotation/:rotationId', {
     summary:
-      'Remove a rotation policy. The secret keeps its versions. If this was the last policy of the environment, the rotator loses the environment’s key',
+      'Delete a rotation policy: the server no longer replaces the value. The secret and its versions do not change. If this was the last policy of the environment, the rotator loses the environment’s key',
     unit: 'manual',
     body: Strict({ ...trusted }),
     query: Strict({

@@ -8,7 +8,10 @@ const kinds = Object.keys(rotationKinds) as RotationKind[]
 const Kind = Type.Unsafe<RotationKind>(
   Type.Union(
     kinds.map((kind) => Type.Literal(kind)),
-    { description: 'The kind of value: a random text, or the password of an account on a target' },
+    {
+      description:
+        '`generated`: the new value is a random text. Other kinds: the new value is the password of an account on a target of this kind',
+    },
   ),
 )
 
@@ -25,7 +28,7 @@ export const Config = Type.Object(
 export const rotationStatuses = ['active', 'paused'] as const
 
 export const Status = Type.Union([Type.Literal('active'), Type.Literal('paused')], {
-  description: '`paused`: the server rotates the secret only on request (`rotation.rotate`)',
+  description: '`paused`: the server rotates the secret only when somebody calls `rotation.rotate`',
 })
 
 export const Rotation = Strict({

@@ -14,7 +14,7 @@ const RecoveryCodes = Strict({
 export const secondFactor = {
   get: get('/v1/me/second-factor', {
     summary:
-      'Get the caller’s second factors. `mfaAt` is the time when the caller last entered a second factor in this session',
+      'Get which second factors the caller has. `mfaAt` is the time when the caller last entered one of them in this session',
     responses: {
       200: Strict({
         enrolled: Type.Boolean(),
@@ -53,13 +53,14 @@ export const secondFactor = {
     audits: ['user.totp_removed'],
   }),
   renewRecoveryCodes: post('/v1/me/second-factor/recovery-codes', {
-    summary: 'Replace the recovery codes',
+    summary: 'Replace the recovery codes. The old codes stop working',
     responses: { 200: RecoveryCodes },
     refuses: ['forbidden', 'mfa_required', 'conflict'],
     audits: ['user.recovery_codes_renewed'],
   }),
   stepUpOptions: post('/v1/me/second-factor/passkey-options', {
-    summary: 'Get a challenge for entering the second factor again with a passkey',
+    summary:
+      'Get a challenge, which the caller signs with a passkey to enter the second factor again (`secondFactor.stepUp`)',
     responses: { 200: WebAuthnChallenge },
     refuses: ['forbidden', 'conflict'],
     unaudited: 'the call only makes a challenge',

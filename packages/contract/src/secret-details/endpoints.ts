@@ -5,13 +5,14 @@ import { SealedDetails, SecretDetails } from './schemas.ts'
 
 export const secretDetails = {
   list: get('/v1/orgs/:orgId/envs/:envId/secret-details', {
-    summary: 'List descriptions, tags, owners and expiry dates of the secrets of an environment, by name',
+    summary:
+      'List the details of the secrets of an environment, by name: descriptions and tags (encrypted), owners and expiry dates',
     query: Page,
     responses: { 200: Strict({ details: Type.Array(SecretDetails), nextCursor: NextCursor }) },
   }),
   update: patch('/v1/orgs/:orgId/envs/:envId/secret-details/:name', {
     summary:
-      'Change the details of a secret. Fields that the body leaves out do not change. The value null clears a field',
+      'Change the details of a secret. Fields that the body leaves out do not change. If you send null, the server clears the field',
     body: Strict({
       sealed: Type.Optional(Nullable(SealedDetails)),
       ownerId: Type.Optional({

@@ -49,7 +49,7 @@ export const secrets = {
   }),
   put: put('/v1/orgs/:orgId/envs/:envId/secrets/:name', {
     summary:
-      'Create or change a secret. The call adds a version to the secret. In a protected environment, this call only makes a change request',
+      'Create or change a secret. The call adds a version to the secret. In a protected environment, the call only makes a change request: nothing changes before admins approve it',
     body: Strict({ ciphertext: Ciphertext, expectedVersion: Type.Optional(ExpectedVersion) }),
     headers: changeNote,
     responses: { 200: One, 201: One, 202: Queued },
@@ -115,7 +115,7 @@ export const secrets = {
   }),
   restore: post('/v1/orgs/:orgId/envs/:envId/secrets/:name/restore', {
     summary:
-      'Store the ciphertext of an earlier version as a new version. If the secret was renamed after this version, the caller encrypts the value again and sends it as `ciphertext`. In a protected environment, this call only makes a change request',
+      'Store the ciphertext of an earlier version as a new version. If the secret was renamed after this version, the caller encrypts the value again and sends it as `ciphertext`. In a protected environment, the call only makes a change request: nothing changes before admins approve it',
     body: Strict({
       version: { ...Version, description: 'Number of the version to restore' },
       expectedVersion: Type.Optional(ExpectedVersion),
@@ -131,7 +131,7 @@ export const secrets = {
   }),
   delete: del('/v1/orgs/:orgId/envs/:envId/secrets/:name', {
     summary:
-      'Delete a secret and all its versions. With `keepFor`, you can restore the secret for the given time. In a protected environment, this call only makes a change request',
+      'Delete a secret and all its versions. With `keepFor`, you can restore the secret for the given time. In a protected environment, the call only makes a change request: nothing changes before admins approve it',
     query: Strict({ ...Expected.properties, keepFor: Type.Optional(KeepFor) }),
     body: Expected,
     headers: changeNote,
@@ -144,13 +144,13 @@ export const secrets = {
 export const deletedSecrets = {
   list: get('/v1/orgs/:orgId/envs/:envId/deleted-secrets', {
     summary:
-      'List the deleted secrets that the server still keeps, latest deletion first. `ciphertext` is the last value, or null if the environment was re-keyed after the deletion',
+      'List the deleted secrets that the server still keeps, latest deletion first. `ciphertext` is the last value. If the environment was re-keyed after the deletion, `ciphertext` is null, and you cannot restore the secret',
     query: Page,
     responses: { 200: Strict({ deletedSecrets: Type.Array(DeletedSecretWithCiphertext), nextCursor: NextCursor }) },
   }),
   restore: post('/v1/orgs/:orgId/envs/:envId/deleted-secrets/:secretId/restore', {
     summary:
-      'Restore a deleted secret with its versions. The client encrypts the last value again, for a new version. In a protected environment, this call only makes a change request',
+      'Restore a deleted secret with its versions. The client decrypts the last value, encrypts it again, and sends it as `ciphertext` of a new version. In a protected environment, the call only makes a change request: nothing changes before admins approve it',
     body: Strict({ ciphertext: Ciphertext }),
     headers: changeNote,
     responses: { 200: One, 202: Queued },
@@ -159,7 +159,7 @@ export const deletedSecrets = {
   }),
   purge: del('/v1/orgs/:orgId/envs/:envId/deleted-secrets/:secretId', {
     summary:
-      'Delete a deleted secret permanently before the time of `keepFor` is over. In a protected environment, this call only makes a change request',
+      'Delete a deleted secret permanently, before the server does this at the end of `keepFor`. In a protected environment, the call only makes a change request: nothing changes before admins approve it',
     headers: changeNote,
     responses: { 200: Ok, 202: Queued },
     refuses: ['conflict'],

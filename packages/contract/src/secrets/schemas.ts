@@ -15,7 +15,7 @@ export const Secret = Strict({
 export const KeepFor = Type.String({
   pattern: '^(?:[1-9]|[12][0-9]|30)d$',
   description:
-    'How long you can restore the deleted secret: from `1d` (one day) to `30d`. Without this value, the server deletes the secret permanently',
+    'For how long you can restore the deleted secret: from `1d` (one day) to `30d`. Without this value, the server deletes the secret permanently, and you cannot restore it',
 })
 
 /**

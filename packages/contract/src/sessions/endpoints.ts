@@ -12,7 +12,7 @@ export const sessions = {
     refuses: ['forbidden'],
   }),
   end: del('/v1/me/sessions/:webSessionId', {
-    summary: 'End a browser session. From now on, the server refuses the JWT of this session',
+    summary: 'End a browser session. Afterwards, the server refuses the JWT (the access token) of this session',
     responses: { 200: Ok },
     refuses: ['forbidden', 'not_found'],
     audits: ['session.ended'],

@@ -11,7 +11,7 @@ export const signInPasskeys = {
     refuses: ['forbidden'],
   }),
   options: post('/v1/me/sign-in-passkeys/options', {
-    summary: 'Get a challenge for registering a passkey for signing in',
+    summary: 'Get a challenge, with which the browser makes a new passkey for signing in (`signInPasskeys.create`)',
     responses: { 200: WebAuthnChallenge },
     refuses: ['forbidden', 'mfa_required', 'conflict'],
     unaudited: 'the call only makes a challenge',

@@ -78,7 +78,7 @@ export const signIn = {
     audits: ['user.created', 'user.identity_linked', 'member.joined', 'session.started'],
   }),
   passkeyOptions: post('/v1/sign-in/passkeys/options', {
-    summary: 'Get a challenge for signing in with a passkey',
+    summary: 'Get a challenge, which a person signs with a passkey to sign in (`signIn.passkey`)',
     surface: 'none',
     responses: { 200: WebAuthnChallenge },
     refuses: ['conflict'],
@@ -94,7 +94,7 @@ export const signIn = {
   }),
   refresh: post('/v1/sign-in/refresh', {
     summary:
-      'Exchange the refresh cookie for a new session JWT and a new cookie. If somebody uses the old cookie again later, the server ends the session, because the cookie may be stolen',
+      'Get a new session JWT, the credential for other calls, in exchange for the refresh cookie that the sign-in set. The answer sets a new cookie. If somebody uses the old cookie later, the server ends the session, because the cookie may be stolen',
     surface: 'none',
     responses: { 200: SignedIn },
     refuses: ['unauthorized', 'forbidden', 'conflict'],

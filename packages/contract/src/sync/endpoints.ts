@@ -25,7 +25,7 @@ const Credential = Type.String({
   maxLength: limits.wrappedCredentialCharacters,
   pattern: blobPattern('wd1'),
   description:
-    'The credential for the destination. The client encrypts it with the public key of the connection, which the server has made',
+    'The credential for the destination. The client encrypts it with the public key of the connection, from `sync.publicKey`',
 })
 
 const WrappedDeks = Type.Array(Strict({ environmentId: EnvironmentId, wrappedDek: WrappedKey }), {
@@ -73,13 +73,14 @@ const settings = {
 /** Pushes secrets to platforms that cannot ask for them. The server reads what a binding was granted. */
 export const sync = {
   connections: get('/v1/orgs/:orgId/sync/connections', {
-    summary: 'List sync connections with their public keys and status, without credentials',
+    summary:
+      'List sync connections with their public keys and status. A sync connection is a stored credential for a destination, for example Vercel. The answer does not have the credential',
     query: Page,
     responses: { 200: Strict({ connections: Type.Array(SyncConnection), nextCursor: NextCursor }) },
   }),
   publicKey: get('/v1/orgs/:orgId/sync/connections/:connectionId/public-key', {
     summary:
-      'Get the public key of a connection, with which clients encrypt its credential and the keys of environments. For a new id, the server makes a key pair. It deletes the key pair after 24 hours if no connection has this id',
+      'Get the public key of a sync connection. Clients encrypt the credential of the connection, and the keys of environments, with it. For a new id, the server makes a key pair. If nobody creates the connection within 24 hours, the server deletes the key pair',
     unit: 'transaction',
     unaudited: 'the first call makes the key pair, but gives nobody access',
     responses: { 200: Strict({ publicKeyJwk: PublicKeyJwk }) },
@@ -87,7 +88,7 @@ export const sync = {
   }),
   createConnection: post('/v1/orgs/:orgId/sync/connections', {
     summary:
-      'Create a connection. First choose an id, and get the public key for this id (`sync.publicKey`). The client encrypts the credential with this public key',
+      'Create a sync connection: a stored credential for a destination, for example Vercel. Before this call, choose an id, and get the public key for this id (`sync.publicKey`). The client encrypts the credential with this key',
     body: Strict({
       id: Type.Optional({
         ...ConnectionId,
@@ -102,7 +103,7 @@ export const sync = {
     audits: ['sync_connection.created'],
   }),
   updateConnection: patch('/v1/orgs/:orgId/sync/connections/:connectionId', {
-    summary: 'Rename a connection, or replace its credential',
+    summary: 'Rename a sync connection, or replace its credential for the destination',
     body: Strict({ name: Type.Optional(DisplayName), wrappedCredential: Type.Optional(Credential) }),
     responses: { 200: Strict({ connection: SyncConnection }) },
     refuses: ['conflict'],
@@ -119,19 +120,20 @@ export const sync = {
   }),
   deleteConnection: del('/v1/orgs/:orgId/sync/connections/:connectionId', {
     summary:
-      'Delete a connection with its bindings, its grants and its key pair. Pushed secrets stay at the destination',
+      'Delete a sync connection with its bindings, its grants and its key pair. The server pushes nothing more through the connection. Secrets that it has pushed stay at the destination',
     body: Strict({ ...trusted }),
     responses: { 200: Ok },
     audits: ['sync_connection.deleted', 'sync_binding.deleted'],
   }),
   bindings: get('/v1/orgs/:orgId/sync/bindings', {
-    summary: 'List sync bindings, each with its last push',
+    summary:
+      'List sync bindings, each with its last push. A binding says which environment the server pushes through which connection to which place, for example a Vercel project',
     query: Page,
     responses: { 200: Strict({ bindings: Type.Array(SyncBinding), nextCursor: NextCursor }) },
   }),
   createBinding: post('/v1/orgs/:orgId/sync/bindings', {
     summary:
-      'Bind an environment to a destination. If the binding is enabled and has the mode `auto`, the server pushes at once',
+      'Create a sync binding: the server then pushes the secrets of an environment through a connection to a destination. If the binding is enabled and has the mode `auto`, the first push begins at once',
     unit: 'manual',
     body: Strict({
       ...trusted,
@@ -150,7 +152,7 @@ export const sync = {
   }),
   updateBinding: patch('/v1/orgs/:orgId/sync/bindings/:bindingId', {
     summary:
-      'Change a binding. With `wrappedDeks`, you give its connection missing keys, for example of a group that the environment includes now',
+      'Change a sync binding. With `wrappedDeks`, you give the connection keys that it does not have yet, for example the key of a group that the environment includes now',
     unit: 'manual',
     body: Strict({
       ...trusted,
@@ -165,14 +167,15 @@ export const sync = {
     audits: ['sync_binding.updated'],
   }),
   deleteBinding: del('/v1/orgs/:orgId/sync/bindings/:bindingId', {
-    summary: 'Delete a binding, and the grants that no other binding of its connection needs',
+    summary:
+      'Delete a sync binding: the server no longer pushes the environment there. The connection loses the keys that no other of its bindings needs. Secrets that the server has pushed stay at the destination',
     body: Strict({ ...trusted }),
     responses: { 200: Ok },
     audits: ['sync_binding.deleted'],
   }),
   plan: post('/v1/orgs/:orgId/sync/bindings/:bindingId/plan', {
     summary:
-      'List the secrets at the destination that the next push would create, change or delete, by name. The body can have settings that you want to try. The call changes nothing',
+      'List, by name, the secrets that the next push of a binding would create, change or delete at the destination. In the body, you can send other settings to see their effect. The call changes nothing',
     unit: 'manual',
     unaudited: 'the call reads names at the destination and changes nothing',
     body: Strict(settings),
@@ -181,7 +184,7 @@ export const sync = {
   }),
   run: post('/v1/orgs/:orgId/sync/bindings/:bindingId/run', {
     summary:
-      'Push now. The server answers when the push is done, at the latest after 55 seconds. A longer push continues after the answer',
+      'Push the secrets of a binding now. The server answers when the push is done, at the latest after 55 seconds. A longer push continues after the answer',
     unit: 'manual',
     body: Strict({
       adopt: Type.Optional(

@@ -47,7 +47,8 @@ const dimensions = {
  */
 export const tasks = {
   dispatch: post('/v1/agents/:agentRef/dispatch', {
-    summary: 'Register a task of an agent. The caller makes the token of the task, and sends the hash of the token',
+    summary:
+      'Register a task: one run of an agent. The caller makes a token for the task, and sends only the hash of the token to the server',
     body: Strict({
       taskRef: { ...Id('taskRef'), description: 'The `skd_...` part of the token' },
       tokenHash: Type.String({ pattern: '^[A-Za-z0-9_-]{43}$', description: 'SHA-256 of the token, in base64url' }),
@@ -88,7 +89,7 @@ export const tasks = {
   }),
   introspect: post('/v1/tasks/introspect', {
     summary:
-      'Check a task token. The caller must belong to the organization of the task. A service token that is bound to an environment cannot check tasks for an agent of a different environment',
+      'Check a task token. A proxy calls this to find out to which task a request belongs. The caller must belong to the organization of the task. A service token that is bound to an environment cannot check tasks for an agent of a different environment',
     unaudited: 'proxies call this often. The task has the time of the last call, to the minute',
     body: Strict({
       token: Type.String({
@@ -122,11 +123,12 @@ export const tasks = {
     refuses: ['not_found', 'mfa_required'],
   }),
   list: get('/v1/orgs/:orgId/agents/:agentId/tasks', {
-    summary: `List the newest ${limits.agentTasksListed} tasks, newest first, including ended tasks`,
+    summary: `List the newest ${limits.agentTasksListed} tasks (runs) of an agent, newest first, including ended tasks`,
     responses: { 200: Strict({ tasks: Type.Array(AgentTask) }) },
   }),
   report: post('/v1/agents/:agentRef/activity', {
-    summary: 'Report how often a proxy made each decision. The report has no paths of requests',
+    summary:
+      'Report how often a proxy allowed or refused requests of an agent. The report names hosts, methods and secrets, but no paths of requests',
     unaudited: 'proxies report every minute, and the reports themselves are stored',
     body: Strict({
       windowStart: { ...Instant, description: 'Beginning of the period of the report' },
@@ -157,7 +159,7 @@ export const tasks = {
   }),
   activity: get('/v1/orgs/:orgId/agents/:agentId/activity', {
     summary:
-      'Get the activity that proxies reported for an agent in the last `days` days, added up. The answer also has the permissions of the policy that nobody used',
+      'Get how many requests of an agent the proxies reported in the last `days` days, by host, method and decision. The answer also has the rules and secrets of the policy that no request used',
     query: Strict({
       days: Type.Optional(
         Type.Integer({

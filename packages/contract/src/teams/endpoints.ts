@@ -21,7 +21,8 @@ export const teams = {
     responses: { 200: Strict({ teams: Type.Array(Team), nextCursor: NextCursor }) },
   }),
   create: post('/v1/orgs/:orgId/teams', {
-    summary: 'Create a team: people who get the keys of the same environments',
+    summary:
+      'Create a team: a list of people and a list of environments. Each of the people should get the key of each of the environments. An admin then grants the missing keys (`grants.missing`)',
     body: Strict({ name: DisplayName }),
     responses: { 201: One },
     refuses: ['conflict'],

@@ -20,7 +20,7 @@ export const tokens = {
       tokenId: { ...Id('serviceToken'), description: 'The id of the token, which the client chooses' },
       tokenHash: Type.String({
         pattern: '^[A-Za-z0-9_-]{43}$',
-        description: 'SHA-256, in base64url, of the whole string that the client sends as its bearer token',
+        description: 'SHA-256, in base64url, of the whole credential that the client later sends as `Bearer`',
       }),
       publicKeyJwk: PublicKeyJwk,
       role: Type.Optional({ ...TokenRole, description: 'Default: member' }),
@@ -44,13 +44,13 @@ export const tokens = {
     audits: ['token.updated'],
   }),
   revoke: del('/v1/orgs/:orgId/tokens/:tokenId', {
-    summary: 'Revoke a service token. You can repeat the call',
+    summary: 'Revoke a service token: the server refuses it from now on. You can repeat the call',
     body: Strict({ ...trusted }),
     responses: { 200: Ok },
     audits: ['token.revoked'],
   }),
   delete: del('/v1/orgs/:orgId/tokens/:tokenId/permanent', {
-    summary: 'Delete a revoked service token and its key grants',
+    summary: 'Delete a service token and its key grants. You must revoke the token first',
     body: Strict({ ...trusted }),
     responses: { 200: Ok },
     refuses: ['conflict'],

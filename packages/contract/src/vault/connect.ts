@@ -12,7 +12,7 @@ export const vaultConnect = {
   claim: post('/v1/vault/connect/claim', {
     surface: 'none',
     summary:
-      'Exchange the token of a Connect link or manage link for a claim token. This works once for each link. The claim token is valid for 30 minutes',
+      'Exchange the token of a link for a claim token, with which the person’s browser makes the next calls. A person connects an account with a Connect link, and sees their connections with a manage link. Each link works once. The claim token is valid for 30 minutes',
     body: Strict({
       token: Type.String({ pattern: '^(?:vct|vmt)_[A-Za-z0-9_-]{43}$', description: 'The token of a link' }),
     }),
@@ -28,19 +28,19 @@ export const vaultConnect = {
   session: get('/v1/vault/connect/session', {
     surface,
     summary:
-      'Get the provider to connect, the display settings of the project, and the executor’s keys for encryption. The call also works after the connect session was completed',
+      'Get the connect session of a Connect link: the provider to connect, the display settings of the project, and the executor’s public keys. The call also works after the person has connected the account',
     responses: { 200: oneView },
     refuses: ['forbidden'],
   }),
   consent: post('/v1/vault/connect/consent', {
     surface,
     summary:
-      'Record that the person agrees to the text of the provider. Before this call, the server accepts no credential',
+      'Record that the person agrees to the consent text, which says what the product will do with the account. Before this call, the server accepts no credential',
     body: Strict({
       consentVersion: Type.Integer({
         minimum: 1,
         maximum: 2_147_483_647,
-        description: 'The version of the text that the page has shown',
+        description: 'The version of the consent text that the page has shown',
       }),
     }),
     responses: { 200: oneView },
@@ -49,7 +49,8 @@ export const vaultConnect = {
   }),
   submit: post('/v1/vault/connect/submit', {
     surface,
-    summary: 'Store the credentials that the browser has encrypted. The call completes the connect session',
+    summary:
+      'Store the credentials of the person’s account, which the browser has encrypted for the executor. This connects the account, and ends the connect session',
     body: VaultCapture,
     responses: { 200: VaultCaptured },
     refuses: ['forbidden', 'not_found', 'conflict'],
@@ -57,14 +58,15 @@ export const vaultConnect = {
   }),
   cancel: post('/v1/vault/connect/cancel', {
     surface,
-    summary: 'End the connect session, because the person does not want to connect an account',
+    summary:
+      'Cancel a Connect link, because the person does not want to connect an account. The link then no longer works',
     responses: { 200: oneView },
     refuses: ['forbidden', 'not_found', 'conflict'],
     audits: ['vault.connect_session.cancelled'],
   }),
   manage: get('/v1/vault/connect/manage', {
     surface,
-    summary: 'List the person’s own connections',
+    summary: 'List the person’s own connections: the accounts that they have connected to the product',
     responses: { 200: managed },
     refuses: ['forbidden'],
   }),

@@ -30,7 +30,7 @@ export const vaultExecutor = {
   register: post('/v1/vault/executor/register', {
     surface: 'none',
     summary:
-      'Register an executor with a code from an admin. The server shows the executor’s credential only in this answer',
+      'Register a vault executor: the program that has the vault’s private key, and uses the connected accounts for the product. The code comes from an admin. The server shows the executor’s credential only in this answer',
     body: Strict({
       code: Type.String({ pattern: '^vrc_[A-Za-z0-9_-]{43}$', description: 'A registration code' }),
       origin: Url('Origin of the executor: https, or http on the loopback interface'),
@@ -58,7 +58,7 @@ export const vaultExecutor = {
   me: get('/v1/vault/executor/me', {
     surface,
     summary:
-      'Get the executor and the display settings of its project. The server notes the time of the call as a sign that the executor runs',
+      'Get the calling executor, and the display settings of its project. The server stores the time of the call, so that admins see that the executor runs',
     responses: {
       200: Strict({
         executor: VaultExecutor,
@@ -68,7 +68,7 @@ export const vaultExecutor = {
   }),
   catalog: put('/v1/vault/executor/catalog', {
     surface,
-    summary: 'Replace the catalog of providers that people see',
+    summary: 'Replace the catalog: the list of providers (services) whose accounts people can connect',
     body: Strict({ catalog: VaultCatalog, sdkVersion: SdkVersion }),
     responses: { 200: oneExecutor },
     audits: ['vault.executor.catalog_updated'],
@@ -76,7 +76,7 @@ export const vaultExecutor = {
   addKey: post('/v1/vault/executor/keys', {
     surface,
     summary:
-      'Register another wrapping key of the executor, which becomes the current key. The executor can still unwrap with earlier keys',
+      'Register another wrapping key of the executor: the public key with which browsers encrypt credentials. The new key becomes the current key. The executor needs its earlier private keys for older credentials',
     body: Strict({ wrappingKey: WrappingKey }),
     responses: { 200: oneExecutor },
     refuses: ['conflict'],
@@ -84,7 +84,8 @@ export const vaultExecutor = {
   }),
   verifySession: post('/v1/vault/executor/connect-sessions/verify', {
     surface,
-    summary: 'Check the claim token of a browser. The answer has the connect session, which must still be pending',
+    summary:
+      'Check the claim token that a browser sent to the executor. The answer has the connect session of this token: what the person wants to connect. The person must not have completed or cancelled it',
     body: Strict({
       claimToken: Type.String({ pattern: '^vcl_[A-Za-z0-9_-]{43}$', description: 'A claim token' }),
     }),
@@ -94,7 +95,8 @@ export const vaultExecutor = {
   }),
   complete: post('/v1/vault/executor/connect-sessions/:connectSessionId/complete', {
     surface,
-    summary: 'Store the credentials that the executor has encrypted. The call completes the connect session',
+    summary:
+      'Store the credentials of the person’s account, which the executor has encrypted for itself. This connects the account, and ends the connect session',
     body: VaultExecutorCapture,
     responses: { 200: VaultCaptured },
     refuses: ['not_found', 'conflict'],
@@ -102,7 +104,8 @@ export const vaultExecutor = {
   }),
   connection: get('/v1/vault/executor/connections/:vaultConnectionId', {
     surface,
-    summary: 'Get a connection of the project, with the user of the product and the wrapping key of each credential',
+    summary:
+      'Get a vault connection (one connected account), with the product’s id of the user, and the wrapping key of each credential',
     responses: {
       200: Strict({
         connection: VaultConnection,
@@ -116,7 +119,7 @@ export const vaultExecutor = {
   release: get('/v1/vault/executor/connections/:vaultConnectionId/credentials/:slot', {
     surface,
     summary:
-      'Get the current revision of a credential. The executor must have registered the wrapping key of this credential',
+      'Get a credential of a connection, in its current revision, encrypted for the executor. The executor must have registered the wrapping key with which it is encrypted',
     responses: { 200: Strict({ credential: VaultCredential }) },
     refuses: ['not_found', 'forbidden', 'quota_exceeded'],
     audits: ['vault.credential.release_denied'],
@@ -124,7 +127,7 @@ export const vaultExecutor = {
   writeBack: put('/v1/vault/executor/connections/:vaultConnectionId/credentials/:slot', {
     surface,
     summary:
-      'Replace a credential, for example after a refresh. If the credential already has a newer revision, the answer is 409. The server keeps the new and the previous revision',
+      'Replace a credential of a connection, for example after a refresh of OAuth tokens. If the credential already has a newer revision, the answer is 409. The server stores the new and the previous revision',
     body: VaultWriteBack,
     responses: { 200: Strict({ slot: Slot, revision: Version }) },
     refuses: ['not_found', 'conflict'],
@@ -132,7 +135,8 @@ export const vaultExecutor = {
   }),
   setStatus: post('/v1/vault/executor/connections/:vaultConnectionId/status', {
     surface,
-    summary: 'Report that a connection works again, or that the person must repair the connection',
+    summary:
+      'Report that a vault connection works again, or that the person must repair it, for example by signing in again',
     body: Strict({
       status: {
         ...oneOf(['reauth_required', 'active']),

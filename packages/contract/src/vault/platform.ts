@@ -66,7 +66,7 @@ export const vaultPlatform = {
   createSession: post('/v1/vault/connect-sessions', {
     surface,
     summary:
-      'Make a link with which a person connects an account or repairs a connection. The server shows the link’s token only in this answer',
+      'Make a Connect link, with which a user of the product connects an account or repairs a connection. The server shows the link’s token only in this answer',
     body: Strict({
       ...linkFields,
       providerId: ProviderId,
@@ -106,7 +106,8 @@ export const vaultPlatform = {
   }),
   connections: get('/v1/vault/connections', {
     surface,
-    summary: 'List connections of the project, oldest first. By default, a page has 100 connections',
+    summary:
+      'List the vault connections of the project (accounts that users of the product connected), oldest first. By default, a page has 100 connections',
     query: ConnectionsQuery,
     responses: { 200: VaultConnectionPage },
   }),
@@ -118,7 +119,8 @@ export const vaultPlatform = {
   }),
   revoke: del('/v1/vault/connections/:vaultConnectionId', {
     surface,
-    summary: 'Revoke a connection, and delete every revision of its credentials. You can repeat the call',
+    summary:
+      'Revoke a vault connection, and delete every revision of its credentials. The product can then no longer use the account. You can repeat the call',
     responses: { 200: oneConnection },
     refuses: ['not_found'],
     audits: ['vault.connection.revoked'],
@@ -126,7 +128,7 @@ export const vaultPlatform = {
   createManageSession: post('/v1/vault/manage-sessions', {
     surface,
     summary:
-      'Make a link with which a person sees and revokes their own connections. The server shows the link’s token only in this answer',
+      'Make a manage link, with which a user of the product sees and revokes their own connections. The server shows the link’s token only in this answer',
     body: Strict(linkFields),
     responses: {
       201: Strict({
@@ -142,7 +144,7 @@ export const vaultPlatform = {
   eraseUser: del('/v1/vault/users/:userRef', {
     surface,
     summary:
-      'Delete all data of one person: connections, credentials, links and webhook deliveries. You can repeat the call',
+      'Delete all data of one user of the product: connections, credentials, links and webhook deliveries. You can repeat the call',
     responses: { 200: VaultErased },
     audits: ['vault.user.erased'],
   }),
@@ -162,7 +164,7 @@ export const vaultPlatform = {
   }),
   deleteWebhook: del('/v1/vault/webhooks/:vaultWebhookId', {
     surface,
-    summary: 'Delete a webhook and its waiting deliveries',
+    summary: 'Delete a webhook. The server also deletes the deliveries (events) that it has not sent yet',
     responses: { 200: Ok },
     refuses: ['not_found'],
     audits: ['vault.webhook.deleted'],
@@ -170,7 +172,8 @@ export const vaultPlatform = {
   testWebhook: post('/v1/vault/webhooks/:vaultWebhookId/test', {
     surface,
     unit: 'manual',
-    summary: 'Send a `ping` to the webhook now. The answer says whether the receiver accepted it',
+    summary:
+      'Send the test event `ping` to the URL of the webhook now. The answer says whether the receiver accepted it',
     responses: { 200: VaultWebhookTested },
     refuses: ['not_found', 'conflict'],
     audits: ['vault.webhook.tested'],

@@ -47,7 +47,7 @@ export const UserRef = Type.String({
   minLength: 1,
   maxLength: limits.vaultUserRefCharacters,
   pattern: displayNamePattern,
-  description: 'The id that the product itself uses for its user. Do not use an e-mail address',
+  description: 'The id that your product uses for this user. Do not use an e-mail address',
 })
 
 /** How a project appears on the Connect page. */

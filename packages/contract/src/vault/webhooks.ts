@@ -88,7 +88,8 @@ export const vaultWebhooks = {
     audits: ['vault.webhook.created'],
   }),
   update: patch(one, {
-    summary: 'Change a webhook. If you enable it again, the server sends the waiting deliveries',
+    summary:
+      'Change a webhook. If you enable a disabled webhook, the server sends the deliveries that waited meanwhile',
     body: Strict({
       url: Type.Optional(url),
       events: Type.Optional(events),
@@ -100,13 +101,14 @@ export const vaultWebhooks = {
     audits: ['vault.webhook.updated'],
   }),
   delete: del(one, {
-    summary: 'Delete a webhook and its waiting deliveries',
+    summary: 'Delete a webhook. The server also deletes the deliveries (events) that it has not sent yet',
     responses: { 200: Ok },
     audits: ['vault.webhook.deleted'],
   }),
   test: post(`${one}/test`, {
     unit: 'manual',
-    summary: 'Send a `ping` to the webhook now. The answer says whether the receiver accepted it',
+    summary:
+      'Send the test event `ping` to the URL of the webhook now. The answer says whether the receiver accepted it',
     responses: { 200: VaultWebhookTested },
     refuses: ['conflict'],
     audits: ['vault.webhook.tested'],
@@ -120,7 +122,7 @@ export const vaultWebhooks = {
     responses: { 200: Strict({ deliveries: Type.Array(VaultDelivery), nextCursor: NextCursor }) },
   }),
   redeliver: post(`${one}/deliveries/:vaultDeliveryId/redeliver`, {
-    summary: 'Send a delivery again, with the same id',
+    summary: 'Send a delivery of a webhook (one event) again, with the same id',
     responses: { 200: Strict({ delivery: VaultDelivery }) },
     refuses: ['conflict'],
     audits: ['vault.webhook.redelivered'],

@@ -19,7 +19,7 @@ function overview({ version, conventions, sections, tables }: Reference): string
   ])
   return [
     '# HTTP API',
-    `These pages describe version ${version} of the API. They are generated from the [OpenAPI document](../openapi.json). Every server also sends this document at \`/openapi.json\`.`,
+    `These pages describe version ${version} of the API. They are generated from the [OpenAPI document](../openapi.json). Every server also sends this document at \`/openapi.json\`. The [glossary](../glossary.md) explains words such as grant, reader and layer.`,
     conventions.map((line) => `- ${line}`).join('\n'),
     '## Operations',
     table(['Heading', 'Operations'], rows),
@@ -33,7 +33,7 @@ const anchorOf = (id: string) => id.toLowerCase().replaceAll('.', '')
 
 function sectionMarkdown({ title, operations }: Section): string {
   const links = operations.map(({ id }) => `[\`${id}\`](#${anchorOf(id)})`)
-  const about = `This page describes ${links.length === 1 ? 'the operation' : 'the operations'} ${links.join(', ')}.`
+  const about = `This page describes ${links.length === 1 ? 'the operation' : 'the operations'} ${links.join(', ')}. The [glossary](../glossary.md) explains words such as grant, reader and layer.`
   return [`# API: ${title}`, about, ...operations.map(operationMarkdown)].join('\n\n')
 }
 

@@ -63,7 +63,7 @@ export const inReach = <S extends OnAgent, N extends string>(base: Access<S, N>)
     'A service token that is bound to an environment can use only the agents of this environment' +
       ('admin' in base.words || 'dispatcher' in base.words
         ? ''
-        : '. Such a token without the admin role can also use the agents that are bound to no environment'),
+        : '. If this token is not an admin token, it can also use the agents that are bound to no environment'),
     base,
     async (scope) => {
       checkReach(scope)

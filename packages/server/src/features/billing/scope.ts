@@ -8,7 +8,7 @@ import { checkFeature, checkQuota } from './quota.ts'
 export const quota = <S extends InOrg, N extends string>(metric: Metric, base: Access<S, N>): Access<S, N> => ({
   ...narrowed(
     'quota',
-    `If the server enforces plans, the organization must be below its limit for \`${metric}\``,
+    `If the server enforces the limits of plans, the organization must be below the limit of its plan for \`${metric}\``,
     base,
     async (scope, { context, db }) => {
       await checkQuota(context, db, scope.org, metric)
@@ -22,7 +22,7 @@ export const quota = <S extends InOrg, N extends string>(metric: Metric, base: A
 export const feature = <S extends InOrg, N extends string>(name: Feature, base: Access<S, N>): Access<S, N> => ({
   ...narrowed(
     'feature',
-    `If the server enforces plans, the organization’s plan must include the feature \`${name}\``,
+    `If the server enforces the limits of plans, the plan of the organization must include the feature \`${name}\``,
     base,
     async (scope, { context, db }) => {
       await checkFeature(context, db, scope.org, name)

@@ -142,8 +142,8 @@ test('the reference says in sentences who may call an operation', () => {
   expect(rules.get('POST /v1/orgs/:orgId/sync/connections')).toBe(
     'An owner or admin of the organization, an admin service token, or a machine client. ' +
       'The server refuses a service token that is bound to an environment. ' +
-      'If the server enforces plans, the organization must be below its limit for `sync.connections`. ' +
-      'If the server enforces plans, the organization’s plan must include the feature `sync`.',
+      'If the server enforces the limits of plans, the organization must be below the limit of its plan for `sync.connections`. ' +
+      'If the server enforces the limits of plans, the plan of the organization must include the feature `sync`.',
   )
   expect(rules.get('POST /v1/cli-login')).toMatch(/^No `Authorization` header is needed: .+\. The server limits /)
 })

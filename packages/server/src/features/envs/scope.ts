@@ -78,11 +78,11 @@ export async function inReach<S extends InOrg>(db: Sql, scope: S, env: Pick<Env,
 export const reachOfBoundTokens = (base: Pick<Access<object>, 'words'>, objects: string): string =>
   refusesTokens(base)
     ? ''
-    : `. A service token that is bound to an environment can use only ${objects} of this environment’s application` +
-      ('admin' in base.words ? '' : ', and of groups that the application’s environments include')
+    : `. If a service token is bound to an environment, it can use only ${objects} of the same application` +
+      ('admin' in base.words ? '' : ', and of groups that environments of this application include')
 
 const ofOrganization =
-  'The environment must belong to the organization. If the environment is a branch, it must not have expired'
+  'The environment must belong to the organization. If the environment is a branch, the branch must not have expired'
 
 /** Finds an environment and the caller's own key grant. An expired environment counts as missing. */
 export const env = <S extends InOrg, N extends string>(base: Access<S, N>): Access<S & InEnv, N | 'envId'> =>
@@ -126,11 +126,15 @@ const grantWords = (words: Words, name: string, who: string): Words => ({
   env: ofOrganization,
   [name]: refusesTokens({ words })
     ? who
-    : `${who}. A service token that is bound to an environment can use only the grants on its own environment, and on the parent, branches and groups of its own environment`,
+    : `${who}. A service token that is bound to an environment can call this only for its own environment, and for the parent, branches and groups of its own environment`,
 })
 
 const granteeWords = (words: Words): Words =>
-  grantWords(withoutClients(words), 'grantee', 'The caller needs a key grant on the environment')
+  grantWords(
+    withoutClients(words),
+    'grantee',
+    'The caller needs a key grant on the environment: the environment’s key, wrapped for the caller',
+  )
 
 /** Allows a holder of a key grant on the environment, who reads and writes secrets. */
 export const grantee = <S extends InEnv, N extends string>(base: Access<S, N>): Access<S, N> =>
@@ -141,7 +145,11 @@ export const grantee = <S extends InEnv, N extends string>(base: Access<S, N>): 
   })
 
 const granteeOrMachineWords = (words: Words): Words =>
-  grantWords(words, 'granteeOrMachine', 'The caller must have a key grant on the environment, or be a machine client')
+  grantWords(
+    words,
+    'granteeOrMachine',
+    'The caller must be a machine client, or have a key grant on the environment: the environment’s key, wrapped for the caller',
+  )
 
 /** Restoring or deleting stored versions needs no key, so a machine client may do that too. */
 export const granteeOrMachine = <S extends InEnv, N extends string>(base: Access<S, N>): Access<S, N> =>
@@ -156,7 +164,7 @@ export const granteeOrMachine = <S extends InEnv, N extends string>(base: Access
 export const branchHolderOrAdmin = <S extends InEnv, N extends string>(base: Access<S, N>): Access<S, N> =>
   narrowed(
     'branchHolderOrAdmin',
-    'The caller must be an admin. A caller who is not an admin can delete an unprotected branch, but must have a key grant on it',
+    'An admin can delete every environment and branch. Another caller can delete only a branch that is not protected, and must have a key grant on this branch',
     base,
     async (scope) => {
       if (isAdmin(scope)) return scope

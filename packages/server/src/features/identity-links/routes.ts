@@ -3,7 +3,7 @@ import { limited, open } from '../../http/access.ts'
 import { route } from '../../http/route.ts'
 import { confirm, decline, enterSecondFactor, get, passkeyOptions, requestMail } from './identity-links.ts'
 
-const byCookie = open('the cookie is the credential')
+const byCookie = open('the cookie that the sign-in set is the credential')
 
 export const routes = [
   route(identityLinks.get, byCookie, get),

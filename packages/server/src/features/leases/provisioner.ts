@@ -20,7 +20,7 @@ interface ByToken {
 /** The settings of a target name the token of its provisioner, so the token needs no role and no grant. */
 export const serviceToken = accessOf<ByToken>(
   'serviceToken',
-  'Any service token. The server gives a token only the jobs of targets that name this token as their provisioner',
+  'Any service token. The server gives a token only the jobs of targets whose settings name this token as the provisioner',
   async (call) => {
     const { principal } = await signedIn.resolve(call, {})
     if (principal.type !== 'service_token') throw fail('forbidden', 'only a service token may do this')

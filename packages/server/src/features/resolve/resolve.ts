@@ -18,7 +18,7 @@ import { findMembershipOfEnv, type LayerRow, listLayers } from './store.ts'
 /** Admits a caller who can hold a key. The layers decide which keys are needed. */
 export const resolver = accessOf<{ principal: UserPrincipal | TokenPrincipal }>(
   'resolver',
-  'A person or a service token, with a key grant on every layer of the answer',
+  'A person or a service token. The caller needs a key grant on every environment (layer) in the answer',
   async (call, params) => {
     const { principal } = await signedIn.resolve(call, params)
     if (principal.type !== 'm2m') return { principal }

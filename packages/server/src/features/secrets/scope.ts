@@ -20,7 +20,7 @@ export const deletedSecret = <S extends InEnv, N extends string>(
 ): Access<S & { deleted: Deleted }, N | 'secretId'> =>
   narrowed(
     'deletedSecret',
-    'The deleted secret must belong to the environment, and the time of its `keepFor` must not be over',
+    'The deleted secret must belong to the environment, and the server must still keep it: the time in `keepFor` of the deletion is not over',
     base,
     async (scope: S, { db, context }, params: Record<N | 'secretId', string>) => {
       const deleted = await findDeleted(db, scope.env, params.secretId, context.now().toISOString())

@@ -21,8 +21,8 @@ export const routes = [
   route(signIn.redeemLink, open('the token of the mailed link is the credential'), redeem),
   route(signIn.passkeyOptions, limited('sign_in', open('the call begins a sign-in')), options),
   route(signIn.passkey, open('the signature of a passkey is the credential'), signInWithPasskey),
-  route(signIn.refresh, open('the cookie is the credential'), refresh),
-  route(signIn.signOut, open('the cookie is the credential'), signOut),
+  route(signIn.refresh, open('the cookie that the sign-in set is the credential'), refresh),
+  route(signIn.signOut, open('the cookie that the sign-in set is the credential'), signOut),
 ]
 
 export const rawRoutes = [

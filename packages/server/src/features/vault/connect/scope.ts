@@ -72,12 +72,12 @@ const claimed = <S extends Session>(word: string, means: string, isOf: (session:
 
 export const connectClaim = claimed<CaptureSession>(
   'connectClaim',
-  'A claim token from `vaultConnect.claim`, at most 30 minutes old. The link must be for connecting an account or repairing a connection',
+  'A person in a browser, with a claim token from `vaultConnect.claim` that is at most 30 minutes old. The token must come from a link for connecting an account or repairing a connection',
   (session) => session.purpose !== 'manage',
 )
 
 export const manageClaim = claimed<ManageSession>(
   'manageClaim',
-  'A claim token from `vaultConnect.claim`, at most 30 minutes old. The link must be for managing connections',
+  'A person in a browser, with a claim token from `vaultConnect.claim` that is at most 30 minutes old. The token must come from a link for managing connections',
   (session) => session.purpose === 'manage',
 )

@@ -39,7 +39,7 @@ const findExecutor = (db: Sql, { orgId, id }: ExecutorPrincipal) =>
  */
 export const executorKey = accessOf<{ principal: ExecutorPrincipal }>(
   'executorKey',
-  'The active executor of a vault project',
+  'The active executor of a vault project, with its credential (`skx_`)',
   async ({ principal }) => {
     if (principal?.type !== 'vault_executor') throw fail('unauthorized', 'send the credential of an executor')
     return { principal }
@@ -54,11 +54,15 @@ export const releases = <S extends { principal: ExecutorPrincipal }>(base: Acces
   })
 
 /** Finds the active executor of a project. An executor that was just disabled is refused like an unknown one. */
-export const executor = accessOf<ByExecutor>('executor', 'The active executor of a vault project', async (call) => {
-  const { principal } = await executorKey.resolve(call, {})
-  const found = await findExecutor(call.db, principal)
-  if (!found) throw fail('unauthorized', 'unknown executor')
-  return { principal, executor: found }
-})
+export const executor = accessOf<ByExecutor>(
+  'executor',
+  'The active executor of a vault project, with its credential (`skx_`)',
+  async (call) => {
+    const { principal } = await executorKey.resolve(call, {})
+    const found = await findExecutor(call.db, principal)
+    if (!found) throw fail('unauthorized', 'unknown executor')
+    return { principal, executor: found }
+  },
+)
 
 export const connection = connectionOf<ByExecutor>(({ executor: { orgId, projectId } }) => ({ orgId, id: projectId }))

@@ -10,11 +10,15 @@ export interface ByPlatform {
   place: Place
 }
 
-export const platformKey = accessOf<ByPlatform>('platformKey', 'A platform key of a vault project', async (call) => {
-  const { principal } = call
-  if (principal?.type !== 'vault_platform') throw fail('unauthorized', 'send a platform key')
-  return { principal, place: { orgId: principal.orgId, id: principal.projectId } }
-})
+export const platformKey = accessOf<ByPlatform>(
+  'platformKey',
+  'The backend of a product, with a platform key (`skv_`) of its vault project',
+  async (call) => {
+    const { principal } = call
+    if (principal?.type !== 'vault_platform') throw fail('unauthorized', 'send a platform key')
+    return { principal, place: { orgId: principal.orgId, id: principal.projectId } }
+  },
+)
 
 export const connection = connectionOf<ByPlatform>(({ place }) => place)
 
