@@ -66,6 +66,20 @@ const failFirst = async (method: string, name: string) => {
   await page.route(path, fail)
 }
 
+/** Somebody else changes the secret right before the first deletion of it reaches the server. */
+const changeBeforeDelete = async (name: string, value: string) => {
+  const path = new RegExp(`/secrets/${name}(\\?|$)`)
+  let isChanged = false
+  const change = async (route: Route) => {
+    if (!isChanged && route.request().method() === 'DELETE') {
+      isChanged = true
+      await putSecret(world, owner.bearer(), place, name, value)
+    }
+    await route.continue()
+  }
+  await page.route(path, change)
+}
+
 describe('the selection', () => {
   test('takes one row, a range with Shift, or all rows of the filter', async () => {
     await box('ALPHA').check()
@@ -223,7 +237,7 @@ describe('a deletion of selected secrets', () => {
     await box('BETA').check()
     await act('Delete…')
     await dialogOf(page).getByRole('checkbox', { name: 'Production' }).check()
-    await putSecret(world, owner.bearer(), place, 'BETA', 'planted-beta-since')
+    await changeBeforeDelete('BETA', 'planted-beta-since')
     await submit('Delete 2 secrets').click()
     await dialogOf(page).getByText('Deleted from Production: ALPHA').waitFor()
     await dialogOf(page).getByText('Not deleted from Production: BETA. Someone else changed it meanwhile.').waitFor()
@@ -244,7 +258,7 @@ describe('a move of a secret that somebody changes meanwhile', () => {
     await choose('From', 'Production')
     await choose('To', 'Development')
     await dialogOf(page).getByText('1 added').waitFor()
-    await putSecret(world, owner.bearer(), place, 'ALPHA', 'planted-alpha-since')
+    await changeBeforeDelete('ALPHA', 'planted-alpha-since')
     await submit('Move 1 secret').click()
     await dialogOf(page).getByText('Not deleted from Production: ALPHA. Someone else changed it meanwhile.').waitFor()
     await page.keyboard.press('Escape')

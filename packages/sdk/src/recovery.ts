@@ -97,8 +97,8 @@ export class FalseSharesError extends SkerryError {
  * in `falseShares`.
  *
  * @param holder the private key of the caller, with which the function unwraps the shares.
- * @param recoveryPublicKeyJwk the public key of the recovery key, as the caller knows it, a JWK as a JSON string. A
- *   share of any other recovery key is false.
+ * @param recoveryPublicKeyJwk the public key of the recovery key, as a JWK in a JSON string. Pass the key that your
+ *   program knows already, not one that the server shows now. A share of any other recovery key is false.
  * @throws SkerryError `conflict` if too few custodians have sent a share; FalseSharesError if enough custodians have
  *   sent a share, but too few shares are valid.
  * @example
