@@ -9,7 +9,9 @@ import { writeRelease } from './write.ts'
 // `scripts/package.ts` starts this program, with surroundings that are the same on each machine.
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const folder = resolve(process.argv[2] ?? join(root, 'dist/release'))
+const [wanted = join(root, 'dist/release')] = process.argv.slice(2)
+if (wanted.startsWith('-')) throw new Error(`${wanted}: there are no options; name a folder, or nothing`)
+const folder = resolve(wanted)
 
 for (const pages of bundles) buildPages(root, pages, () => console.log(`Building the pages of ${pages.name}`))
 await buildSite(root, () => console.log('Building the documentation'))

@@ -7,6 +7,7 @@ import { findUnlessBound } from './current-place.ts'
 import { Failure, redact, toFailure } from './failure.ts'
 import { cacheFolder } from './folders.js'
 import { openWithGroups } from './grants.ts'
+import { knownDirectory } from './known-directories.ts'
 import { isStrict, RollbackHere } from './known-state.ts'
 import { boundPlace, type Place } from './places.ts'
 import { openSession, type Session, userAgent } from './session.ts'
@@ -43,6 +44,7 @@ export async function* checkAll(flags: Flags): AsyncGenerator<Check> {
   if (known.state === 'fail') return
   const bound = settings.scopeIsExplicit ? undefined : await boundPlace(session).catch(() => undefined)
   yield* checkBinding(settings, bound)
+  yield* await checkDirectory(session)
   yield await checkKey(session, flags)
 }
 
@@ -170,6 +172,29 @@ function checkBinding({ found, app, env }: Settings, bound: Place | undefined): 
     return [{ what, state: 'ok', message: `bound to ${bound.label}` }]
   const message = `bound to ${bound.label}, which commands use here instead of ${named} in skerry.json`
   return [{ what, state: 'warn', message, next: `use another credential to work on ${named}` }]
+}
+
+/** Warns where a credential works without its pin, for example a token whose text was cut off: nothing else tells it. */
+async function checkDirectory(session: Session): Promise<Check[]> {
+  const what = 'signed directory'
+  const answer = await attemptAsync(what, async (): Promise<Check[]> => {
+    const { id: orgId, slug } = await session.org()
+    const { known, pins } = knownDirectory(session.settings, orgId)
+    if (session.pinned || known || pins.length > 0)
+      return [{ what, state: 'ok', message: `this machine or this credential has the pin of ${slug}` }]
+    const { directory } = await session.client.directory.get({ params: { orgId } }).catch(noDirectoryIfOlder)
+    if (directory === null) return []
+    const message = `${slug} has one, but this machine has no pin of it, so commands do not check the keys that the server shows`
+    const next =
+      'ask a colleague for the output of `skerry trust pin`, and run `skerry trust pin <pin>`; for a token, check that you copied all of it'
+    return [{ what, state: 'warn', message, next }]
+  })
+  return isCheck(answer) ? [answer] : answer
+}
+
+function noDirectoryIfOlder(error: unknown): { directory: null } {
+  if ((error as { code?: unknown }).code === 'old_server') return { directory: null }
+  throw error
 }
 
 /** Checks the key of the environment that `run` would use. */

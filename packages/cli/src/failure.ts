@@ -109,7 +109,7 @@ export const nextOfCode: Readonly<Record<string, string>> = {
   directory_too_weak: 'use a token that `skerry token create` makes',
   directory_unproven: signFirst,
   directory_missing:
-    'if the server runs an earlier release, ask the operator to upgrade it; otherwise do not use this server',
+    'if the operator went back to an older release of the server, ask the operator to upgrade it; otherwise do not use this server',
   directory_mismatch: signFirst,
   malformed_pin: 'copy the whole line that `skerry trust pin` prints',
   decryption_failed: 'run `skerry doctor` to check the key of this environment',

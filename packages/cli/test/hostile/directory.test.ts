@@ -58,7 +58,7 @@ describe('a token with a pin on a fresh machine', () => {
       ['secrets export --format json', 'outer'],
       ['env ls --app shop', 'development'],
       ['whoami --json', token.slice(0, 26)],
-      ['doctor', ''],
+      ['doctor', 'has the pin of'],
     ])
       expect([command, await machine.shell(`skerry ${command}`)]).toEqual([
         command,
@@ -66,6 +66,15 @@ describe('a token with a pin on a fresh machine', () => {
       ])
     // What was verified is remembered, so that an older directory is refused later.
     expect(await machine.read('../.config/skerry/known-directories.json')).toContain('"head"')
+  })
+
+  it('that lost its pin still reads, and skerry doctor warns', async () => {
+    const machine = await freshMachine(token.split('.')[0])
+    expect(await machine.shell('skerry secrets get A')).toMatchObject({ code: 0, stdout: 'inner' })
+    expect(await machine.shell('skerry doctor')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/warn +signed directory: signed has one, .* check that you copied all of it/s),
+    })
   })
 
   it('is for its environment alone', async () => {

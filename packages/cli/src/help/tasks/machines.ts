@@ -133,8 +133,8 @@ export const machines = [
     document: 'docs/leases/own-network.md',
   },
   {
-    title: 'Push secrets to GitHub Actions',
-    words: 'sync integration repository ci secrets github code host workflow',
+    title: 'Push secrets from Skerry to GitHub Actions',
+    words: 'sync integration repository ci secrets code host workflow',
     steps: [
       ['skerry sync connect github-actions --name github', 'Store a credential'],
       [
