@@ -73,17 +73,18 @@ export async function entitiesMarkdown(): Promise<string> {
       'another organization.',
     '## The tables that several features share',
     'The diagram shows the tables that several features change. The SQL statements that write these tables are in ' +
-      '`packages/server/src/model/`. The diagram also shows the tables to which these tables have foreign keys. Each ' +
-      'line stands for a foreign key between two tables. The fork of the line is at the table that has the foreign ' +
-      'key. The diagram leaves out most lines from `organizations`.',
+      '`packages/server/src/model/`. If such a table has a foreign key to another table, the diagram also shows the ' +
+      'other table. Each line stands for a foreign key between two tables. The fork of the line is at the table that ' +
+      'has the foreign key. From `organizations`, the diagram shows only the lines to `applications`, `groups` and ' +
+      '`memberships`.',
     pictureOf(listNouns(tables, writers)),
     '## All tables',
     'The column "Written by" names the folder of `packages/server/src` with the code that writes the table. Each ' +
       'table has one such folder, except `audit_entries`, which has several, and `principals`, which has none. The ' +
       'column leaves out three functions that can write many tables. The restore of an organization inserts the rows ' +
       'of an archive (`features/export/restore-store.ts`). The replacement of the server key encrypts stored values ' +
-      'again (`keys/rekey.ts`). If the server key was lost or leaked, a command of the operator deletes rows that ' +
-      'this key encrypted (`keys/unopened.ts`).',
+      'again with the new key (`keys/rekey.ts`). If the server key was lost or leaked, a command for operators ' +
+      'deletes the rows that were encrypted with this key (`keys/unopened.ts`).',
     'Triggers of the database insert the rows of `principals`, `cache_invalidations`, `sync_changes` and `sync_endings`.',
     'The column "Refers to" names the tables to which the table has foreign keys. Many foreign keys delete a row ' +
       'together with the row to which it refers. For example, if an environment is deleted, the database also ' +

@@ -62,7 +62,7 @@ function namesOf({ name }: DescribedDestination['facts']['limits']): string {
   const reserved =
     name.reserved.length === 0
       ? ''
-      : `; reserved by the service: ${name.reserved.map((each) => `\`${each}\``).join(', ')}`
+      : `; not these names, which the service uses itself: ${name.reserved.map((each) => `\`${each}\``).join(', ')}`
   return `${name.words}${forms[name.form]}${letters}${reserved}`
 }
 

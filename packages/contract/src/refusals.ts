@@ -15,7 +15,8 @@ export const errorMeanings: Record<ErrorCode, string> = {
   rate_limited:
     'The caller sent too many requests. The header `Retry-After` says after how many seconds the caller may try again',
   internal: 'The server failed. The operator finds the cause in the log of the server, by the id of the request',
-  unavailable: 'The server cannot serve requests now. Only the health checks (`/ready`) answer with this code',
+  unavailable:
+    'The server cannot serve requests now. Only the health checks (`/ready` and `/ready/writes`) answer with this code',
 }
 
 /** The next step of a caller for each error code, for documents. */

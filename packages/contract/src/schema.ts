@@ -116,7 +116,7 @@ export const Page = Strict({
     Type.Integer({
       minimum: 1,
       maximum: limits.listMax,
-      description: 'The most rows that the answer may have. Without `limit`, the answer has the whole list',
+      description: 'Maximum number of rows in the answer. Without `limit`, the answer has the whole list',
     }),
   ),
 })
@@ -130,7 +130,7 @@ export const PageOf = (rows: number, rowsMax: number = limits.listMax) =>
         minimum: 1,
         maximum: rowsMax,
         default: rows,
-        description: `The most rows that the answer may have. Default: ${rows}`,
+        description: `Maximum number of rows in the answer. Default: ${rows}`,
       }),
     ),
   })

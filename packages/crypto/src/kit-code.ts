@@ -6,8 +6,9 @@ import { randomBytes } from './random.ts'
 const checkLabel = 'skerry/recovery-kit/check/v1/'
 
 /**
- * Makes the code of a recovery kit: 28 characters in groups of four, of which the last two are a check. Show it once,
- * for the person to print. Whoever has it can open the keyring.
+ * Makes the code of a recovery kit: 28 letters and digits in seven groups of four, with hyphens between the groups.
+ * They contain 128 random bits and a check of 12 bits. Show the code once, for the person to print. Everyone who has
+ * the code and the encrypted private key can decrypt the private key.
  *
  * @example await newKitCode() // 'G5TN-8Q0W-…', seven groups
  */

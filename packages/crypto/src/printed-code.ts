@@ -4,7 +4,7 @@ import { CryptoError } from './errors.ts'
 
 /** 128 random bits cannot be guessed, so no slow derivation protects them. */
 const secretLengthBytes = 16
-/** Two characters. A mistyped code is noticed, but for one in 4,096. */
+/** The check has 12 bits, so one in 4,096 mistyped codes is not noticed. */
 const checkLengthBits = 12
 
 /** Crockford's base32, which has no I, L, O and U. */
@@ -14,8 +14,9 @@ const codeLength = (secretLengthBytes * 8 + checkLengthBits) / bitsPerCharacter
 const groupLength = 4
 
 /**
- * Writes a secret of 16 bytes as a code that people print and type: 28 characters in groups of four, of which the last
- * two are a check. `checkLabel` names the kind of the code, so that a code of one kind is refused as another.
+ * Writes a secret of 16 bytes as a code that people print and type: 28 letters and digits in seven groups of four, with
+ * hyphens between the groups. The last 12 of its 140 bits are a check. `checkLabel` names the kind of the code, so
+ * that a code of one kind is refused as another.
  *
  * @throws CryptoError `invalid_argument` unless there are 16 bytes.
  */

@@ -6,15 +6,15 @@ import { clientError, invalid } from './errors.ts'
 import { checkHeaders, type Fetch, type Incoming, openBody, send, type TransportSettings } from './transport.ts'
 
 /**
- * A bearer of a service token, a CLI session, a browser session or a machine client. A machine client can also give its
- * client id and client secret, which the client sends with HTTP Basic.
+ * The credential of a client: the bearer of a service token, a CLI session, a browser session or a machine client. For
+ * a machine client, you can also give its client id and client secret, which the SDK sends with HTTP Basic.
  */
 export type Credential = { bearer: string } | { clientId: string; clientSecret: string }
 
 export interface ClientSettings {
   /**
-   * For example `https://skerry.example.com`. With `http:`, only a server on this machine is allowed, unless
-   * `allowInsecure` is true.
+   * The address of the server, for example `https://skerry.example.com`. With `http:`, only a server on this machine is
+   * allowed, unless `allowInsecure` is true.
    */
   baseUrl: string
   /**
@@ -64,8 +64,8 @@ export interface RequestOptions {
   headers?: Record<string, string>
   /**
    * The names that the user typed for the ids in the request. Only a client that signs changes of the signed directory
-   * uses the names: it checks that it signs the objects that the user meant. The client does not send the names to the
-   * server.
+   * uses the names: with them, it checks that it signs the objects that the user meant. The client does not send the
+   * names to the server.
    */
   typed?: TypedNames | undefined
 }
@@ -89,9 +89,9 @@ export interface TypedNames {
   /** The name of the managed key, a key for encryption or signing that Skerry stores. */
   managedKey?: string | undefined
   /**
-   * The id of a sync connection, with which the server pushes secrets to another service. Give it if the client has
-   * wrapped keys for this connection. Give it also if you delete one of its bindings (settings that say which secrets
-   * go where).
+   * The id of a sync connection, with which the server pushes secrets to another service. Give this id if the client
+   * has wrapped keys for the connection. Also give it if you delete a binding of the connection (settings that say
+   * which secrets go where).
    */
   connectionId?: string | undefined
   /** When you remove a person: the ids of the tokens that the server revokes, as the client showed them to the user. */
@@ -111,15 +111,15 @@ export interface Received<A> {
   /** The body as the server sent it. */
   text: string
   /**
-   * The ETag of the response, or null if it has none. If you send it with the next request, the server answers 304 if
-   * nothing has changed.
+   * The ETag of the response, or null if the response has none. Pass it as `etag` to the next `request`: if nothing has
+   * changed since then, the server answers 304.
    */
   etag: string | null
   /** The id of the request, with which the operator can search the log of the server. Null if the server sent none. */
   requestId: string | null
 }
 
-/** The response to a request with `etag` if nothing has changed. */
+/** The response to a request with `etag`, if nothing has changed since the response that had this ETag. */
 export interface NotModified {
   status: 304
   etag: string | null

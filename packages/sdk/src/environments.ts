@@ -41,7 +41,7 @@ export type NewEnvironment = {
  * Creates an environment with a new key, and wraps the key for the caller. Nobody else can read the environment yet.
  * The function returns the key, with which you can write secrets and grant access.
  *
- * @param publicKeyJwk the public key of the caller: of the token, or of the signed-in person.
+ * @param publicKeyJwk the public key of the caller, that is, of the service token or of the signed-in person.
  * @throws RefusedError `forbidden` if the caller is not an admin or is a machine client, `conflict` if the slug is in
  *   use, `not_found` if the application or group does not exist; CryptoError `malformed_key` if `publicKeyJwk` is not
  *   valid; UnavailableError.

@@ -60,8 +60,8 @@ export interface KnownState {
   /** Records that this client registered this lease target with these settings. */
   madeTarget(target: ShownTarget): Promise<void>
   /**
-   * Records that this client added `layer`, an environment of a group, to the query `into`. `check` then does not
-   * report the new layer.
+   * Records that this client added `layer`, an environment of a group, to the layers of a query. `into` is the text
+   * that you give to `check` in `query` for this query. `check` then does not report the new layer.
    */
   composed(layer: { environmentId: string; label: string }, into: string): Promise<void>
   /**

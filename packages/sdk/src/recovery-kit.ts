@@ -19,7 +19,8 @@ interface KitOwner {
  *
  * @param owner the caller (second argument), with the public key that belongs to `privateKey`.
  * @param privateKey the private key of the caller. It must be exportable.
- * @returns the code: 28 characters in groups of four. Show it once, so that the person can print it.
+ * @returns the code: 28 letters and digits in seven groups of four, with hyphens between the groups. Show it once, so
+ *   that the person can print it.
  * @throws CryptoError `invalid_argument` if the public key and the private key do not belong together, or if the
  *   private key is not exportable; RefusedError `mfa_required` if the person must enter the second factor again,
  *   `conflict` if the key pair was replaced at the same time; UnavailableError.

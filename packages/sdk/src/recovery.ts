@@ -9,11 +9,12 @@ import type { Client } from './client.ts'
 import { SkerryError } from './errors.ts'
 
 /**
- * A request of a person who needs the keys of environments again. The person sends the request to the custodians:
- * people who each have a share of the organization's recovery key.
+ * A recovery request. It asks the custodians, people who each have a share of the organization's recovery key, to send
+ * their shares. With enough shares, a person or service token (the target of the request) gets environment keys. A
+ * drill only tests this and has no target.
  */
 export type RecoveryRequest = Answer<typeof recoveryRequests.open>['request']
-/** A share of the recovery key, which a custodian wrapped for the person who wants to recover environment keys. */
+/** A share of the recovery key, which a custodian wrapped for the public key in a recovery request. */
 export type ContributedShare = Answer<typeof recoveryRequests.get>['shares'][number]
 
 /**
@@ -98,7 +99,7 @@ export class FalseSharesError extends SkerryError {
  *
  * @param holder the private key of the caller, with which the function unwraps the shares.
  * @param recoveryPublicKeyJwk the public key of the recovery key, as a JWK in a JSON string. Pass the key that your
- *   program knows already, not one that the server shows now. A share of any other recovery key is false.
+ *   program knew before, and not a key that the server sends now. Shares of another recovery key are in `falseShares`.
  * @throws SkerryError `conflict` if too few custodians have sent a share; FalseSharesError if enough custodians have
  *   sent a share, but too few shares are valid.
  * @example
@@ -141,15 +142,16 @@ async function openShare({ contributedShare }: ContributedShare, holder: KeyHold
 
 /**
  * Asks the server for the environment keys that are wrapped for the recovery key. The function unwraps these keys with
- * the recovery key, and wraps them for the person who gets them (the target).
+ * the recovery key, and wraps them for the person or service token that gets them (the target).
  *
  * @param targetPublicKeyJwk the public key of the target, a JWK as a JSON string.
  * @param chosen the ids of the environments. Default: all environments whose keys are wrapped for the recovery key.
  * @param recoveryKey the private key from `gatherRecoveryKey`.
  * @returns two lists. `grants` has the environment keys, wrapped for the target. `unreadable` has the ids of the
  *   environments whose key was wrapped for another recovery key. The function cannot recover these keys.
- * @throws RefusedError `forbidden` if too few custodians have sent a share; CryptoError `malformed_key` if the public
- *   key of the target is not valid; UnavailableError.
+ * @throws RefusedError `forbidden` unless the caller is an admin, or the target of an open recovery request to which
+ *   enough custodians have sent a share; CryptoError `malformed_key` if the public key of the target is not valid;
+ *   UnavailableError.
  * @example const { grants } = await recoverKeys(client, { orgId, targetPublicKeyJwk }, recoveryKey)
  */
 export async function recoverKeys(
@@ -163,8 +165,8 @@ export async function recoverKeys(
 }
 
 /**
- * Unwraps environment keys that were wrapped for the recovery key, and wraps them for the person who gets them (the
- * target). Unlike `recoverKeys`, the function sends no request: you give the wrapped keys in `covered`.
+ * Unwraps environment keys that were wrapped for the recovery key, and wraps them for the person or service token that
+ * gets them (the target). Unlike `recoverKeys`, the function sends no request: you give the wrapped keys in `covered`.
  *
  * @param covered the environments, each with its key, wrapped for the recovery key.
  * @param targetPublicKeyJwk the public key of the target, a JWK as a JSON string.

@@ -24,8 +24,8 @@ export interface Rollback {
  *
  * - `environment_replaced`: a name belongs to another environment than before. Somebody deleted the environment and
  *   created a new environment of the same name, or the server shows a false environment.
- * - `environment_renamed`: an environment has another name than before. Slugs never change, so an honest server never
- *   shows this.
+ * - `environment_renamed`: an environment has another name, such as `shop/production`, than before. Such a name
+ *   consists of slugs, which never change, so an honest server never shows this.
  * - `binding_changed`: the token is bound to another environment than before. An honest server never shows this.
  * - `organization_replaced`: a name belongs to another organization than before.
  * - `target_changed`: a lease target has other settings than before. Somebody removed the target and added a new target

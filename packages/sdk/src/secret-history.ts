@@ -340,7 +340,8 @@ export async function sendRenaming(
 
 /**
  * Returns the names of the secrets whose values refer to the secret `name`, sorted. A value refers to the secret
- * API_KEY if it contains the text `${API_KEY}`. The function leaves out a secret that it cannot decrypt.
+ * API_KEY if it contains the text `${API_KEY}` without another `$` before it. The function leaves out a secret that it
+ * cannot decrypt.
  *
  * @example const names = await referringTo((await client.secrets.list({ params: { orgId, envId } })).secrets, 'API_KEY', key.dek)
  */

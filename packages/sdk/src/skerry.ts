@@ -20,9 +20,9 @@ import { sleep } from './transport.ts'
 
 /**
  * The credentials with which a program reads secrets. Give either `token`, the text of a service token, or `bearer` and
- * `privateKey`. `bearer` is the text in the header Authorization. `privateKey` is the private key of the person or
- * token to whom the bearer belongs. If the token has the default format, the SDK sends only a part of the token to the
- * server. The private key can also be in another process that unwraps keys for the SDK.
+ * `privateKey`. `bearer` is the text that the SDK sends in the header `Authorization`. `privateKey` is the private key
+ * of the person or token to whom the bearer belongs. It can also be an object that asks another process to unwrap keys.
+ * From a `token` in the default format, the SDK sends only a part to the server.
  */
 export type Reader = { token: string } | { bearer: string; privateKey: KeyHolder }
 
@@ -179,8 +179,8 @@ interface Session {
  *
  * Each call of `resolve` asks the server, unless `reuse` has a copy of an earlier response. With `cache`, `resolve`
  * stores a copy of the last valid response, and uses this copy if the server cannot be reached. If the server refuses
- * the request, `resolve` deletes these copies. If the server refuses it with `unauthorized`, `resolve` also stops using
- * the copies of other environments and branches in `cache` that belong to this token.
+ * the request, `resolve` deletes its copies in `reuse` and `cache`. If the error is `unauthorized`, `resolve` also
+ * stops using the copies of other environments and branches that it stored in `cache` for this token.
  *
  * A program that cannot reach the server does not learn that its token was revoked. `resolve` then still returns the
  * stored values, until the copy is older than `maxAgeSeconds`.

@@ -93,7 +93,7 @@ const privateTargets: Setting<string[]> = {
       throw new Error('must be addresses or CIDR ranges such as 10.0.0.0/8, comma-separated')
     return ranges
   },
-  help: 'Addresses or CIDR ranges of private networks that the server may connect to for users, for example to their databases and log collectors. Comma-separated. The server may use plain HTTP only in these networks, and never for webhooks. If unset, the server connects only to public addresses',
+  help: 'Addresses or CIDR ranges of private networks, comma-separated. When people in an organization configure a connection, for example to their database or log collector, the server may connect to these networks. The server may use plain HTTP only in these networks, and never for webhooks. If unset, the server connects only to public addresses',
 }
 
 /**
@@ -116,7 +116,7 @@ const providerOrigins: Setting<Record<string, string>> = {
     }
     return byTag
   },
-  help: 'Origins that the server calls in place of the usual API of a provider, as a JSON object: `{"aws":"https://sts.internal"}`. The names of the providers are those of `skerry sync providers` and `skerry lease target`',
+  help: 'Origins that the server calls in place of the usual API of a provider, as a JSON object: `{"aws":"https://sts.internal"}`. The names of the providers are those of `skerry sync providers`, and of the option `--provider` of `skerry lease target create`',
 }
 
 /** Origins whose pages may call the API with their own bearer token. */
@@ -252,7 +252,7 @@ export const settings = {
   SKERRY_SIGNUP: {
     fallback: null,
     parse: oneOf('closed', ['open', 'closed'], '').parse,
-    help: 'With `open`, anyone who can reach the server can create an organization. With `closed`, only people with an account, or with the set-up link, can create an organization. If unset, signing up is open only if `SKERRY_HOST` and `SKERRY_BASE_URL` are unset or loopback addresses, and no proxy is trusted',
+    help: 'With `open`, anyone who can reach the server can create an organization. With `closed`, only people with an account, or with the set-up link, can create an organization. If unset, signing up is open only if `SKERRY_HOST` and `SKERRY_BASE_URL` are unset or loopback addresses, and `SKERRY_TRUSTED_PROXIES` is unset',
   } as Setting<'open' | 'closed' | null>,
   SKERRY_LOG_LEVEL: oneOf(
     'info',
@@ -288,7 +288,7 @@ export const settings = {
   SKERRY_RATE_LIMITS: oneOf(
     'on',
     ['on', 'off'],
-    'With `on`, the server limits the requests of each caller and each IP address (IPv6: each /64 network), and the number of invitations and requests for access. With `off`, it limits only tries of sign-ins, codes and second factors',
+    'With `on`, the server limits the requests of each caller and each IP address (IPv6: each /64 network), and the number of invitations and requests for access. `off` turns these limits off, but not the limits of tries of sign-ins, codes and second factors, of mails with sign-in links, and of reminders in offboardings',
   ),
 } as const
 

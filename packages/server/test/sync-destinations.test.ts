@@ -30,7 +30,7 @@ const columns = [
   'Value changed by somebody else at the destination',
   'Value changed by somebody else at the destination, then name deleted in Skerry, with `onDelete: delete`',
   'Name deleted in Skerry, then stored again',
-  'Skerry has a secret with a foreign name, without `adopt`',
+  'Foreign name that is also the name of a secret in Skerry, without `adopt`',
   'The destination refuses one of several names',
   'The destination sends an error text that contains a value',
 ]
@@ -259,7 +259,7 @@ async function drift(scene: Scene): Promise<string> {
   fake.put(there('FIRST_NAME'), 'by hand')
   const run = await pushed(scene)
   expect(run.status).toBe('succeeded')
-  if (run.pushed.length === 0) return 'Skerry cannot see the change, so the changed value stays'
+  if (run.pushed.length === 0) return 'Skerry cannot see the change, so the changed value stays at the destination'
   expect([run.pushed, fake.values().get(there('FIRST_NAME'))]).toEqual([[own('FIRST_NAME')], 'value of FIRST_NAME'])
   return 'Skerry writes its own value again'
 }
@@ -277,7 +277,7 @@ async function takenOver(scene: Scene): Promise<string> {
   if (run.deleted.length > 0) return 'Skerry cannot see the change, so it removes the name'
   expect(run.skipped).toEqual([{ name: own('TAKEN_NAME'), reason: expect.stringContaining('Somebody else') }])
   expect(fake.values().get(there('TAKEN_NAME'))).toBe('by hand')
-  return 'the changed value stays'
+  return 'the changed value stays at the destination'
 }
 
 /** A name that was removed and then added again belongs to the binding, even if the destination keeps deleted names. */
@@ -319,7 +319,7 @@ async function refusal(scene: Scene): Promise<string> {
   expect(run.failures.map(({ name }) => name)).toEqual([own('BAD_NAME')])
   expect([fake.values().has(there('GOOD_NAME')), fake.values().has(there('BAD_NAME'))]).toEqual([true, false])
   await erase(world, tenant, env, 'BAD_NAME')
-  return 'only this name fails; Skerry pushes the other names'
+  return 'Skerry reports the refused name as failed, and pushes the other names'
 }
 
 /** The service repeats the value and the credential in its error. Neither may appear in a response or in the log. */

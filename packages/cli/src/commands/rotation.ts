@@ -64,7 +64,7 @@ export function register(command: Command): void {
     leaf(command, 'resume <rotation>', 'Continue a paused rotation, and count its failed runs from zero again'),
   ).action(signedIn((id: string, work: SignedIn) => setStatus(id, 'active', work)))
   confirmable(addressed(leaf(command, 'rm <rotation>', 'Delete a rotation; the secret and its versions stay')))
-    .option('--force', 'rotate even if an interrupted run cannot be resolved')
+    .option('--force', 'delete even if an interrupted run cannot be resolved')
     .action(signedIn(remove))
   confirmable(
     leaf(

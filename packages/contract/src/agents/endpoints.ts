@@ -52,7 +52,7 @@ export const agents = {
     body: Strict({
       name: Type.Optional(DisplayName),
       enabled: Type.Optional(
-        Type.Boolean({ description: 'false: if a proxy asks for the policy of this agent, the server refuses' }),
+        Type.Boolean({ description: 'false: the server refuses a proxy that asks for the policy of this agent' }),
       ),
       environmentId: Type.Optional(Environment),
     }),

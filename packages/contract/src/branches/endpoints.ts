@@ -20,7 +20,7 @@ export const branches = {
           'The id of the new branch, which the client chooses. If you send a `manifest`, it contains the same id',
       }),
       slug: Slug,
-      name: Type.Optional({ ...DisplayName, description: 'Default: the slug' }),
+      name: Type.Optional({ ...DisplayName, description: 'Name of the branch, for people. Default: the slug' }),
       ttlSeconds: Type.Optional(
         Nullable(
           Type.Integer({

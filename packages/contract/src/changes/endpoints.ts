@@ -63,11 +63,12 @@ export const protection = {
     body: Strict({
       requiredApprovals: Type.Optional({
         ...RequiredApprovals,
-        description: `How many admins must approve a change. Default: the current number, or ${limits.requiredApprovalsDefault}`,
+        description: `How many admins must approve a change. Default: the current number. If the environment is not protected yet: ${limits.requiredApprovalsDefault}`,
       }),
       allowSelfApproval: Type.Optional(
         Type.Boolean({
-          description: 'True if admins may approve their own changes. Default: the current setting, or false',
+          description:
+            'True if admins may approve their own changes. Default: the current setting. If the environment is not protected yet: false',
         }),
       ),
     }),
@@ -106,7 +107,8 @@ export const changes = {
       }),
       groupId: Type.Optional({
         ...Id('changeGroup'),
-        description: 'Only change requests that were proposed together, in the group with this id',
+        description:
+          'Only change requests that were proposed together: `changes.propose` returned this `groupId` for them',
       }),
     }),
     responses: { 200: Strict({ changeRequests: Type.Array(ListedChange), nextCursor: NextCursor }) },

@@ -21,7 +21,10 @@ export const cliLogin = {
         description: 'SHA-256, in base64url, of the whole credential that the client later sends as `Bearer`',
       }),
       deviceLabel: { ...DisplayName, description: 'Name of the machine. The person sees the name before the approval' },
-      client: Type.Optional({ ...DisplayName, description: 'Name and version of the program' }),
+      client: Type.Optional({
+        ...DisplayName,
+        description: 'Name and version of the program that requests the session',
+      }),
     }),
     responses: {
       201: Strict({

@@ -30,7 +30,7 @@ export const directory = {
   }),
   claims: get('/v1/orgs/:orgId/directory/claims', {
     summary:
-      'For each entry of the signed directory, list the data that the server has now. A signer checks this data, makes entries from it, and signs them',
+      'List the data that the server has now for each object that can have an entry in the signed directory, for example each environment, person and token. A signer checks this data, makes entries from it, and signs them',
     query: Strict({
       ...PageOf(limits.directoryEntriesDefault, limits.directoryEntriesMax).properties,
       key: Type.Optional({
@@ -43,7 +43,7 @@ export const directory = {
   }),
   put: put('/v1/orgs/:orgId/directory', {
     summary:
-      'Start the signed directory, change its signers, or store signed entries. If another operation that you call has the field `trust`, send the entries of that change in `trust` instead',
+      'Start the signed directory, change its signers, or store signed entries. If you change an object with another operation, and this operation has the field `trust`, send the signed entries for the change in `trust` instead',
     body: Signed,
     responses: { 200: Strict({ head: Strict({ version: Version, hash: DirectoryHash }) }) },
     refuses: ['conflict'],

@@ -44,7 +44,7 @@ export const Signed = Strict(
   },
   {
     description:
-      'Documents that record this change in the signed directory, the list of keys and readers that people of the organization sign. If the caller is such a signer, Skerry’s command line, dashboard and SDK fill in this field. Otherwise, leave it out',
+      'Documents that record this change in the signed directory, the list of keys and readers that people of the organization sign. If the caller is one of the people who sign, Skerry’s command line, dashboard and SDK fill in this field. In all other cases, leave it out',
   },
 )
 

@@ -155,7 +155,7 @@ const securitySchemes = {
     in: 'cookie',
     name: 'skerry-identity',
     description:
-      'The cookie of a sign-in at the external issuer that waits for the person’s confirmation. Over TLS, its name is `__Host-skerry-identity`',
+      'The cookie of a sign-in at the external identity provider that waits for the person’s confirmation. Over TLS, its name is `__Host-skerry-identity`',
   },
 } as const
 
@@ -321,11 +321,12 @@ const limitHeaders = {
   'Retry-After': { description: 'Seconds to wait', schema: { type: 'integer', minimum: 1 } },
   'RateLimit-Policy': {
     description:
-      'The limit for this caller: `q` requests at once. After `w` seconds without a request, all of them are available again',
+      'The limit for this caller: at most `q` requests at once. After `w` seconds without a request, the caller can send `q` requests again',
     schema: { type: 'string' },
   },
   RateLimit: {
-    description: '`r` requests remain now. After `t` seconds, the full limit is available again',
+    description:
+      'The caller can send `r` more requests now. After `t` seconds without a request, the caller can send as many as `RateLimit-Policy` allows',
     schema: { type: 'string' },
   },
 }

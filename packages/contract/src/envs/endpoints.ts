@@ -22,7 +22,8 @@ export const envs = {
     audits: ['env.updated'],
   }),
   delete: del('/v1/orgs/:orgId/envs/:envId', {
-    summary: 'Delete an environment or a branch with all its data',
+    summary:
+      'Delete an environment with its branches, secrets and key grants, or delete one branch with its secrets and key grants',
     body: Strict({ ...trusted }),
     responses: { 200: Ok },
     audits: ['env.deleted', 'branch.deleted'],

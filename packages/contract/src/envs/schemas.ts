@@ -37,13 +37,13 @@ export const EnvironmentWithAccess = Strict({
 
 export const OwnWrappedDek = Type.String({
   ...WrappedKey,
-  description: 'The environment’s key, encrypted with the public key of the caller',
+  description: 'The new key of the environment or branch, encrypted with the public key of the caller',
 })
 
 export const RecoveryWrappedDek = Type.String({
   ...WrappedKey,
   description:
-    'The environment’s key, encrypted with the recovery key of the organization. The server stores it only if the organization has a recovery key',
+    'The new key of the environment or branch, encrypted with the public recovery key of the organization. The server stores it only if the organization has a recovery key',
 })
 
 export const CreateEnvironment = Strict({
@@ -61,7 +61,7 @@ export const PrincipalId = Type.String({
 
 export const WrappedDek = Type.String({
   ...WrappedKey,
-  description: 'The environment’s key, encrypted with the public key of this principal',
+  description: 'The environment’s key, encrypted with the public key of this reader',
 })
 
 export const BranchGrant = Strict({ principalType: PrincipalType, principalId: PrincipalId, wrappedDek: WrappedDek })

@@ -23,11 +23,11 @@ const Planned = Strict({
 
 export const grants = {
   own: get('/v1/orgs/:orgId/envs/:envId/key', {
-    summary: 'Get the environment’s key, wrapped for the caller. Only the caller’s private key opens it',
+    summary: 'Get the environment’s key, wrapped for the caller. Only the caller’s private key can unwrap it',
     responses: { 200: Strict({ wrappedDek: Type.String() }) },
   }),
   list: get('/v1/orgs/:orgId/envs/:envId/keys', {
-    summary: 'List every key grant of an environment',
+    summary: 'List every key grant of an environment. A key grant is the environment’s key, wrapped for one reader',
     query: Page,
     responses: { 200: Strict({ grants: Type.Array(KeyGrant), nextCursor: NextCursor }) },
   }),
@@ -50,7 +50,7 @@ export const grants = {
   }),
   create: post('/v1/orgs/:orgId/envs/:envId/keys', {
     summary:
-      'Grant an environment’s key to a person or a service token. The body has the key, wrapped for them. The caller must be an admin who has the key. With `seconds`, the access is temporary. If a request for access asked for this key, and now no key of the request is missing, the server closes the request',
+      'Grant an environment’s key to a person or a service token. The body has the key, wrapped for them. The caller must be an admin who has the key. With `seconds`, the access is temporary. If the person now has every key that they asked for in a request for access, the server closes this request',
     body: Strict({ ...trusted, ...BranchGrant.properties, seconds: Type.Optional(GrantSeconds) }),
     responses: { 201: Strict({ grant: KeyGrant }) },
     refuses: ['conflict'],
@@ -75,7 +75,7 @@ export const grants = {
   }),
   createMany: post('/v1/orgs/:orgId/grants', {
     summary:
-      'Grant keys of several environments. The caller must be an admin who has each key. Each grant has its own result. If one grant fails, the server still stores the other grants',
+      'Grant keys of several environments. The caller must be an admin who has each of these keys. Each grant has its own result. If one grant fails, the server still stores the other grants',
     body: Strict({ ...trusted, grants: Type.Array(GivenGrant, { minItems: 1, maxItems: limits.grantsAtOnceMax }) }),
     responses: {
       200: Strict({ results: Type.Array(GrantResult, { description: 'In the order of `grants` in the body' }) }),

@@ -70,7 +70,9 @@ export const MissingGrant = Strict({
   publicKeyJwk: Nullable(Type.String({ description: 'null if the person has no keyring yet' })),
   teamIds: Type.Array(Id('team'), { description: 'Teams because of which the person should have this key' }),
   planned: Type.Boolean({ description: 'True if the key is planned for the person without a team' }),
-  held: Type.Boolean({ description: 'True if the caller has the key without an end, and can grant it' }),
+  held: Type.Boolean({
+    description: 'True if the caller can grant the key: the caller has it, and the caller’s own access does not end',
+  }),
   heldUntil: Nullable(
     Type.String({
       ...Instant,

@@ -56,7 +56,7 @@ export const groups = {
 export const composition = {
   list: get('/v1/orgs/:orgId/envs/:envId/groups', {
     summary:
-      'List the groups that an environment includes, lowest position first. If two groups have a secret of the same name, a program gets the value of the later group',
+      'List the groups that an environment includes, lowest position first. If two groups have a secret of the same name, a program gets the value of the group with the higher position',
     responses: { 200: Strict({ groups: Type.Array(Composition) }) },
   }),
   set: post('/v1/orgs/:orgId/envs/:envId/groups', {

@@ -15,7 +15,7 @@ const Factors = Strict({
 export const identityLinks = {
   get: get('/v1/sign-in/identity-link', {
     summary:
-      'Get the sign-in that waits for a confirmation in this browser: somebody came from the external identity provider, and an account with the same e-mail address exists already. If no sign-in waits, `link` is null',
+      'Get the sign-in that waits for a confirmation in this browser. A sign-in waits if somebody came from the external identity provider, and Skerry already has an account with the same e-mail address. If no sign-in waits, `link` is null',
     surface: 'none',
     responses: {
       200: Strict({
@@ -23,7 +23,7 @@ export const identityLinks = {
           Strict({
             issuer: Type.String(),
             email: Type.String(),
-            name: Nullable(Type.String({ description: 'The person’s name at the external issuer' })),
+            name: Nullable(Type.String({ description: 'The person’s name at the external identity provider' })),
             secondFactor: Nullable(Factors),
             expiresAt: Instant,
           }),
@@ -63,7 +63,7 @@ export const identityLinks = {
   }),
   enterSecondFactor: post('/v1/sign-in/identity-link/second-factor', {
     summary:
-      'Enter the second factor of the existing person: a code, a recovery code or a passkey. The server then links the sign-in to the existing account',
+      'Enter the second factor of the existing account: a code of the authenticator app, a recovery code or a passkey. The server then links the sign-in to the existing account',
     surface: 'none',
     body: EnteredFactor,
     responses: { 200: Strict({ session: StartedSession, returnTo: ReturnTo }) },
@@ -71,7 +71,8 @@ export const identityLinks = {
     audits: ['user.recovery_code_used', 'user.identity_linked', 'session.started'],
   }),
   decline: post('/v1/sign-in/identity-link/decline', {
-    summary: 'Continue with a separate account. The server does not link the sign-in to the existing account',
+    summary:
+      'Create a separate account for the sign-in that waits, and sign in to it. The server does not link this sign-in to the existing account',
     surface: 'none',
     responses: { 200: Strict({ session: StartedSession, returnTo: ReturnTo }) },
     refuses: ['unauthorized', 'forbidden', 'conflict'],

@@ -119,7 +119,7 @@ export const kms = {
   }),
   rotate: post('/v1/orgs/:orgId/kms/keys/:kmsKeyId/rotate', {
     summary:
-      'Add a version to a managed key. The new version becomes the current version. Earlier versions remain, and still decrypt older texts. If the key is disabled, the answer is 409',
+      'Add a version to a managed key. The new version becomes the current version. Earlier versions remain, and still decrypt the texts that were encrypted with them. If the key is disabled, the answer is 409',
     body: Strict({ ...trusted, publicKeyJwk: PublicKey, grants: NewGrants }),
     ...oneKey,
     refuses: ['conflict'],
@@ -140,7 +140,7 @@ export const kms = {
   }),
   delete: del('/v1/orgs/:orgId/kms/keys/:kmsKeyId', {
     summary:
-      'Delete a managed key. The server then gives the key to nobody, so first decrypt what you still need. Another managed key can have the same name afterwards',
+      'Delete a managed key. The server then gives the key to nobody, so first decrypt every text that you still need. Another managed key can have the same name afterwards',
     body: Strict({ ...trusted }),
     responses: { 200: Ok },
     audits: ['kms_key.deleted'],

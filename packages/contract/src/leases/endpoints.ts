@@ -32,7 +32,7 @@ export const leases = {
   }),
   createTarget: post('/v1/orgs/:orgId/leases/targets', {
     summary:
-      'Register a target, for example a database, for which Skerry makes leases. The server, or your own provisioner (`skerry provisioner`), first signs in to the target. If a provisioner has not answered after 20 seconds, the target has the status `untested`',
+      'Register a target, for example a database, for which Skerry makes leases. The server, or your own provisioner (`skerry provisioner`), first signs in to the target. If the provisioner has not answered after 20 seconds, the target has the status `untested` until it answers',
     unit: 'manual',
     body: Strict({ name: Type.Optional(DisplayName), config: Config, wrappedAdminSecret: AdminSecret }),
     responses: { 201: Strict({ target: LeaseTarget }) },
@@ -95,7 +95,7 @@ export const leases = {
   }),
   create: post('/v1/orgs/:orgId/leases', {
     summary:
-      'Make a lease: a short-lived account or credential on a target. The last fields of the body depend on the provider. For some targets, your own provisioner makes the account. If it needs longer than 20 seconds, the lease in the answer has the status `pending` or `creating`: read it again with `leases.get`',
+      'Make a lease: a short-lived account or credential on a target. Some fields of the body are only for some providers. For some targets, your own provisioner makes the account. If the provisioner needs longer than 20 seconds, the lease in the answer has the status `pending` or `creating`: read it again with `leases.get`',
     unit: 'manual',
     body: Strict({
       provider: Provider,

@@ -11,7 +11,7 @@ const WithSecret = Strict({
 /** Credentials that administer the organization but have no key. The first one comes from signup. */
 export const machineClients = {
   list: get('/v1/orgs/:orgId/clients', {
-    summary: 'List machine clients, including revoked ones, without secrets',
+    summary: 'List machine clients, including revoked ones. The answer does not have their client secrets',
     query: Page,
     responses: { 200: Strict({ clients: Type.Array(MachineClient), nextCursor: NextCursor }) },
   }),

@@ -32,14 +32,15 @@ export const me = {
   }),
   getKeys: get('/v1/me/keys', {
     summary:
-      'Get the caller’s public key, and the private key encrypted with the passphrase. Both are null before `me.putKeys`',
+      'Get the caller’s public key, and the private key encrypted with the passphrase. Both are null until the caller has uploaded them with `me.putKeys`',
     responses: {
       200: Strict({ publicKeyJwk: Nullable(Type.String()), encryptedPrivateKey: Nullable(Type.String()) }),
     },
     refuses: ['forbidden'],
   }),
   putKeys: put('/v1/me/keys', {
-    summary: 'Upload the caller’s keys for the first time. Later, change them with `me.patchKeys` or `me.replaceKeys`',
+    summary:
+      'Upload the caller’s public key and encrypted private key for the first time. To change them later, use `me.patchKeys` or `me.replaceKeys`',
     body: Strict({ publicKeyJwk: PublicKeyJwk, encryptedPrivateKey: SealedPrivateKey }),
     responses: { 200: Ok },
     refuses: ['forbidden', 'conflict'],

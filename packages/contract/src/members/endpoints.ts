@@ -32,7 +32,8 @@ export const invites = {
       ...Page.properties,
       status: Type.Optional(
         Type.Union([Type.Literal('pending'), Type.Literal('accepted'), Type.Literal('all')], {
-          description: 'Default: pending. `all` adds accepted invitations. Expired invitations are never listed',
+          description:
+            '`pending` (the default), `accepted`, or `all` for both. An invitation that expired before anybody accepted it is never listed',
         }),
       ),
     }),
@@ -40,11 +41,13 @@ export const invites = {
   }),
   create: post('/v1/orgs/:orgId/invites', {
     summary:
-      'Invite a person by e-mail. The person accepts with the link in the mail, or after a sign-in with this verified address',
+      'Invite a person by e-mail. The person accepts with the link in the mail, or with `ownInvites.accept` after a sign-in that verified this address',
     body: Strict({
       email: Email,
       role: Type.Optional(
-        Type.Union([Type.Literal('member'), Type.Literal('admin')], { description: 'Default: member' }),
+        Type.Union([Type.Literal('member'), Type.Literal('admin')], {
+          description: 'Role that the person gets. Default: member',
+        }),
       ),
       teamIds: Type.Optional(
         Type.Array(Id('team'), {
@@ -58,7 +61,7 @@ export const invites = {
           maxItems: limits.plannedGrantsMax,
           uniqueItems: true,
           description:
-            'Environments for the plan of the person. After the person has joined, admins see in `grants.missing` that the person needs these keys',
+            'Environments whose keys the person should get. After the person has joined, `grants.missing` shows admins that these keys are missing',
         }),
       ),
       joining: Type.Optional(Joining),

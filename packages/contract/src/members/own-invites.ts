@@ -17,7 +17,7 @@ export const ShownInvite = Strict({
       description: 'E-mail address of the person who invited. null if a service token or a machine client invited',
     }),
   ),
-  invitedByName: Nullable(Type.String({ description: 'The name that the person chose' })),
+  invitedByName: Nullable(Type.String({ description: 'Name of the person who invited, as this person wrote it' })),
   createdAt: Instant,
   expiresAt: Instant,
 })
@@ -31,7 +31,7 @@ export const OwnInvite = Strict({ ...ShownInvite.properties, joining: Nullable(J
  */
 export const ownInvites = {
   list: get('/v1/me/invites', {
-    summary: 'List the open invitations to the caller’s verified address',
+    summary: 'List the open invitations to the verified e-mail address of the caller',
     query: Page,
     responses: { 200: Strict({ invites: Type.Array(OwnInvite), nextCursor: NextCursor }) },
     refuses: ['forbidden'],

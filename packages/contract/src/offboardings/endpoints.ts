@@ -54,7 +54,8 @@ export const offboardings = {
     ],
   }),
   get: get('/v1/orgs/:orgId/offboardings/:offboardingId', {
-    summary: 'Get an offboarding with its progress',
+    summary:
+      'Get an offboarding (the removal of a person), with the number of its rows (remaining tasks) and of those that are open',
     responses: { 200: One },
   }),
   rows: get('/v1/orgs/:orgId/offboardings/:offboardingId/rows', {

@@ -76,7 +76,7 @@ export const OffboardingRow = Strict({
       'The proposed re-key of the environment that waits for approval. null if none waits, or if it is stale',
   },
   held: Type.Boolean({ description: 'True if the caller has the key' }),
-  holderIds: Type.Array(Id('user'), { description: 'Admins who have the key' }),
+  holderIds: Type.Array(Id('user'), { description: 'Admins who have the key of the environment' }),
   rotationId: Nullable(Id('rotation')),
   note: Nullable(Type.String()),
   assigneeId: Nullable(Id('user')),

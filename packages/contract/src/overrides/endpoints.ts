@@ -34,7 +34,7 @@ export const overrides = {
     audits: ['override.stored'],
   }),
   replace: put('/v1/orgs/:orgId/envs/:envId/overrides/:overrideId', {
-    summary: 'Replace one of your overrides',
+    summary: 'Replace one of your personal overrides, for example to store a new value',
     body: Strict({
       ...NewOverride,
       expectedRevision: {
@@ -47,7 +47,7 @@ export const overrides = {
     audits: ['override.stored'],
   }),
   delete: del('/v1/orgs/:orgId/envs/:envId/overrides/:overrideId', {
-    summary: 'Remove one of your overrides. You then get the shared value again',
+    summary: 'Remove one of your personal overrides. You then get the shared value of the secret again',
     responses: { 200: Ok },
     audits: ['override.deleted'],
   }),

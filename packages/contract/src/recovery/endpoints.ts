@@ -116,13 +116,13 @@ const WithShares = Strict({ request: RecoveryRequest, shares: Type.Array(Contrib
 export const recoveryRequests = {
   list: get('/v1/orgs/:orgId/recovery/requests', {
     summary:
-      'List recovery requests, oldest first. Such a request asks the custodians for their shares of the recovery key. Admins see all requests, and custodians see open requests. The target of a request (the person or service token that should get access) sees its own requests',
+      'List recovery requests, oldest first. A recovery request asks the custodians for their shares of the recovery key, so that its target (a person or service token) gets access. Admins see all requests. Custodians see the open requests. Every caller sees the requests whose target is the caller',
     query: Page,
     responses: { 200: Strict({ requests: Type.Array(RecoveryRequest), nextCursor: NextCursor }) },
   }),
   open: post('/v1/orgs/:orgId/recovery/requests', {
     summary:
-      'Ask the custodians for their shares of the recovery key. The target of the request is the person or service token that should get access. A drill has no target, because it only tests the recovery. If you repeat the call for the same target, the answer has the open request',
+      'Ask the custodians for their shares of the recovery key. The target of the request is the person or service token that should get access. A drill has no target, because it only tests the recovery. If the caller already has an open request for the same target and public key, the answer has that request',
     body: Strict({
       targetPublicKeyJwk: {
         ...PublicKeyJwk,
@@ -132,7 +132,8 @@ export const recoveryRequests = {
       targetType: Type.Optional(PrincipalType),
       targetId: Type.Optional({
         ...PrincipalId,
-        description: 'The id of the person or service token that should get access. Default: the caller',
+        description:
+          'The id of the person or service token that should get access. Default: the caller. A machine client must send an id, except for a drill',
       }),
       reason: Type.Optional({ ...FreeText, description: 'Why the recovery is needed. The custodians see this text' }),
       drill: Type.Optional(Type.Boolean({ description: 'True for a drill. Default: false' })),

@@ -21,7 +21,7 @@ const RecoveryDek = Type.String({
   maxLength: limits.wrappedKeyCharacters,
   pattern: blobPattern('wd1'),
   description:
-    'The environment’s key, encrypted with the recovery key. In `recoveryRequests.complete`, it is encrypted with the public key of the target',
+    'The environment’s key, encrypted with the public recovery key. In `recoveryRequests.complete`, the key is encrypted with the public key of the target instead',
 })
 
 export const EnvironmentGrant = Strict({ environmentId: Id('environment'), wrappedDek: RecoveryDek })

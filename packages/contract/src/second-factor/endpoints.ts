@@ -18,7 +18,7 @@ export const secondFactor = {
     responses: {
       200: Strict({
         enrolled: Type.Boolean(),
-        managed: Type.Boolean({ description: 'False if an external issuer manages second factors' }),
+        managed: Type.Boolean({ description: 'False if an external identity provider manages second factors' }),
         totp: Type.Boolean(),
         recoveryCodesLeft: Type.Integer(),
         signInPasskeys: Type.Integer(),

@@ -43,7 +43,7 @@ const Expected = Strict({ expectedVersion: Type.Optional(ExpectedVersion) })
 
 export const secrets = {
   list: get('/v1/orgs/:orgId/envs/:envId/secrets', {
-    summary: 'List the secrets of an environment, with ciphertext',
+    summary: 'List the secrets of an environment, each with the ciphertext of its current value',
     query: Page,
     responses: { 200: Strict({ secrets: Type.Array(Secret), nextCursor: NextCursor }) },
   }),
@@ -106,7 +106,8 @@ export const secrets = {
       200: Strict({
         secret: Secret,
         namedBy: Type.Array(NamedBy, {
-          description: 'Objects that still use the former name, at most 100 of each kind',
+          description:
+            'Agents, sync bindings and open change requests that still use the former name, at most 100 of each kind',
         }),
       }),
     },

@@ -18,17 +18,20 @@ const OwnName = Type.Unsafe<string>({
 
 export const signIn = {
   get: get('/v1/sign-in', {
-    summary: 'Show how people sign in on this server, and whether anybody has signed in yet',
+    summary: 'Show how people sign in on this server, and whether anybody has an account yet',
     surface: 'none',
     responses: {
       200: Strict({
         kind: Type.Union([Type.Literal('built_in'), Type.Literal('external')]),
         available: Type.Boolean({
-          description: 'False if this server has no server key and cannot sign people in',
+          description: 'False if this server has no server key, and therefore cannot sign people in',
         }),
-        setUpNeeded: Type.Boolean({ description: 'True if nobody has signed in yet' }),
+        setUpNeeded: Type.Boolean({
+          description: 'True if this server uses the built-in sign-in, and nobody has an account yet',
+        }),
         signup: Type.Union([Type.Literal('open'), Type.Literal('closed')], {
-          description: 'Whether anyone may create an organization. If `closed`, the set-up link makes the first one',
+          description:
+            '`open`: anyone may create an organization. `closed`: only people with an account, or with the set-up link, may create one',
         }),
         mail: Type.Union([Type.Literal('smtp'), Type.Literal('outbox')], {
           description:
@@ -47,7 +50,8 @@ export const signIn = {
     audits: ['user.created', 'org.created', 'session.started'],
   }),
   requestLink: post('/v1/sign-in/links', {
-    summary: 'Mail a sign-in link. If no person has this address, the answer is the same',
+    summary:
+      'Mail a sign-in link to an address that belongs to a person or an open invitation. For any other address, the server sends no mail, but the answer is the same',
     surface: 'none',
     body: Strict({ email: Email, returnTo: Type.Optional(ReturnTo) }),
     responses: { 200: Ok },
@@ -65,7 +69,7 @@ export const signIn = {
   }),
   redeemLink: post('/v1/sign-in/links/redeem', {
     summary:
-      'Sign in with a mailed link, which works once. If the link belongs to an invitation, the call also accepts the invitation. The answer sets the refresh cookie',
+      'Sign in with a mailed link, which works once. If the link belongs to an invitation, the call also accepts the invitation, unless the person has a second factor. The answer sets the refresh cookie',
     surface: 'none',
     body: Strict({ token: LinkToken, name: Type.Optional(OwnName) }),
     responses: {
@@ -85,7 +89,7 @@ export const signIn = {
     unaudited: 'the server does not know the caller yet',
   }),
   passkey: post('/v1/sign-in/passkeys', {
-    summary: 'Sign in with a passkey. The person then needs no other second factor. The answer sets the refresh cookie',
+    summary: 'Sign in with a passkey, which also counts as the second factor. The answer sets the refresh cookie',
     surface: 'none',
     body: Strict({ challengeId: ChallengeId, response: WebAuthnResponse }),
     responses: { 200: SignedIn },
@@ -94,14 +98,14 @@ export const signIn = {
   }),
   refresh: post('/v1/sign-in/refresh', {
     summary:
-      'Get a new session JWT, the credential for other calls, in exchange for the refresh cookie that the sign-in set. The answer sets a new cookie. If somebody uses the old cookie later, the server ends the session, because the cookie may be stolen',
+      'Get a new session JWT, the credential for other calls, in exchange for the refresh cookie that the sign-in set. The answer sets a new cookie. If the old cookie comes again more than ten seconds later, the server ends the session, because the cookie may be stolen',
     surface: 'none',
     responses: { 200: SignedIn },
     refuses: ['unauthorized', 'forbidden', 'conflict'],
     audits: ['session.ended'],
   }),
   signOut: post('/v1/sign-in/sign-out', {
-    summary: 'End the session of the refresh cookie',
+    summary: 'End the session to which the refresh cookie belongs, and delete the cookie in the browser',
     surface: 'none',
     responses: { 200: Ok },
     refuses: ['forbidden'],

@@ -22,11 +22,11 @@ export const LinkedInvitation = Strict({
   email: Type.String(),
   hasJoiningCode: Type.Boolean({
     description:
-      'True if the inviter has a joining code for the person. Only a client that checks this code can verify the organization',
+      'True if the inviter has a joining code for the invited person. Only a client to which the person gives this code can verify the organization',
   }),
   becomesOwner: Type.Boolean({
     description:
-      'True if the invitation is for an admin of an organization without an owner. The person becomes the owner',
+      'True if the person becomes the owner when they join: the invitation has the role admin, and the organization has no owner',
   }),
   usedAt: Nullable(Type.String({ description: 'When somebody used the link to sign in. null if nobody has used it' })),
   acceptedAt: Nullable(Instant),

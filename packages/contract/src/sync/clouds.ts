@@ -72,7 +72,7 @@ export const syncClouds = {
       kmsKeyId: KmsKeyId(256),
     }),
     credential:
-      'Secret access key of an IAM user. The user needs the permissions PutParameter, GetParametersByPath and DeleteParameters on the path of the binding. If you name a KMS key, the user must be allowed to use this key.',
+      'Secret access key of an IAM user. The user needs the permissions PutParameter, GetParametersByPath and DeleteParameters on the path of the binding. If the binding names a KMS key, the user must be allowed to use this key.',
   },
   'cloud-b-secret-manager': {
     config: Strict({

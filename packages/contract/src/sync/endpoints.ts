@@ -127,7 +127,7 @@ export const sync = {
   }),
   bindings: get('/v1/orgs/:orgId/sync/bindings', {
     summary:
-      'List sync bindings, each with its last push. A binding says which environment the server pushes through which connection to which place, for example a Vercel project',
+      'List sync bindings, each with its last push. A binding names an environment, a connection, and the destination to which the server pushes the environment through the connection, for example a Vercel project',
     query: Page,
     responses: { 200: Strict({ bindings: Type.Array(SyncBinding), nextCursor: NextCursor }) },
   }),
@@ -168,7 +168,7 @@ export const sync = {
   }),
   deleteBinding: del('/v1/orgs/:orgId/sync/bindings/:bindingId', {
     summary:
-      'Delete a sync binding: the server no longer pushes the environment there. The connection loses the keys that no other of its bindings needs. Secrets that the server has pushed stay at the destination',
+      'Delete a sync binding: the server no longer pushes the environment to the destination of the binding. The connection loses the keys that no other of its bindings needs. Secrets that the server has pushed stay at the destination',
     body: Strict({ ...trusted }),
     responses: { 200: Ok },
     audits: ['sync_binding.deleted'],

@@ -62,7 +62,7 @@ export const syncHosts = {
         secret: Secret,
       }),
     ]),
-    credential: 'Access token of a Bunnyshell user who can edit the variables.',
+    credential: 'Access token of a Bunnyshell user who can edit the variables that Skerry pushes.',
   },
   'code-host-ci': {
     config: Strict({

@@ -62,7 +62,7 @@ export const syncPlatforms = {
       ),
     }),
     credential:
-      'Access token of an account that can change environment variables of the project. Variables of production may need an additional right.',
+      'Access token of an account that can change environment variables of the project. To change variables of production, the account may need an additional right at Vercel.',
   },
   'edge-workers': {
     config: EdgeConfig('edge-workers'),
@@ -70,7 +70,7 @@ export const syncPlatforms = {
       provider: Type.Literal('edge-workers'),
       scriptName: Segment('Name of the Worker whose secrets are written. It must exist.'),
     }),
-    credential: 'API token with the permission Workers Scripts: Edit for the account.',
+    credential: 'API token with the permission “Workers Scripts: Edit” for the account.',
   },
   'edge-pages': {
     config: EdgeConfig('edge-pages'),
@@ -79,7 +79,7 @@ export const syncPlatforms = {
       projectName: Segment('Name of the Pages project whose secrets are written.'),
       environments: some('Environments whose secrets are written.', 'production', 'preview'),
     }),
-    credential: 'API token with the permission Cloudflare Pages: Edit for the account.',
+    credential: 'API token with the permission “Cloudflare Pages: Edit” for the account.',
   },
   'edge-secrets-store': {
     config: EdgeConfig('edge-secrets-store'),
@@ -94,7 +94,7 @@ export const syncPlatforms = {
           'Products that may use the secrets: workers, ai_gateway, dex, access, containers, websearch. An existing secret keeps its other products.',
       }),
     }),
-    credential: 'API token with the permission Account Secrets Store: Edit for the account.',
+    credential: 'API token with the permission “Account Secrets Store: Edit” for the account.',
   },
   'app-platform-a': {
     config: Strict({
@@ -119,7 +119,7 @@ export const syncPlatforms = {
       ),
     }),
     credential:
-      'Project token of the Railway environment, if the field tokenKind of the connection is project. With another tokenKind, a token of the account or of a workspace.',
+      'Project token of the Railway environment, if the field tokenKind of the connection is project. If tokenKind is account (the default), token of the Railway account or of a Railway workspace.',
   },
   'app-platform-b': {
     config: Config('app-platform-b'),
@@ -202,6 +202,6 @@ export const syncPlatforms = {
         Type.Boolean({ description: 'If true, nobody can read the written values at Netlify. Default: true.' }),
       ),
     }),
-    credential: 'Personal access token of a member of the team.',
+    credential: 'Personal access token of a member of the Netlify team.',
   },
 } satisfies Record<string, SyncRow>

@@ -77,7 +77,8 @@ export const OnDelete = Type.Union([Type.Literal('keep'), Type.Literal('delete')
 })
 
 export const Mode = Type.Union([Type.Literal('auto'), Type.Literal('manual')], {
-  description: 'auto: a push within 5 seconds of a change. manual: a push only on request',
+  description:
+    'auto: the server pushes within 5 seconds after a change. manual: the server pushes only when somebody calls `sync.run`',
 })
 
 export const Adopt = Type.Boolean({

@@ -187,7 +187,7 @@ export const tasks = {
         timeline: Type.Array(
           Strict({ startsAt: Instant, host: Type.String(), decision: Decision, count: Type.Integer() }),
           {
-            description: `Calls of the ${limits.activityTimelineHosts} busiest hosts over time: by the hour for up to ${limits.activityHourlyDays} days, otherwise by the day`,
+            description: `Number of requests to each of the ${limits.activityTimelineHosts} hosts with the most requests: for each hour if \`days\` is at most ${limits.activityHourlyDays}, otherwise for each day`,
           },
         ),
         summary: Strict({

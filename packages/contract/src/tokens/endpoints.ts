@@ -8,7 +8,7 @@ const One = Strict({ token: ServiceToken })
 
 export const tokens = {
   list: get('/v1/orgs/:orgId/tokens', {
-    summary: 'List service tokens, including revoked ones, without hashes',
+    summary: 'List service tokens, including revoked ones. The answer does not have the hashes of the tokens',
     query: Page,
     responses: { 200: Strict({ tokens: Type.Array(ServiceToken), nextCursor: NextCursor }) },
   }),

@@ -18,7 +18,7 @@ export const vaultConnect = {
     }),
     responses: {
       200: Strict({
-        claimToken: Type.String({ description: '`vcl_...`' }),
+        claimToken: Type.String({ description: 'The claim token: `vcl_...`' }),
         session: Type.Union([VaultConnectView, VaultManageView]),
       }),
     },

@@ -49,7 +49,7 @@ export const vaultExecutor = {
       201: Strict({
         executorId: Id('vaultExecutor'),
         projectId: Id('vaultProject'),
-        credential: Type.String({ description: '`skx_...`' }),
+        credential: Type.String({ description: 'The credential of the executor: `skx_...`' }),
       }),
     },
     refuses: ['unauthorized', 'conflict'],

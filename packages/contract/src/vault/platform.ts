@@ -39,7 +39,7 @@ const linkFields = {
   userRef: UserRef,
   returnUrl: Type.Optional(
     Url(
-      'The address to which the person returns. `display.returnOrigins` of the project must have the origin of this address',
+      'The address to which the person returns. The list `display.returnOrigins` of the project must contain the origin of this address',
     ),
   ),
   expiresInSeconds: Type.Optional(
@@ -88,7 +88,7 @@ export const vaultPlatform = {
       201: Strict({
         session: Strict({
           id: Id('vaultSession'),
-          token: Type.String({ description: '`vct_...`' }),
+          token: Type.String({ description: 'The token of the link: `vct_...`' }),
           expiresAt: Instant,
           method: Method,
           connectionId: Id('vaultConnection'),
@@ -100,7 +100,7 @@ export const vaultPlatform = {
   }),
   session: get('/v1/vault/connect-sessions/:connectSessionId', {
     surface,
-    summary: 'Get the state of a link that lets a person connect an account',
+    summary: 'Get the state of a Connect link, with which a user of the product connects an account',
     responses: { 200: Strict({ session: VaultSession }) },
     refuses: ['not_found'],
   }),
@@ -134,7 +134,7 @@ export const vaultPlatform = {
       201: Strict({
         session: Strict({
           id: Id('vaultSession'),
-          token: Type.String({ description: '`vmt_...`' }),
+          token: Type.String({ description: 'The token of the link: `vmt_...`' }),
           expiresAt: Instant,
         }),
       }),

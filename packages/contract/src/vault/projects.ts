@@ -52,7 +52,7 @@ export const vaultProjects = {
     summary:
       'Make a platform key, with which the backend of a product makes links and manages connections. The key cannot read a credential. The server shows the key only in this answer',
     body: Strict({ name: DisplayName }),
-    responses: { 201: Strict({ key: VaultKey, secret: Type.String({ description: '`skv_...`' }) }) },
+    responses: { 201: Strict({ key: VaultKey, secret: Type.String({ description: 'The platform key: `skv_...`' }) }) },
     audits: ['vault.key.created'],
   }),
   revokeKey: del('/v1/orgs/:orgId/vault/projects/:projectId/keys/:vaultKeyId', {
@@ -63,7 +63,9 @@ export const vaultProjects = {
   createRegistrationCode: post('/v1/orgs/:orgId/vault/projects/:projectId/registration-codes', {
     summary:
       'Make the code with which a vault executor registers (`vaultExecutor.register`). The code works once, within 10 minutes',
-    responses: { 201: Strict({ code: Type.String({ description: '`vrc_...`' }), expiresAt: Instant }) },
+    responses: {
+      201: Strict({ code: Type.String({ description: 'The registration code: `vrc_...`' }), expiresAt: Instant }),
+    },
     audits: ['vault.registration_code.created'],
   }),
   executor: get('/v1/orgs/:orgId/vault/projects/:projectId/executor', {

@@ -58,7 +58,7 @@ export const VaultWebhookList = Strict({
 
 export const VaultWebhookCreated = Strict({
   endpoint: VaultWebhook,
-  secret: Type.String({ description: '`whsec_...`' }),
+  secret: Type.String({ description: 'The signing secret: `whsec_...`' }),
 })
 
 export const VaultWebhookTested = Strict({

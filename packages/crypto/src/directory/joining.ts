@@ -50,8 +50,8 @@ const answerKind: AuthenticatedKind = {
 }
 
 /**
- * Makes the code that an inviter gives to the invited person through another channel than the server: 28 characters in
- * groups of four. It is for one person and one invitation.
+ * Makes the code that an inviter gives to the invited person through another channel than the server: 28 letters and
+ * digits in seven groups of four, with hyphens between the groups. It is for one person and one invitation.
  *
  * @example const joiningCode = await newJoiningCode() // 'G5TN-8Q0W-…', seven groups
  */

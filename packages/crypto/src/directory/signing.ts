@@ -76,8 +76,9 @@ export async function signerOfMachine(pkcs8: Bytes): Promise<DirectorySigner> {
 }
 
 /**
- * Makes the printed code of a rescue key: 28 characters in groups of four, of which two are a check. Show it once. With
- * the codes of enough rescue keys anyone can change the root.
+ * Makes the printed code of a rescue key: 28 letters and digits in seven groups of four, with hyphens between the
+ * groups. The code contains a check of 12 bits. Show it once. With the codes of enough rescue keys anyone can change
+ * the root.
  *
  * @example const rescueCode = await newRescueCode() // 'G5TN-8Q0W-…', seven groups
  */

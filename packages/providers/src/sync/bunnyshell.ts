@@ -33,8 +33,8 @@ export function describe(place: SyncPlace<'env-platform'>): SyncFacts {
     },
     effects: [
       kind === 'environment'
-        ? 'Running components use the old values until the next deployment of the environment.'
-        : 'New environments start with these values. Existing environments do not change.',
+        ? 'Running components use the old values until the next deployment of the Bunnyshell environment.'
+        : 'New Bunnyshell environments start with these values. Existing environments do not change.',
     ],
   }
 }

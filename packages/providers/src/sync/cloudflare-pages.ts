@@ -35,8 +35,8 @@ export function describe({ config, destination }: SyncPlace<'edge-pages'>): Sync
       pushIntervalMs: 0,
     },
     effects: [
-      'The next deployment of each environment uses the new values. Existing deployments keep the old values.',
-      'The values of the preview environment apply to the preview deployments of all branches.',
+      'The next deployment of each Pages environment uses the new values. Existing deployments keep the old values.',
+      'The values of the preview environment apply to the preview deployments of all git branches.',
       'If the project has a plain-text variable of the same name, this variable becomes a secret.',
     ],
   }

@@ -40,8 +40,8 @@ export function describe({ config, destination }: SyncPlace<'edge-secrets-store'
       pushIntervalMs: 0,
     },
     effects: [
-      'Workers with a binding to a secret read the new value without a deployment.',
-      'If a push removes a secret, Workers with a binding to this secret stop working.',
+      'Workers that use a secret read its new value without a deployment.',
+      'If a push removes a secret, Workers that use this secret stop working.',
     ],
   }
 }

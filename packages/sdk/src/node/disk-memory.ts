@@ -9,8 +9,8 @@ const entriesMax = 10_000
 /**
  * Stores the known state of a client on disk: files of mode 0600 in a directory of mode 0700. A client without its
  * known state cannot notice an older or false response. Therefore choose a directory that still exists when the program
- * starts again. The store deletes a file that no client has written again for 10 years. If there are more than 10,000
- * files, it deletes the oldest files.
+ * starts again. The store deletes a file 10 years after a client last wrote it. If there are more than 10,000 files,
+ * the store deletes the oldest files.
  *
  * @param settings.directory the directory for the files. Default: `$XDG_STATE_HOME/skerry/seen`, or
  *   `~/.local/state/skerry/seen` if the variable is not set.

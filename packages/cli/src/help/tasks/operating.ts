@@ -120,6 +120,17 @@ export const operating = [
     document: 'docs/operations/backup.md',
   },
   {
+    title: 'Restore the server from a backup',
+    words: 'backup disaster recovery database dump pg_restore postgres lost disk broken old state',
+    steps: [
+      ['cp -a ../skerry-backup .skerry', 'Without PostgreSQL, after you have moved the damaged .skerry away'],
+      ['pg_restore --no-owner --dbname "$SKERRY_DATABASE_URL" skerry.dump', 'With PostgreSQL, into an empty database'],
+      ['npm start', 'With the SKERRY_SERVER_KEY of the time of the backup'],
+      ['skerry env trust production', 'If your machine remembers a newer state'],
+    ],
+    document: 'docs/operations/backup.md#restore-for-real',
+  },
+  {
     title: 'Upgrade Skerry',
     words: 'update new version release migrate migration newer server git pull npm self-update',
     steps: [
@@ -172,6 +183,16 @@ export const operating = [
       ['curl https://skerry.example.com/ready', 'Ask through the proxy whether the server answers'],
     ],
     document: 'docs/operations/reverse-proxy.md',
+  },
+  {
+    title: 'Give the server a new address',
+    words: 'change server address url domain hostname dns name moved',
+    steps: [
+      ['SKERRY_BASE_URL=https://skerry.example.com npm start', 'Start the server with the new address'],
+      ['skerry login --url https://skerry.example.com', 'On each machine, sign in again'],
+      ['skerry setup --url https://skerry.example.com --yes', 'In each project, and commit skerry.json'],
+    ],
+    document: 'docs/operations/reverse-proxy.md#when-the-address-changes',
   },
   {
     title: 'Run several servers, so that one may fail',
