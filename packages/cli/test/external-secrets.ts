@@ -1,4 +1,4 @@
-import { globSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -14,13 +14,11 @@ const folder = fileURLToPath(new URL('../../../integrations/kubernetes', import.
 /** The certificate of the tests has this name. */
 const tls = { ca: readFileSync(new URL('../../server/test/tls/ca.pem', import.meta.url)), servername: 'target.test' }
 
-const manifests: Manifest[] = globSync('*.yaml', { cwd: folder }).flatMap((file) =>
-  parseAllDocuments(readFileSync(join(folder, file), 'utf8')).map((one) => one.toJS()),
-)
-
-export const manifestOf = (kind: string, name: string): Manifest => {
-  const found = manifests.find((one) => one.kind === kind && one.metadata.name === name)
-  if (!found) throw new Error(`the manifests have no ${kind} ${name}`)
+/** Reads one object from a file of `integrations/kubernetes`: two files have a Deployment of the same name. */
+export const manifestOf = (kind: string, name: string, file = 'external-secrets.yaml'): Manifest => {
+  const documents = parseAllDocuments(readFileSync(join(folder, file), 'utf8')).map((one) => one.toJS())
+  const found = documents.find((one) => one.kind === kind && one.metadata.name === name)
+  if (!found) throw new Error(`${file} has no ${kind} ${name}`)
   return found
 }
 

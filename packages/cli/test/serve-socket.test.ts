@@ -48,7 +48,7 @@ describe('a socket', () => {
 
   it('is shared with the program by the sidecar of integrations/kubernetes', async () => {
     const machine = await freshMachine()
-    const { initContainers, containers } = manifestOf('Deployment', 'shop').spec.template.spec
+    const { initContainers, containers } = manifestOf('Deployment', 'shop', 'sidecar.yaml').spec.template.spec
     const [, , ...args] = initContainers[0].args as string[]
     const [{ value: path }] = containers[0].env
     const socketPath = join(machine.home, 'serve.sock')
