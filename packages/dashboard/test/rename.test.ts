@@ -119,7 +119,7 @@ describe('a proposed restore of a version from before a rename', () => {
     await dialogOf(page).getByRole('button', { name: 'Approve without a comparison' }).click()
     await dialogOf(page).waitFor({ state: 'detached' })
     await approve().waitFor({ state: 'detached' })
-    await page.unroute('**/secrets/SHOP_KEY/versions*', hideFormerNames)
+    await page.unrouteAll({ behavior: 'wait' })
     const { orgId, envs } = await placeOf(world, owner.bearer(), 'web-shop')
     const params = { orgId, envId: envs.staging as string, name: 'SHOP_KEY' }
     const { body } = await world.call(secrets.versions, { as: owner.bearer(), params })
@@ -137,7 +137,7 @@ describe('the history of a renamed secret', () => {
     await dialogOf(page).getByRole('button', { name: 'Reveal version 1' }).click()
     await dialogOf(page).getByText('sealed under an earlier key, or altered').waitFor()
     expect(await dialogOf(page).getByRole('button', { name: 'Restore version 1' }).isDisabled()).toBe(true)
-    await page.unroute('**/secrets/STORE_KEY/versions*', hideFormerNames)
+    await page.unrouteAll({ behavior: 'wait' })
     await page.keyboard.press('Escape')
     await dialogOf(page).waitFor({ state: 'detached' })
   })

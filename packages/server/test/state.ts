@@ -93,10 +93,11 @@ export const stopSchedules = ({ server }: World): Promise<void> => stopScheduled
 export const mailsWritten = ({ server }: World) =>
   until('mails are written', async () => {
     const { db, queue } = server.context
-    await db.rows(`update jobs set due_at = now() where name = 'mail.gather' and state = 'waiting'`)
+    const waiting = `select 1 from jobs where (state = 'active' or state = 'waiting' and attempts = 0)`
+    // The minute of a mail ends only when no event is left that may add to it.
+    await db.rows(`update jobs set due_at = now() where name = 'mail.gather' and state = 'waiting'
+                      and not exists (${waiting} and name like 'events.%')`)
     for (const job of jobs) queue.nudge(job)
-    const waiting = `select 1 from jobs
-                      where (name like 'events.%' or name in ('mail', 'mail.gather', 'sign_in.link'))
-                        and (state = 'active' or state = 'waiting' and attempts = 0)`
-    return (await db.row(waiting)) === undefined
+    const mails = `${waiting} and (name like 'events.%' or name in ('mail', 'mail.gather', 'sign_in.link'))`
+    return (await db.row(mails)) === undefined
   })
