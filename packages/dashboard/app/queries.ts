@@ -33,16 +33,25 @@ export const queryClient = new QueryClient({
 })
 
 /**
- * Asks the server now. A request that is already on its way may be answered as of before the last write, so it is replaced. If
- * somebody leaves a page that shows the same query, the request is cancelled; it is then made again.
+ * Asks the server now. A request that is already on its way may be answered as of before the last write, so it is replaced.
  */
 export async function fetchNow<T, K extends QueryKey>(options: FetchQueryOptions<T, Error, T, K>): Promise<T> {
   const query = queryClient.getQueryCache().build(queryClient, queryClient.defaultQueryOptions(options))
-  const fetch = () => query.fetch(options, { cancelRefetch: true })
-  return fetch().catch((error) => {
-    if (error instanceof CancelledError) return fetch()
-    throw error
-  })
+  return unlessLeft(() => query.fetch(options, { cancelRefetch: true }))
+}
+
+/** Returns cached data that is not stale, or asks the server. */
+export const fetchCached = <T, K extends QueryKey>(options: FetchQueryOptions<T, Error, T, K>): Promise<T> =>
+  unlessLeft(() => queryClient.fetchQuery(options))
+
+/** If somebody leaves the last page that shows the same query, the request is cancelled. It is then made again. */
+async function unlessLeft<T>(ask: () => Promise<T>): Promise<T> {
+  for (;;)
+    try {
+      return await ask()
+    } catch (error) {
+      if (!(error instanceof CancelledError && error.revert)) throw error
+    }
 }
 
 /** The queries that a change makes stale: all queries whose key begins with this one. */

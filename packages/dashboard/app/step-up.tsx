@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { api } from './api.ts'
 import { type Factor, FactorForms } from './factor-forms.tsx'
 import { stepUpPrompt } from './prompts.ts'
-import { meQuery, queryClient, secondFactorQuery } from './queries.ts'
+import { fetchCached, meQuery, queryClient, secondFactorQuery } from './queries.ts'
 import { router } from './router.ts'
 import { session } from './session.ts'
 import { Dialog } from './ui/dialog.tsx'
@@ -15,7 +15,7 @@ async function enter(body: Factor) {
   stepUpPrompt.complete()
   // Without the second factor, the session may have listed no organizations.
   if (queryClient.getQueryData(meQuery.queryKey)?.orgs.length !== 0) return
-  await queryClient.fetchQuery({ ...meQuery, staleTime: 0 })
+  await fetchCached({ ...meQuery, staleTime: 0 })
   await router.invalidate()
 }
 

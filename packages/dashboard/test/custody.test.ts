@@ -196,6 +196,8 @@ describe('recovery', () => {
     const { page } = owner
     await steps.goTo(page, 'Applications')
     await page.getByRole('link', { name: 'Web shop' }).click()
+    // The secrets move the button when they appear.
+    await page.getByRole('row', { name: /API_KEY/ }).waitFor()
     await press(owner, 'New environment')
     await dialogOf(page).getByLabel('Name', { exact: true }).fill('Staging')
     await pressIn(owner, 'Create')

@@ -5,7 +5,7 @@ import { useRouteContext } from '@tanstack/react-router'
 import { api } from '../api.ts'
 import { useApiForm } from '../form/use-api-form.ts'
 import { keyring } from '../keyring.ts'
-import { isFresh, queryClient } from '../queries.ts'
+import { fetchCached, isFresh } from '../queries.ts'
 import { acceptedRecoveryKey } from '../recovery/covering.ts'
 import { granteesQuery } from '../secrets/queries.ts'
 import type { Environment } from '../secrets/use-columns.ts'
@@ -47,7 +47,7 @@ export function ForkDialog({ environment, onClose }: { environment: Environment;
   const query = useQuery({
     queryKey: ['orgs', org.id, 'envs', environment.id, 'grantees', 'checked'],
     queryFn: async () => {
-      const { grantees } = await queryClient.fetchQuery(granteesQuery(org.id, environment.id))
+      const { grantees } = await fetchCached(granteesQuery(org.id, environment.id))
       const others = grantees.filter(isClient).filter(({ principalId }) => principalId !== me.user?.id)
       const checked = await checkKeys(others)
       const all = others.map((one, i) => ({ ...one, ...(checked[i] as Checked) }))

@@ -1,4 +1,4 @@
-import { queryClient } from '../queries.ts'
+import { fetchCached } from '../queries.ts'
 import { compositionQuery, envQuery, groupQuery } from '../secrets/queries.ts'
 import type { Environment } from '../secrets/use-columns.ts'
 
@@ -11,12 +11,10 @@ export async function layersBelow(
   environment: Environment,
 ): Promise<{ environmentId: string; label: string }[]> {
   const { parentEnvironmentId } = environment
-  const base = parentEnvironmentId
-    ? (await queryClient.fetchQuery(envQuery(orgId, parentEnvironmentId))).environment
-    : environment
+  const base = parentEnvironmentId ? (await fetchCached(envQuery(orgId, parentEnvironmentId))).environment : environment
   if (base.applicationId === null) return []
-  const { groups } = await queryClient.fetchQuery(compositionQuery(orgId, base.id))
-  const found = await Promise.all(groups.map(({ groupId }) => queryClient.fetchQuery(groupQuery(orgId, groupId))))
+  const { groups } = await fetchCached(compositionQuery(orgId, base.id))
+  const found = await Promise.all(groups.map(({ groupId }) => fetchCached(groupQuery(orgId, groupId))))
   const composed = found.flatMap(({ group, environments }) =>
     environments
       .filter(({ slug, canDecrypt }) => slug === base.slug && canDecrypt)

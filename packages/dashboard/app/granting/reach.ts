@@ -62,9 +62,12 @@ export function blockedBecause(
   const ofGroups = new Set(
     owners.flatMap(({ kind, environments }) => (kind === 'group' ? environments.map(({ id }) => id) : [])),
   )
+  const named = receivers.filter(({ isNamed }) => isNamed)
+  const nobodyIsReady = named.length > 0 && named.every((one) => !['ready', 'checking'].includes(readinessOf(one)))
   const onlyTokens = principals.length > 0 && principals.every(({ kind }) => kind === 'token')
   return ({ id, canDecrypt }) => {
     if (!canDecrypt && seconds !== null) return 'You do not hold the key, and access with an end cannot wait.'
+    if (nobodyIsReady && seconds !== null) return 'Nobody gets a key now, and access with an end cannot wait.'
     if (!canDecrypt && onlyTokens) return 'You do not hold the key, and a token cannot wait for it.'
     const isElsewhere = ({ boundTo }: Receiver) => boundTo !== null && boundTo !== id && !ofGroups.has(id)
     if (onlyTokens && receivers.length > 0 && receivers.every(isElsewhere))

@@ -104,7 +104,7 @@ function useWork(
 }
 
 /** Says what was granted, and what waits. */
-function summaryOf({ environments, receivers }: Order): string {
+function summaryOf({ environments, receivers, seconds }: Order): string {
   const held = environments.filter(({ canDecrypt }) => canDecrypt).length
   const others = environments.length - held
   const ready = receivers.filter(isReceiverReady).length
@@ -112,10 +112,16 @@ function summaryOf({ environments, receivers }: Order): string {
   const stored =
     others > 0 ? [`${countOf(others)} ${others === 1 ? 'waits' : 'wait'} for someone who holds the key.`] : []
   const waiting = receivers.filter((one) => !isReceiverReady(one)).length
-  const people = waiting === 0 ? [] : [`${waiting === 1 ? '1 person waits' : `${waiting} people wait`} for their keys.`]
+  const people = waiting === 0 ? [] : [seconds === null ? waitingText(waiting) : withoutText(waiting)]
   const texts = [...granted, ...stored, ...people]
   return texts.length > 0 ? texts.join(' ') : 'Stored. Nobody needs a key yet.'
 }
+
+const waitingText = (count: number) => `${count === 1 ? '1 person waits' : `${count} people wait`} for their keys.`
+
+/** Nothing stores access with an end for later. */
+const withoutText = (count: number) =>
+  `${count === 1 ? '1 person got' : `${count} people got`} no access, because access with an end cannot wait.`
 
 const isReceiverReady = (one: Receiver) => readinessOf(one) === 'ready'
 

@@ -4,7 +4,7 @@ import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../api.ts'
-import { queryClient, type Stale } from '../queries.ts'
+import { fetchCached, type Stale } from '../queries.ts'
 import { showErrorToast, showToast } from '../ui/toast.ts'
 import { ledgerQuery } from './queries.ts'
 
@@ -44,7 +44,7 @@ export function useOutlivingLeases(principalId: string) {
 
 async function endLeases(orgId: string, principalId: string): Promise<void> {
   try {
-    const leases = await queryClient.fetchQuery(liveLeasesQuery(orgId, principalId))
+    const leases = await fetchCached(liveLeasesQuery(orgId, principalId))
     const revocable = leases.filter(({ provider }) => leaseFacts[provider].revocable)
     const ends = revocable.map(({ id }) => api.leases.revoke({ params: { orgId, leaseId: id } }))
     const failed = (await Promise.allSettled(ends)).filter(({ status }) => status === 'rejected').length

@@ -6,7 +6,7 @@ import { Fingerprint } from '../envs/fingerprint.tsx'
 import { pin, useChecked } from '../envs/pins.ts'
 import { ServerReads, wrapCredential } from '../form/credential-field.tsx'
 import { keyring } from '../keyring.ts'
-import { isFresh, queryClient } from '../queries.ts'
+import { fetchCached, isFresh } from '../queries.ts'
 import { tokensQuery } from '../secrets/use-name-of.ts'
 import { isInForce, tokenLabel } from '../tokens/queries.ts'
 import { IconEye } from '../ui/icons.ts'
@@ -35,7 +35,7 @@ export function useReader(orgId: string, tokenId: string | null) {
    */
   const wrap = async (text: string, config: object): Promise<string> => {
     if (tokenId === null) {
-      const { publicKeyJwk } = await queryClient.fetchQuery(brokerKeyQuery(orgId))
+      const { publicKeyJwk } = await fetchCached(brokerKeyQuery(orgId))
       return wrapCredential(text, publicKeyJwk)
     }
     if (publicKeyJwk === null || !checked) throw new Error('the provisioner’s key has not been compared')

@@ -1,6 +1,6 @@
 import { showActionToast } from '../passing/action-toast.tsx'
 import { nameOfMember } from '../people/member.ts'
-import { fetchNow, queryClient } from '../queries.ts'
+import { fetchCached, fetchNow } from '../queries.ts'
 import { membersQuery } from '../secrets/use-name-of.ts'
 import { nameOfLeaver, offboardingQuery } from './queries.ts'
 
@@ -33,7 +33,7 @@ export async function tellOfRow(
   const isNew = own.some(({ id, changedById }) => changedById === actorId && !told.has(id))
   for (const { id } of own) told.add(id)
   if (own.length === 0 || !(isReminder || isNew)) return
-  const { members } = await queryClient.fetchQuery(membersQuery(orgId))
+  const { members } = await fetchCached(membersQuery(orgId))
   const actor = members.find(({ userId }) => userId === actorId)
   const by = actor ? nameOfMember(actor) : 'A service token'
   const what = `a task of the offboarding of ${nameOfLeaver(offboarding)}`

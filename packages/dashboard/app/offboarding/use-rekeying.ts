@@ -8,7 +8,7 @@ import { checkKeys, remember } from '../envs/pins.ts'
 import type { NewKey } from '../envs/replace-key.ts'
 import { environmentLabelsQuery } from '../people/environment-labels.ts'
 import { rekeyDueQuery } from '../people/rekey-due.ts'
-import { invalidate, orgQueries, queryClient } from '../queries.ts'
+import { fetchCached, invalidate, orgQueries } from '../queries.ts'
 import { envQuery, granteesQuery } from '../secrets/queries.ts'
 import { useNameOf } from '../secrets/use-name-of.ts'
 import { offboardingQueries } from './queries.ts'
@@ -24,7 +24,7 @@ export function useRekeying() {
   const action = useAction(async (rows: readonly OffboardingRow[]) => {
     try {
       // Notes the names of all environments, so that a name that means another environment now is noticed.
-      await queryClient.fetchQuery(environmentLabelsQuery(org.id))
+      await fetchCached(environmentLabelsQuery(org.id))
       // Loaded here, so that the list of steps appears without it.
       const { proposeKey, replaceKey } = await import('../envs/replace-key.ts')
       for (const row of rows) {
@@ -60,8 +60,8 @@ async function rekeyOne(
   nameOf: (id: string) => string,
   send: (newKey: NewKey) => Promise<void>,
 ): Promise<void> {
-  const { environment } = await queryClient.fetchQuery({ ...envQuery(orgId, envId), staleTime: 0 })
-  const { grantees } = await queryClient.fetchQuery({ ...granteesQuery(orgId, envId), staleTime: 0 })
+  const { environment } = await fetchCached({ ...envQuery(orgId, envId), staleTime: 0 })
+  const { grantees } = await fetchCached({ ...granteesQuery(orgId, envId), staleTime: 0 })
   const others = grantees.filter(({ principalId }) => principalId !== ownId)
   const checked = await checkKeys(others)
   const named = others.map((one: Grantee, i) => ({

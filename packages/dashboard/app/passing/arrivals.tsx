@@ -6,7 +6,7 @@ import { type RecentChange, useLive } from '../live/state.ts'
 import { rowActions, tellOfRow } from '../offboarding/tell-of-row.ts'
 import { nameOfMember } from '../people/member.ts'
 import { Cancelled } from '../prompts.ts'
-import { fetchNow, queryClient } from '../queries.ts'
+import { fetchCached, fetchNow } from '../queries.ts'
 import { ownersQuery } from '../requests/queries.ts'
 import { membersQuery } from '../secrets/use-name-of.ts'
 import { describeProblem } from '../ui/problem.tsx'
@@ -77,7 +77,7 @@ async function findMember(orgId: string, userId: string) {
 
 /** Says that a person can get keys now: they have a keyring, and this admin holds what they wait for. */
 async function tellOfPerson(orgId: string, userId: string, { compare }: Openers): Promise<void> {
-  const missing = await queryClient.fetchQuery(missingOfQuery(orgId, userId))
+  const missing = await fetchCached(missingOfQuery(orgId, userId))
   const ready = missing.filter(({ held, publicKeyJwk }) => held && publicKeyJwk !== null)
   if (ready.length === 0) return
   const member = await findMember(orgId, userId)
@@ -117,7 +117,7 @@ async function tellOfRequest(orgId: string, accessRequestId: string, { compare, 
 
 /** The names under which this browser knows the environments. The server’s label is used only for a branch. */
 async function namesOf(orgId: string, environments: readonly { environmentId: string; label: string }[]) {
-  const owners = await queryClient.fetchQuery(ownersQuery(orgId))
+  const owners = await fetchCached(ownersQuery(orgId))
   const names = new Map(
     owners.flatMap((owner) => owner.environments.map(({ id, name }) => [id, `${owner.name} / ${name}`] as const)),
   )

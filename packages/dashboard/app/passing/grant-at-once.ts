@@ -1,6 +1,6 @@
 import { checkKeys } from '../envs/pins.ts'
 import { type Member, nameOfMember } from '../people/member.ts'
-import { invalidate, orgQueries, queryClient, type Stale } from '../queries.ts'
+import { fetchCached, invalidate, orgQueries, type Stale } from '../queries.ts'
 import { type AccessRequest, ownersQuery, requestQueries } from '../requests/queries.ts'
 import { membersQuery } from '../secrets/use-name-of.ts'
 import { type PassedKey, passOn, reasonText } from './pass-on.ts'
@@ -38,8 +38,8 @@ export async function grantAtOnce(
   onProgress: (done: number) => void = () => {},
 ): Promise<string> {
   const [{ members }] = await Promise.all([
-    queryClient.fetchQuery({ ...membersQuery(orgId), staleTime: 0 }),
-    queryClient.fetchQuery(ownersQuery(orgId)),
+    fetchCached({ ...membersQuery(orgId), staleTime: 0 }),
+    fetchCached(ownersQuery(orgId)),
   ])
   const member = members.find(({ userId }) => userId === request.userId)
   if (!member) return 'This person has left the organization. Nothing was granted.'

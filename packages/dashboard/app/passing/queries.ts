@@ -4,7 +4,7 @@ import type { grants } from '@skerry/contract/grants/endpoints'
 import { queryOptions } from '@tanstack/react-query'
 import { api } from '../api.ts'
 import { layersBelow } from '../envs/layers-below.ts'
-import { orgQueries, queryClient } from '../queries.ts'
+import { fetchCached, orgQueries } from '../queries.ts'
 import { type AccessRequest, ownersQuery } from '../requests/queries.ts'
 import { envQuery } from '../secrets/queries.ts'
 import { membersQuery } from '../secrets/use-name-of.ts'
@@ -56,9 +56,9 @@ export const wantedQuery = (orgId: string, userId: string) =>
       const [missing, requests, { members }] = await Promise.all([
         listMissing(orgId, userId, signal),
         listOpen(orgId, userId, signal),
-        queryClient.fetchQuery({ ...membersQuery(orgId), staleTime: 0 }),
+        fetchCached({ ...membersQuery(orgId), staleTime: 0 }),
         // The names under which this browser remembers environments.
-        queryClient.fetchQuery(ownersQuery(orgId)),
+        fetchCached(ownersQuery(orgId)),
       ])
       const requested = await Promise.all(requests.map((request) => wantedOf(orgId, request)))
       const planned = missing.map(
@@ -80,7 +80,7 @@ export async function wantedOf(orgId: string, request: AccessRequest): Promise<W
   const held = asked.filter((one) => one.held)
   const below = await Promise.all(
     held.map(async ({ environmentId }) =>
-      layersBelow(orgId, (await queryClient.fetchQuery(envQuery(orgId, environmentId))).environment),
+      layersBelow(orgId, (await fetchCached(envQuery(orgId, environmentId))).environment),
     ),
   )
   const ids = new Set(request.environments.map(({ environmentId }) => environmentId))

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
 import { liveState } from '../live/state.ts'
-import { queryClient } from '../queries.ts'
+import { fetchCached } from '../queries.ts'
 import { membersQuery } from '../secrets/use-name-of.ts'
 import { showToast } from '../ui/toast.ts'
 import { holdingsQuery } from '../welcome/holdings.ts'
@@ -31,7 +31,7 @@ async function tell(orgId: string, environmentIds: readonly string[]): Promise<v
     .filter(({ action, environmentId }) => action === 'key.granted' && environmentIds.includes(environmentId ?? ''))
   const actorId = grants.at(-1)?.actorId
   if (actorId === undefined) return
-  const { members } = await queryClient.fetchQuery(membersQuery(orgId))
+  const { members } = await fetchCached(membersQuery(orgId))
   const actor = members.find(({ userId }) => userId === actorId)
   showToast(`${actor?.name ?? actor?.email ?? 'An admin'} granted you ${countOf(environmentIds.length)}.`)
 }

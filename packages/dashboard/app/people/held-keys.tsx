@@ -1,7 +1,7 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useRouteContext } from '@tanstack/react-router'
 import { api } from '../api.ts'
-import { queryClient } from '../queries.ts'
+import { fetchCached } from '../queries.ts'
 import { environmentLabelsQuery, type Place } from './environment-labels.ts'
 
 /** The environments whose key a member or token has. */
@@ -9,7 +9,7 @@ const heldKeysQuery = (orgId: string, principalId: string) =>
   queryOptions({
     queryKey: ['orgs', orgId, 'holdings', principalId],
     queryFn: async ({ signal }): Promise<Place[]> => {
-      const places = await queryClient.fetchQuery(environmentLabelsQuery(orgId))
+      const places = await fetchCached(environmentLabelsQuery(orgId))
       const held = await Promise.all(
         places.map(async ({ id }) => {
           const { grants } = await api.grants.list({ params: { orgId, envId: id } }, { signal })

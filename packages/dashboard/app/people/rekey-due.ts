@@ -3,7 +3,7 @@ import { useSyncExternalStore } from 'react'
 import { api } from '../api.ts'
 import type { Entry } from '../audit/queries.ts'
 import { forgetReader } from '../envs/known-readers.ts'
-import { queryClient } from '../queries.ts'
+import { fetchCached } from '../queries.ts'
 import { membersQuery, tokensQuery } from '../secrets/use-name-of.ts'
 import { environmentLabelsQuery } from './environment-labels.ts'
 import { nameOfMember } from './member.ts'
@@ -37,9 +37,9 @@ export const rekeyDueQuery = (orgId: string) =>
         (await api.audit.list({ params: { orgId }, query: { action, limit: pageSize } }, { signal })).entries
       const [places, { members }, { tokens: all }, rekeyed, removed, tokens, expired, teams, ...lost] =
         await Promise.all([
-          queryClient.fetchQuery(environmentLabelsQuery(orgId)),
-          queryClient.fetchQuery(membersQuery(orgId)),
-          queryClient.fetchQuery(tokensQuery(orgId)),
+          fetchCached(environmentLabelsQuery(orgId)),
+          fetchCached(membersQuery(orgId)),
+          fetchCached(tokensQuery(orgId)),
           load('env.rekeyed'),
           load('member.removed'),
           load('token.revoked'),

@@ -8,7 +8,7 @@ import { checkMeanings } from '../envs/meanings.ts'
 import { type Checked, checkedKeys, pin, shownNames, useChecked } from '../envs/pins.ts'
 import { grantOne } from '../envs/wrap-key.ts'
 import { nameOfMember } from '../people/member.ts'
-import { isFresh, orgQueries, queryClient } from '../queries.ts'
+import { fetchCached, isFresh, orgQueries } from '../queries.ts'
 import { envQuery } from '../secrets/queries.ts'
 import { membersQuery } from '../secrets/use-name-of.ts'
 import { requireListed } from '../trust/checks.ts'
@@ -111,7 +111,7 @@ function useLayersBelow(orgId: string, wanted: { environmentId: string }[]) {
     queryKey: ['orgs', orgId, 'below', ids],
     queryFn: async () => {
       const found = await Promise.all(
-        ids.map(async (id) => layersBelow(orgId, (await queryClient.fetchQuery(envQuery(orgId, id))).environment)),
+        ids.map(async (id) => layersBelow(orgId, (await fetchCached(envQuery(orgId, id))).environment)),
       )
       const byId = new Map(found.flat().map(({ environmentId, label }) => [environmentId, label]))
       return [...byId].flatMap(([id, label]) => (ids.includes(id) ? [] : [{ id, label }]))

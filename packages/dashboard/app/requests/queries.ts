@@ -2,7 +2,7 @@ import type { accessRequests } from '@skerry/contract/access-requests/endpoints'
 import type { Answer } from '@skerry/contract/endpoint'
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { api } from '../api.ts'
-import { orgQueries, queryClient } from '../queries.ts'
+import { fetchCached, orgQueries } from '../queries.ts'
 import { appQuery, appsQuery, groupQuery, groupsQuery } from '../secrets/queries.ts'
 
 export type AccessRequest = Answer<typeof accessRequests.get>['request']
@@ -42,13 +42,10 @@ export const ownersQuery = (orgId: string) =>
   queryOptions({
     queryKey: ['orgs', orgId, 'owners'],
     queryFn: async (): Promise<Owner[]> => {
-      const [{ apps }, { groups }] = await Promise.all([
-        queryClient.fetchQuery(appsQuery(orgId)),
-        queryClient.fetchQuery(groupsQuery(orgId)),
-      ])
+      const [{ apps }, { groups }] = await Promise.all([fetchCached(appsQuery(orgId)), fetchCached(groupsQuery(orgId))])
       const [ofApps, ofGroups] = await Promise.all([
-        Promise.all(apps.map(({ id }) => queryClient.fetchQuery(appQuery(orgId, id)))),
-        Promise.all(groups.map(({ id }) => queryClient.fetchQuery(groupQuery(orgId, id)))),
+        Promise.all(apps.map(({ id }) => fetchCached(appQuery(orgId, id)))),
+        Promise.all(groups.map(({ id }) => fetchCached(groupQuery(orgId, id)))),
       ])
       return [
         ...ofApps.map(({ app, environments }) => ({

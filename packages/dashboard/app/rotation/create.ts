@@ -5,7 +5,7 @@ import { checkMeanings } from '../envs/meanings.ts'
 import { wrapEnvironmentKey } from '../envs/wrap-key.ts'
 import { checkTarget } from '../leases/known-targets.ts'
 import { targetsQuery } from '../leases/queries.ts'
-import { queryClient } from '../queries.ts'
+import { fetchCached } from '../queries.ts'
 import { requireListed } from '../trust/checks.ts'
 
 /**
@@ -30,6 +30,6 @@ export async function createRotation(
 
 /** Asks the person if the settings of the rotation's target differ from those that this browser remembers. */
 async function checkTargetOf(orgId: string, targetId: string): Promise<void> {
-  const target = (await queryClient.fetchQuery(targetsQuery(orgId))).find(({ id }) => id === targetId)
+  const target = (await fetchCached(targetsQuery(orgId))).find(({ id }) => id === targetId)
   if (target) await checkTarget(orgId, target)
 }

@@ -3,7 +3,7 @@ import { createFileRoute, useNavigate } from '@tanstack/react-router'
 import { api } from '../api.ts'
 import { useApiForm, useSubmit } from '../form/use-api-form.ts'
 import { useLinkToken } from '../link-token.ts'
-import { meQuery, queryClient } from '../queries.ts'
+import { fetchCached, meQuery } from '../queries.ts'
 import { session } from '../session.ts'
 import { slugOf } from '../slug.ts'
 import { beginStart } from '../start/use-start.ts'
@@ -35,7 +35,7 @@ function FirstPerson({ token }: { token: string }) {
   const action = useSubmit(form, async (body) => {
     const signedIn = await api.signIn.setUp({ body: { ...body, token } })
     session.begin(signedIn.session)
-    const [org] = (await queryClient.fetchQuery(meQuery)).orgs
+    const [org] = (await fetchCached(meQuery)).orgs
     if (org) beginStart(org.id)
     await navigate(org ? { to: '/orgs/$org/start', params: { org: org.slug } } : { to: '/' })
   })

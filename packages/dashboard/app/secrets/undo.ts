@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react'
-import { queryClient } from '../queries.ts'
+import { fetchCached } from '../queries.ts'
 import type { Column } from './columns.ts'
 import { deletedQuery, NameInUse, restoreDeleted } from './deleted-secrets.ts'
 import { reloadSealed, type Secret } from './queries.ts'
@@ -154,7 +154,7 @@ async function returnRemoved(
   undone: Undone,
 ): Promise<Stored[]> {
   const { orgId, stored } = undoable
-  const kept = await queryClient.fetchQuery(deletedQuery(orgId, [environmentId]))
+  const kept = await fetchCached(deletedQuery(orgId, [environmentId]))
   const restorable = kept.flatMap(({ ciphertext, ...one }) =>
     ciphertext !== null && deleted.some(({ id }) => id === one.id) ? [{ ...one, ciphertext }] : [],
   )

@@ -4,7 +4,7 @@ import { api } from '../api.ts'
 import { layersBelow } from '../envs/layers-below.ts'
 import { checkMeanings } from '../envs/meanings.ts'
 import { wrapEnvironmentKey } from '../envs/wrap-key.ts'
-import { invalidate, queryClient } from '../queries.ts'
+import { fetchCached, invalidate } from '../queries.ts'
 import { envQuery } from '../secrets/queries.ts'
 import { requireListed } from '../trust/checks.ts'
 import { type Binding, type Connection, staleAfterSync } from './queries.ts'
@@ -13,7 +13,7 @@ type Bound = Pick<Body<typeof sync.createBinding>, 'environmentId' | 'destinatio
 
 /** Creates a disabled binding, so that nothing is pushed before the person has seen what a push would do. */
 export async function bindEnvironment(orgId: string, connection: Connection, bound: Bound): Promise<Binding> {
-  const { environment } = await queryClient.fetchQuery(envQuery(orgId, bound.environmentId))
+  const { environment } = await fetchCached(envQuery(orgId, bound.environmentId))
   const below = await layersBelow(orgId, environment)
   const ids = [bound.environmentId, ...below.map(({ environmentId }) => environmentId)]
   const keys = await keysFor(orgId, connection, ids)

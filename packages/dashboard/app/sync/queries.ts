@@ -4,7 +4,7 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { allPages } from '../all-pages.ts'
 import { api } from '../api.ts'
 import { layersBelow } from '../envs/layers-below.ts'
-import { orgQueries, queryClient, type Stale } from '../queries.ts'
+import { fetchCached, orgQueries, type Stale } from '../queries.ts'
 import { envQuery, sealedQuery } from '../secrets/queries.ts'
 
 export type Connection = Answer<typeof sync.connections>['connections'][number]
@@ -76,10 +76,10 @@ export const namesQuery = (orgId: string, environmentId: string) =>
   queryOptions({
     queryKey: ['orgs', orgId, 'envs', environmentId, 'names'],
     queryFn: async (): Promise<string[]> => {
-      const { environment } = await queryClient.fetchQuery(envQuery(orgId, environmentId))
+      const { environment } = await fetchCached(envQuery(orgId, environmentId))
       const below = await layersBelow(orgId, environment)
       const ids = [environmentId, ...below.map((layer) => layer.environmentId)]
-      const sealed = await Promise.all(ids.map((id) => queryClient.fetchQuery(sealedQuery(orgId, id))))
+      const sealed = await Promise.all(ids.map((id) => fetchCached(sealedQuery(orgId, id))))
       const names = new Set(sealed.flatMap((one) => [...(one?.secrets.keys() ?? [])]))
       return [...names].sort()
     },

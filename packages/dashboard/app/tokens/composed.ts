@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import { queryClient } from '../queries.ts'
+import { fetchCached } from '../queries.ts'
 import { compositionQuery, envQuery, groupQuery } from '../secrets/queries.ts'
 
 interface Composed {
@@ -13,10 +13,10 @@ export const composedQuery = (orgId: string, envId: string) =>
   queryOptions({
     queryKey: ['orgs', orgId, 'envs', envId, 'composed'],
     queryFn: async (): Promise<Composed[]> => {
-      const { environment } = await queryClient.fetchQuery(envQuery(orgId, envId))
+      const { environment } = await fetchCached(envQuery(orgId, envId))
       if (environment.applicationId === null) return []
-      const { groups } = await queryClient.fetchQuery(compositionQuery(orgId, envId))
-      const found = await Promise.all(groups.map(({ groupId }) => queryClient.fetchQuery(groupQuery(orgId, groupId))))
+      const { groups } = await fetchCached(compositionQuery(orgId, envId))
+      const found = await Promise.all(groups.map(({ groupId }) => fetchCached(groupQuery(orgId, groupId))))
       return found.flatMap(({ group, environments }) =>
         environments
           .filter(({ slug }) => slug === environment.slug)

@@ -4,7 +4,7 @@ import type { signIn } from '@skerry/contract/sign-in/endpoints'
 import { useRouter } from '@tanstack/react-router'
 import { api } from '../api.ts'
 import { useApiForm, useSubmit } from '../form/use-api-form.ts'
-import { meQuery, queryClient } from '../queries.ts'
+import { fetchCached, meQuery } from '../queries.ts'
 import { session } from '../session.ts'
 import { CommandLine } from '../ui/command-line.tsx'
 import { Form } from '../ui/form.tsx'
@@ -70,7 +70,7 @@ function Join({ token, invitation }: { token: string; invitation: LinkedInvitati
   const join = useSubmit(form, async ({ name }) => {
     const { session: signedIn } = await api.signIn.redeemLink({ body: { token, name } })
     session.begin(signedIn)
-    const { orgs } = await queryClient.fetchQuery(meQuery)
+    const { orgs } = await fetchCached(meQuery)
     const hasJoined = orgs.some(({ slug }) => slug === invitation.orgSlug)
     // Somebody with a second factor accepts the invitation after they have entered it.
     router.history.push(hasJoined ? `/orgs/${invitation.orgSlug}/welcome` : '/account/invitations')

@@ -8,7 +8,7 @@ import { useAction } from '../../action.ts'
 import { api } from '../../api.ts'
 import { FactorForms } from '../../factor-forms.tsx'
 import { useLinkToken } from '../../link-token.ts'
-import { queryClient } from '../../queries.ts'
+import { fetchCached, queryClient } from '../../queries.ts'
 import { safeReturn } from '../../return-to.ts'
 import { session } from '../../session.ts'
 import { AnchorLink } from '../../ui/links.tsx'
@@ -101,7 +101,7 @@ function Confirm({ link, token }: { link: Link; token: string }) {
     const { session: signedIn, returnTo } = await api.identityLinks.confirm({ body: { token } })
     if (signedIn) return enter({ session: signedIn, returnTo })
     // The server now asks for the second factor.
-    await queryClient.fetchQuery(linkQuery)
+    await fetchCached(linkQuery)
   })
   return (
     <StandalonePage title="Confirm your new sign-in">
