@@ -57,9 +57,12 @@ async function loadIndex(root: string): Promise<MiniSearch<Entry>> {
 function resultsFor(index: MiniSearch<Entry>, query: string, root: string): HTMLElement[] {
   const found = index.search(query)
   if (found.length === 0) return [note('Nothing found.')]
+  // Whoever types the name of a setting or an endpoint wants its own section, and not a task that uses it.
+  const isNamed = ({ heading }: SearchResult) => heading.toLowerCase() === query.toLowerCase()
+  const ordered = [...found.filter(isNamed), ...found.filter((one) => !isNamed(one))]
   // A task and the section that it leads to have one address, and need one row.
   const addresses = new Set<string>()
-  const distinct = found.filter(({ url }) => addresses.size < addresses.add(url).size)
+  const distinct = ordered.filter(({ url }) => addresses.size < addresses.add(url).size)
   return distinct.slice(0, shownResults).map((result) => resultOf(result, root))
 }
 
