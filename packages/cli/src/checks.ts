@@ -22,6 +22,9 @@ export interface Check {
 }
 
 const nodeMajor = 24
+/** In place of the advice of other commands to run this one. */
+const lostKeyNext =
+  'run `skerry keys status`; if you replaced your keys on another machine, run `skerry keys trust`, and otherwise ask somebody who can read the environment to grant its key again'
 const skewWarnSeconds = 60
 
 /** Checks everything between this machine and a secret, in the order in which it must work. */
@@ -82,8 +85,9 @@ function checkMode(what: string, path: string, mend: string): Check {
   return { what, state: 'fail', message: `other users can read ${path} (${octal})`, next: `${mend} ${path}` }
 }
 
-function checkProject({ found, app, env }: Settings): Check {
+function checkProject({ found, app, env, credential }: Settings): Check {
   const what = 'skerry.json'
+  if (!found && credential.from === 'environment') return { what, state: 'ok', message: 'not found, not needed here' }
   if (!found)
     return { what, state: 'warn', message: 'not found here or above', next: 'run `skerry init` in the project' }
   return { what, state: 'ok', message: `${found.file}: ${app ?? 'no application'}/${env ?? 'no environment'}` }
@@ -117,7 +121,7 @@ async function checkServer({ url }: Settings): Promise<Check[]> {
   } catch (error) {
     const failure = networkError(error, url)
     const untrusted = failure.code === 'untrusted_certificate' ? toFailure(failure).next : undefined
-    const next = untrusted ?? 'start it with `npm start`, or set the address with --url or SKERRY_URL'
+    const next = untrusted ?? 'start the server, or set the address with --url or SKERRY_URL'
     return [{ what, state: 'fail', message: failure.message, next }]
   }
 }
@@ -241,5 +245,6 @@ async function attemptAsync<T>(what: string, work: () => Promise<T>): Promise<T 
 }
 
 function failed(what: string, { message, next }: Failure): Check {
-  return { what, state: 'fail', message: redact(message), ...(next === undefined ? {} : { next }) }
+  const further = next?.includes('skerry doctor') ? lostKeyNext : next
+  return { what, state: 'fail', message: redact(message), ...(further === undefined ? {} : { next: further }) }
 }

@@ -68,7 +68,9 @@ function openKnownState(
     warn: tellOnce,
   }
   const check: KnownState['check'] = async (shown) => {
-    for (const { environmentId, key } of shown.environments ?? []) if (key) await requireCommitted(environmentId, key)
+    // An answer with a proof was compared with a newer head, perhaps, than the name at the start of a long command.
+    for (const { environmentId, key, isSigned } of shown.environments ?? [])
+      if (key && !isSigned) await requireCommitted(environmentId, key)
     const ids = (shown.environments ?? []).map(({ environmentId }) => environmentId)
     const withoutOwn = ({ changes }: RollbackError) => {
       const isOwn = ({ kind, what, environmentId }: Rollback) =>

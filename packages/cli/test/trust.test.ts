@@ -77,6 +77,23 @@ describe('a directory', () => {
     await bob.remove()
   })
 
+  test('needs a signer after a re-key that an admin approved who neither signs nor reads', async () => {
+    await ada.ok('skerry trust init --yes')
+    const bob = await newAdmin(ada)
+    await ada.ok('echo x | skerry secrets set A && skerry run -- true')
+    await ada.ok('skerry trust sign --yes && skerry env protect development --yes')
+    const { changeRequest } = JSON.parse(await ada.ok('skerry env rekey development --yes --json'))
+    const { code, stderr } = await bob.shell(`skerry changes approve ${changeRequest.id} --yes`)
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringContaining('machines that know the signed directory refuse shop/development until a signer'),
+    ])
+    expect((await ada.shell('skerry run -- true')).code).toBe(3)
+    await ada.ok('skerry trust sign --yes')
+    expect(await ada.ok('skerry run -- printenv A')).toBe('x\n\n')
+    await bob.remove()
+  })
+
   test('stays signed while a signer re-keys, grants, composes, creates and deletes', async () => {
     await ada.ok('skerry trust init --yes')
     const bob = await newAdmin(ada)

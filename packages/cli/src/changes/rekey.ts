@@ -118,7 +118,12 @@ export async function checkRekey(
   if (loses.some(({ principalId }) => principalId === session.principal.id))
     warn(`you lose access to ${label} with this re-key`)
   await warnOfSuperseded(session, place, change.id)
-  if (values === null) return { canSee: false, keep: async () => {} }
+  if (values === null) {
+    const keep = async (isApplied: boolean) => {
+      if (isApplied && mustVerifyIn(session, orgId)) warnUnsigned(label)
+    }
+    return { canSee: false, keep }
+  }
   const { key: present } = await openPlace(session, orgId, envId, label)
   const receivers = {
     ...(await environmentShared(orgId, envId, present)),
@@ -134,15 +139,20 @@ export async function checkRekey(
       if (!isApplied) return
       await (await session.key()).knownState?.rekeyed(envId, values.key.bytes)
       await noteKeyMade(session, { orgId, envId }, values.key, keeps)
-      const isSigned = mustVerifyIn(session, orgId)
-      if (isSigned) await signKey(session, place, values, keeps)
-      noteTrust(label, isSigned)
+      if (!mustVerifyIn(session, orgId)) noteTrust(label, false)
+      else if (await signKey(session, place, values, keeps)) noteTrust(label, true)
+      else warnUnsigned(label)
     },
   }
 }
 
+const warnUnsigned = (label: string) =>
+  warn(
+    `machines that know the signed directory refuse ${label} until a signer who can read it runs \`skerry trust sign\``,
+  )
+
 /**
- * Signs the approved key. Only somebody who has read the values can have encrypted them under this key. Without any value, the
+ * Signs the approved key, if the caller is a signer. Returns whether it is signed. Only somebody who has read the values can have encrypted them under this key. Without any value, the
  * key could be the server's own, in a proposal that the server invented.
  */
 async function signKey(
@@ -150,13 +160,15 @@ async function signKey(
   { orgId, envId, label }: Place,
   { same, key }: NonNullable<ComparedRekey['values']>,
   readers: ComparedRekey['keeps'],
-): Promise<void> {
-  if (same === 0)
-    return warn(
+): Promise<boolean> {
+  if (same === 0) {
+    warn(
       `not signed: the new key of ${label}, because no value shows who made it. If your team proposed it, run \`skerry trust sign ${label}\``,
     )
+    return false
+  }
   const { signApprovedKey } = await import('../trust/signatory.ts')
-  await signApprovedKey(session, { orgId, envId }, key.bytes, readers)
+  return signApprovedKey(session, { orgId, envId }, key.bytes, readers)
 }
 
 const refusal = (id: string, why: string) =>

@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
-import { profileName, saveProfile } from '../credentials.ts'
+import { profileName, readCredentials, saveProfile } from '../credentials.ts'
 import { unlessRefused } from '../directory.ts'
 import { usage } from '../failure.ts'
 import { readCredential, whyNotArguments } from '../input.ts'
+import { shellWord } from '../labels.ts'
 import { nextToSetUp } from '../next-step.ts'
 import { common, explained } from '../options.ts'
 import { note, writeJson } from '../output.ts'
@@ -36,8 +37,13 @@ async function login(values: string[], flags: Options): Promise<void> {
   const isPerson = flags.clientId === undefined && !flags.token
   const settings = readSettingsToStore(flags, isPerson)
   if (isPerson) return asPerson(settings, flags)
+  const before = readCredentials().current
   const result = flags.token ? await withToken(settings, flags) : await asMachine(settings, flags)
   note(`signed in to ${result.org.slug} at ${settings.url}`)
+  if (before !== null && before !== result.profile)
+    note(
+      `commands now act as the token in profile ${result.profile}; to go back, run \`skerry profile use ${shellWord(before)}\``,
+    )
   note(nextToSetUp)
   if (flags.json) writeJson({ url: settings.url, ...result })
 }

@@ -10,6 +10,7 @@ import { type InOrg, inOrg, type SignedIn, signedIn } from '../frame.ts'
 import { noMember } from '../grants.ts'
 import { heldByIfKnown, hintRekey } from '../holdings.ts'
 import { readSealed } from '../keyring/sealed.ts'
+import { mustVerifyIn } from '../known-directories.ts'
 import { checkHolder } from '../known-holders.ts'
 import { findPin } from '../known-keys.ts'
 import { forgetReader } from '../known-readers.ts'
@@ -225,5 +226,7 @@ async function trust(who: string, { session, flags }: SignedIn<Confirmable>): Pr
   }
   pinAnew(session, orgId, grantee)
   note(`the key of ${label} is known now`)
+  if (mustVerifyIn(session, orgId))
+    note('if the signed directory has an earlier key of this person, a signer now runs `skerry trust sign`')
   return { json: { userId, publicKeyJwk, fingerprint: words } }
 }

@@ -61,7 +61,7 @@ export async function show(
         ['step', 'what', 'state', 'by', 'at', 'handed to', 'note'],
         rows.map((row) => [
           offboardingRowWords[row.kind],
-          offboardingSubject(row),
+          row.kind === 'recovery_share' ? 'recovery' : offboardingSubject(row),
           stateOf(row),
           nameOf(row.changedById),
           row.changedAt === null ? '' : shownTime(row.changedAt),

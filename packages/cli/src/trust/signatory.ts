@@ -30,20 +30,21 @@ export function signedClient(client: Client, session: Session): Client {
 
 /**
  * Signs the key of an environment that was re-keyed with the approval of others. The caller has compared the new key and its
- * readers.
+ * readers. Returns false if the caller does not sign the directory.
  */
 export async function signApprovedKey(
   session: Session,
   { orgId, envId }: { orgId: string; envId: string },
   key: Bytes,
   readers: readonly Principal[],
-): Promise<void> {
+): Promise<boolean> {
   const signatory = await findSignatory(session, orgId)
-  if (signatory === null) return
+  if (signatory === null) return false
   await signNow(signatory, async (draft) => {
     const entry = draft.environmentKey(envId)
     if (entry !== undefined) await setKey(draft, entry, (id) => environmentKeyCommitment(id, key), readers)
   })
+  return true
 }
 
 async function findSignatory(session: Session, orgId: string): Promise<Signatory | null> {
