@@ -184,8 +184,18 @@ describe('skerry profile rm', () => {
   it('asks before it removes a token, which may be the only key', async () => {
     const { code, stderr } = await skerry('profile rm acme')
     expect([code, stderr]).toEqual([2, expect.stringContaining('keys that may have no other copy')])
-    expect((await skerry('profile rm acme --yes')).code).toBe(0)
+    const removed = await skerry('profile rm acme --yes')
+    expect([removed.code, removed.stderr]).toEqual([0, expect.stringContaining('end it with `skerry token revoke`')])
     expect((await listed()).names).not.toContain(`acme@${host}`)
+  })
+
+  it('does not advise to revoke a token that another profile has too', async () => {
+    const file = JSON.parse(before)
+    file.profiles.again = file.profiles[`acme@${host}`]
+    await put(JSON.stringify(file))
+    const { code, stderr } = await skerry('profile rm again --yes')
+    expect([code, stderr]).toEqual([0, expect.stringContaining(`the profile acme@${host} has the same token`)])
+    expect(stderr).not.toContain('revoke')
   })
 })
 

@@ -103,9 +103,17 @@ async function remove(wanted: string, flags: Confirmable): Promise<Output> {
     await stopAgent(url, session.userId)
     await forgetBearer(name)
     note(`forgot ${name}; its session is still open at the server: end it with \`skerry sessions revoke\``)
-  } else note(`forgot ${name}; the server still knows the token: end it with \`skerry token revoke\``)
+  } else note(`forgot ${name}; ${whereTokenIs(profile)}`)
   note(current === null ? 'nothing is stored any more' : `the default is ${current}`)
   return { json: { removed: name, default: current } }
+}
+
+/** After a move to another address, another profile has the same token: to revoke it would end both. */
+function whereTokenIs({ token }: Profile): string {
+  const other = Object.entries(readCredentials().profiles).find(([, one]) => token !== undefined && one.token === token)
+  return other
+    ? `the profile ${other[0]} has the same token`
+    : 'the server still knows the token: end it with `skerry token revoke`'
 }
 
 function effectOf(name: string, { session }: Profile): string {
