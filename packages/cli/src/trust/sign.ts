@@ -46,7 +46,7 @@ export async function sign(
     warn(`${differenceLine(one, compared.nameOf)}: you do not hold its key, so another signer has to sign it`)
   for (const one of signable.filter(hasForeignKey))
     warn(
-      `no signer made the key of ${entryWords(one.key, compared.nameOf)}: if nobody on your team re-keyed it, replace it with \`skerry env rekey\` first`,
+      `no signer has signed the key of ${entryWords(one.key, compared.nameOf)}: if nobody on your team re-keyed it, replace it with \`skerry env rekey\` first`,
     )
   await warnOfOthers(session, orgId, compared, signable)
   if (isRecoveryChosen) await showRecovery(session, orgId, recovery)

@@ -21,7 +21,7 @@ interface ChangedMember {
 export interface Difference {
   key: string
   kind: 'added' | 'ended' | 'changed'
-  /** The members that differ, without the readers. A member `key` is a key that no signer made. */
+  /** The members that differ, without the readers. A member `key` is a key that no signer has signed. */
   members: readonly ChangedMember[]
   /** The readers who were added and who ended; null if the server does not show the list that was signed, or if they are equal. */
   readers: ReaderChanges | null

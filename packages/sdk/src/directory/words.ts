@@ -58,7 +58,7 @@ const readerLines = ({ added, ended }: ReaderChanges, nameOf: EntryNames): strin
 /** What a member of an entry means to people. Another member is shown by its name. */
 const memberWords: Readonly<Record<string, (signed: unknown, claimed: unknown) => string>> = {
   id: (signed, claimed) => `the name means another object now (${claimed}, not ${signed})`,
-  key: () => 'its key is one that no signer made',
+  key: () => 'no signer has signed its key',
   kid: () => 'its public key is another one',
   layers: (signed, claimed) => `includes ${listOf(claimed)} (signed: ${listOf(signed)})`,
   versions: (signed, claimed) => versionWords(signed as readonly Version[], claimed as readonly Version[]),
