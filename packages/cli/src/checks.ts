@@ -4,7 +4,7 @@ import { networkError } from '@skerry/sdk/internal/transport'
 import { isTold } from '@skerry/sdk/rollback'
 import { credentialsPath } from './credentials.ts'
 import { findUnlessBound } from './current-place.ts'
-import { Failure, redact, toFailure } from './failure.ts'
+import { Failure, nextOfCode, redact, toFailure } from './failure.ts'
 import { cacheFolder } from './folders.js'
 import { openWithGroups } from './grants.ts'
 import { knownDirectory } from './known-directories.ts'
@@ -22,7 +22,7 @@ export interface Check {
 }
 
 const nodeMajor = 24
-/** In place of the advice of other commands to run this one. */
+/** Other commands advise to run doctor, which has to say more. */
 const lostKeyNext =
   'run `skerry keys status`; if you replaced your keys on another machine, run `skerry keys trust`, and otherwise ask somebody who can read the environment to grant its key again'
 const skewWarnSeconds = 60
@@ -87,7 +87,8 @@ function checkMode(what: string, path: string, mend: string): Check {
 
 function checkProject({ found, app, env, credential }: Settings): Check {
   const what = 'skerry.json'
-  if (!found && credential.from === 'environment') return { what, state: 'ok', message: 'not found, not needed here' }
+  if (!found && credential.from === 'environment')
+    return { what, state: 'ok', message: 'not found; a token for one environment needs none' }
   if (!found)
     return { what, state: 'warn', message: 'not found here or above', next: 'run `skerry init` in the project' }
   return { what, state: 'ok', message: `${found.file}: ${app ?? 'no application'}/${env ?? 'no environment'}` }
@@ -215,7 +216,8 @@ async function checkKey(session: Session, flags: Flags): Promise<Check> {
     if (refused.length > 0) throw new RollbackHere(refused, place.label, flags.profile)
     return `this credential can read ${places.map(({ label }) => label).join(', ')}`
   })
-  return isCheck(answer) ? answer : { what, state: 'ok', message: answer }
+  if (!isCheck(answer)) return { what, state: 'ok', message: answer }
+  return answer.next === nextOfCode.decryption_failed ? { ...answer, next: lostKeyNext } : answer
 }
 
 async function isUnbound(session: Session): Promise<boolean> {
@@ -245,6 +247,5 @@ async function attemptAsync<T>(what: string, work: () => Promise<T>): Promise<T 
 }
 
 function failed(what: string, { message, next }: Failure): Check {
-  const further = next?.includes('skerry doctor') ? lostKeyNext : next
-  return { what, state: 'fail', message: redact(message), ...(further === undefined ? {} : { next: further }) }
+  return { what, state: 'fail', message: redact(message), ...(next === undefined ? {} : { next }) }
 }

@@ -68,7 +68,7 @@ function openKnownState(
     warn: tellOnce,
   }
   const check: KnownState['check'] = async (shown) => {
-    // An answer with a proof was compared with a newer head, perhaps, than the name at the start of a long command.
+    // The proof of an answer was verified now. The commitment is as old as the command, and a command may run for weeks.
     for (const { environmentId, key, isSigned } of shown.environments ?? [])
       if (key && !isSigned) await requireCommitted(environmentId, key)
     const ids = (shown.environments ?? []).map(({ environmentId }) => environmentId)

@@ -152,8 +152,9 @@ const warnUnsigned = (label: string) =>
   )
 
 /**
- * Signs the approved key, if the caller is a signer. Returns whether it is signed. Only somebody who has read the values can have encrypted them under this key. Without any value, the
- * key could be the server's own, in a proposal that the server invented.
+ * Signs the approved key if the caller is a signer, and returns whether it is signed. Only somebody who has read the values
+ * can have encrypted them under this key. Without any value, the key could be the server's own, in a proposal that the
+ * server invented.
  */
 async function signKey(
   session: Session,

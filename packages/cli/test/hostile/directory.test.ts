@@ -1,5 +1,8 @@
 import { join } from 'node:path'
+import { generateKeyPair, publicKeyJwkOf } from '@skerry/crypto/keys'
 import { newId } from '@skerry/crypto/random'
+import { newDek } from '@skerry/crypto/secret'
+import { wrapKey } from '@skerry/crypto/wrap'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { otherClock } from '../clock.ts'
 import { type Machine, newMachine } from '../machine.ts'
@@ -75,6 +78,16 @@ describe('a token with a pin on a fresh machine', () => {
       code: 0,
       stdout: expect.stringMatching(/warn +signed directory: signed has one, .* check that you copied all of it/s),
     })
+  })
+
+  it('is told by skerry doctor what to do if the server’s key is for another private key', async () => {
+    const machine = await freshMachine(token.split('.')[0])
+    const foreign = await wrapKey(newDek(), publicKeyJwkOf((await generateKeyPair()).privateKey))
+    liar.lie(/./, (body) => (body.wrappedDek ? { ...body, wrappedDek: foreign } : body))
+    const { code, stdout } = await machine.shell('skerry doctor')
+    expect([code, stdout]).toEqual([1, expect.stringMatching(/FAIL +key: .*`skerry keys trust`/s)])
+    expect(stdout).toContain('skerry.json: not found; a token for one environment needs none')
+    expect(stdout).not.toContain('run `skerry doctor`')
   })
 
   it('is for its environment alone', async () => {
